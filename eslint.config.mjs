@@ -26,7 +26,20 @@ export default tseslint.config(
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
       'max-params': ['error', { max: 6 }],
       'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            ':matches(SpreadElement, JSXSpreadAttribute) > :matches(ObjectExpression, ArrayExpression)',
+          message: 'Write the entries themselves, not a spread literal.',
+        },
+      ],
     },
+  },
+  {
+    // Tables of cases are long, and easy to read.
+    files: ['**/*spec.ts', '**/testing/**', 'test/**/*.ts'],
+    rules: { 'max-lines': ['error', { max: 450, skipBlankLines: true, skipComments: true }] },
   },
   {
     // Patterns meet what clients and processes write: none may take more than time in proportion to it.

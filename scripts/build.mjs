@@ -62,7 +62,10 @@ function run(script, args, env = {}) {
 
 async function compile() {
   const compiler = hashOf(
-    ...['.swcrc', 'nest-cli.json', 'tsconfig.build.json', 'scripts/build.mjs'],
+    '.swcrc',
+    'nest-cli.json',
+    'tsconfig.build.json',
+    'scripts/build.mjs',
     'node_modules/@swc/core/package.json',
   );
   const before = readCompiled(compiler);

@@ -35,10 +35,19 @@ export function check(...others) {
       'dependencies',
       'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
       [
-        ...['--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
+        '--config',
+        '.dependency-cruiser.cjs',
+        '--output-type',
+        'err',
         // Of use only while no file has changed: then all are looked at again.
-        ...['--cache', `${kept}/dependencies`, '--cache-strategy', 'content'],
-        ...['apps', 'libs', 'tools', 'test'],
+        '--cache',
+        `${kept}/dependencies`,
+        '--cache-strategy',
+        'content',
+        'apps',
+        'libs',
+        'tools',
+        'test',
       ],
     ],
     [

@@ -27,7 +27,8 @@ export class Cli {
     const terminal = process.stdout.isTTY === true;
     this.out = new Output(
       {
-        ...{ json, terminal },
+        json,
+        terminal,
         colour: colour && terminal && !process.env['NO_COLOR'],
         width: process.stdout.columns ?? Number(process.env['COLUMNS'] ?? 80),
       },

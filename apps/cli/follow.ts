@@ -23,7 +23,8 @@ export async function* logOf(
     // too, which a follower is shown only when no other can come before them.
     const over = !options.follow || isOver(await readTask(drover, id, signal));
     const query = {
-      ...{ order: 'asc' as const, limit: PAGE },
+      order: 'asc' as const,
+      limit: PAGE,
       ...(!over && { follow: 'true' as const }),
       ...(cursor !== undefined && { cursor }),
       ...(level && { level }),

@@ -290,7 +290,10 @@ describe('The settings', () => {
     await world.gateway.spawn(body);
     await world.untilStatus(body.runId, 'RUNNING');
     world.server.orders.push({
-      ...{ runId: body.runId, action: 'stop', reason: 'completed', graceSeconds: 5 },
+      runId: body.runId,
+      action: 'stop',
+      reason: 'completed',
+      graceSeconds: 5,
     });
     expect(await world.server.endOf(body.runId)).toMatchObject({ signal: 'SIGTERM' });
     const session = await world.gateway.session(body.runId);

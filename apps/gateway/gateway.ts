@@ -120,7 +120,11 @@ export class Gateway {
     });
     const { dispatcher } = this;
     this.sessions = new SessionsService({
-      ...{ config, gatewayId, book, dispatcher, onReport },
+      config,
+      gatewayId,
+      book,
+      dispatcher,
+      onReport,
       tenants: new Tenants(config, isolation),
     });
     tellOf(isolation, config, logger);

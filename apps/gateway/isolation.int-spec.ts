@@ -102,7 +102,8 @@ const USERS: [string, Record<string, string>][] = [
 describe.each(sandbox === undefined ? [] : USERS)('A gateway with sandboxes for %s', (_, user) => {
   const world = gatewayForEach({
     ...(sandbox && variablesOf(sandbox)),
-    ...{ ...user, ALLOW_UNSANDBOXED_TENANTS: 'false' },
+    ...user,
+    ALLOW_UNSANDBOXED_TENANTS: 'false',
   });
   let reach: string;
 

@@ -18,7 +18,10 @@ describe('Who answers in the server’s place', () => {
     await world.untilStatus(runId, 'RUNNING');
     world.server.stops.push({ runId, reason: 'somebody says so', graceSeconds: 0 });
     world.server.orders.push({
-      ...{ runId, action: 'stop', reason: 'somebody says so', graceSeconds: 0 },
+      runId,
+      action: 'stop',
+      reason: 'somebody says so',
+      graceSeconds: 0,
     });
     return runId;
   }

@@ -53,8 +53,13 @@ it('has its version, its licence and one dependency', () => {
 it('compiles what the page shows in strict TypeScript, and runs its first program in Node 20 and 24', async () => {
   blocks.forEach((text, index) => writeFileSync(join(project, `shown-${index}.ts`), text ?? ''));
   const compilerOptions = {
-    ...{ strict: true, target: 'ES2023', module: 'nodenext', lib: ['ES2023', 'DOM'] },
-    ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')], rootDir: '.' },
+    strict: true,
+    target: 'ES2023',
+    module: 'nodenext',
+    lib: ['ES2023', 'DOM'],
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+    rootDir: '.',
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
   const compiler = join(root, 'node_modules/typescript/bin/tsc');

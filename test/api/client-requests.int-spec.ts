@@ -268,7 +268,8 @@ describe('the worker service', () => {
     const sessionKey = `agent:main:worker-slot-1:${newId()}`;
     await slot.api.post(`/agent-tasks/${sooner}/start`, { sessionKey });
     expect((await user.get<Task>(`/agent-tasks/${sooner}`)).body).toMatchObject({
-      ...{ status: 'RUNNING', sessionKey },
+      status: 'RUNNING',
+      sessionKey,
     });
     expect((await slot.api.post(`/agent-tasks/${sooner}/complete`)).status).toBe(200);
     expect((await user.get<Task>(`/agent-tasks/${later}`)).body.status).toBe('PENDING');

@@ -110,7 +110,8 @@ withBrowser('A page in a browser', () => {
   it('is what docs/events.md shows: its lines follow events in a page', async () => {
     const [, lines = ''] = /```js\n([^]*?)```/.exec(readPage('events.md')) ?? [];
     const signedIn = await fleet.api.post<{ accessToken: string }>('/auth/login', {
-      ...{ email, password },
+      email,
+      password,
     });
     const { accessToken } = signedIn.body;
     const page = await browser.newPage();

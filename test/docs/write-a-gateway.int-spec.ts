@@ -19,7 +19,8 @@ let pasted: Pasted;
 beforeAll(async () => {
   const port = String(await freePort());
   app = await startTestApp({
-    ...{ GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_SECRET },
+    GATEWAY_URL: `http://127.0.0.1:${port}`,
+    GATEWAY_SECRET,
     GATEWAY_PROTOCOL: 'basic',
   });
   // The port is known only now.

@@ -34,7 +34,10 @@ beforeAll(async () => {
   address = `http://127.0.0.1:${ports.server}`;
   workerMetrics = `http://127.0.0.1:${ports.metrics}`;
   env = {
-    ...{ HOME: home, TMPDIR: home, DROVER_HOME: home, PORT: String(ports.server) },
+    HOME: home,
+    TMPDIR: home,
+    DROVER_HOME: home,
+    PORT: String(ports.server),
     DROVER_WORKER_METRICS_PORT: String(ports.metrics),
   };
 });

@@ -160,7 +160,10 @@ describe('tasks', () => {
 `,
     );
     const tasks = await json<{ id: string; blocks: string[]; dependsOn: string[] }[]>(
-      ...['task', 'create', '--file', file],
+      'task',
+      'create',
+      '--file',
+      file,
     );
     expect(tasks[1]?.dependsOn).toEqual([tasks[0]?.id]);
   });
@@ -246,7 +249,8 @@ describe('every other group', () => {
     const id = made.stdout.trim();
     await drover(['budget', 'edit', id, '--tokens', '2000']);
     expect(await json('budget', 'show', id)).toMatchObject({
-      ...{ allocated: '2000', projection: { recommendation: 'CONTINUE' } },
+      allocated: '2000',
+      projection: { recommendation: 'CONTINUE' },
     });
   });
 
@@ -290,7 +294,8 @@ describe('signing in', () => {
     const email = 'ann@example.org';
     await fleet.api.post('/auth/sign-up', { email, password: PASSWORD, name: 'Ann' });
     const login = await drover(['login', url, '--name', 'here'], {
-      ...{ env: {}, input: `${email}\n${PASSWORD}\n` },
+      env: {},
+      input: `${email}\n${PASSWORD}\n`,
     });
     expect([login.code, login.stderr]).toEqual([0, '']);
     expect(statSync(config).mode & 0o777).toBe(0o600);

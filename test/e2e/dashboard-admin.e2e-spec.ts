@@ -89,7 +89,9 @@ describe('an administrator', () => {
       fleet.api.post<{ id: string }>('/budgets', { ...values, ...period });
     await budget({ scope: 'global', allocated: 1_000 });
     const { body: small } = await budget({
-      ...{ scope: 'project', scopeId: project.id, allocated: 100 },
+      scope: 'project',
+      scopeId: project.id,
+      allocated: 100,
     });
     await fleet.db.owner.query('UPDATE usage_budgets SET consumed = 80 WHERE id = $1', [small.id]);
     await waitFor('the alerts', async () => {

@@ -18,9 +18,19 @@ import { processesWith, Program } from './program.js';
 
 const RUNS = /Drover runs at +(\S+)\s[^]*the data stays/;
 const CLONED = [
-  ...['apps', 'dist', 'libs', 'prisma', 'scripts', 'test', 'tools'],
-  ...['.swcrc', 'nest-cli.json', 'package.json', 'package-lock.json'],
-  ...['tsconfig.json', 'tsconfig.build.json'],
+  'apps',
+  'dist',
+  'libs',
+  'prisma',
+  'scripts',
+  'test',
+  'tools',
+  '.swcrc',
+  'nest-cli.json',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
 ];
 
 let clone: string;

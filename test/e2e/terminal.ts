@@ -26,13 +26,16 @@ export class Terminal {
 
   constructor(args: readonly string[], { env, cwd, input = '' }: Typed) {
     this.child = spawn(process.execPath, [DROVER, ...args], {
-      ...{ cwd, env: { PATH: process.env['PATH'], ...env } },
+      cwd,
+      env: { PATH: process.env['PATH'], ...env },
     });
     this.child.stdout.on('data', (chunk) => (this.stdout += chunk));
     this.child.stderr.on('data', (chunk) => (this.stderr += chunk));
     this.child.stdin.end(input);
     this.ended = once(this.child, 'close').then(([code]) => ({
-      ...{ code: code as number | null, stdout: this.stdout, stderr: this.stderr },
+      code: code as number | null,
+      stdout: this.stdout,
+      stderr: this.stderr,
     }));
   }
 }

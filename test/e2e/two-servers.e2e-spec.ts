@@ -22,7 +22,8 @@ beforeAll(async () => {
   first = await fleet.startServer();
   second = await fleet.startServer({ PORT: String(secondPort) });
   agentId = await anAgent(fleet.db.owner, fleet.workspaceId, {
-    ...{ maxConcurrentTasks: 10, capabilities: ['command'] },
+    maxConcurrentTasks: 10,
+    capabilities: ['command'],
   });
   const { body } = await fleet.api.post<{ token: string }>(`/agents/${agentId}/token`, {});
   agent = apiClient(`http://127.0.0.1:${secondPort}`, { authorization: `Bearer ${body.token}` });

@@ -63,8 +63,11 @@ const env = (url: string) => ({
 
 async function aPushAgent(): Promise<void> {
   const { status } = await fleet.api.put(`/agents/${newId()}`, {
-    ...{ name: 'Pushed', mode: 'push', maxConcurrentTasks: AT_ONCE },
-    ...{ heartbeatIntervalSeconds: 1, staleThresholdSeconds: 4 },
+    name: 'Pushed',
+    mode: 'push',
+    maxConcurrentTasks: AT_ONCE,
+    heartbeatIntervalSeconds: 1,
+    staleThresholdSeconds: 4,
     command: [process.execPath, '-e', SESSION],
   });
   expect(status).toBe(201);
@@ -268,7 +271,9 @@ describe('a gateway that fails', () => {
 /** The stand-in says that it is there, and has the sessions that it has. */
 async function heartbeatFor(gateway: StandInGateway): Promise<void> {
   const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
-    ...{ runId, sessionKey, status: 'RUNNING' },
+    runId,
+    sessionKey,
+    status: 'RUNNING',
   }));
   const answer = await fetch(`http://127.0.0.1:${fleet.port}/api/v1/gateway/heartbeat`, {
     method: 'POST',
@@ -278,7 +283,10 @@ async function heartbeatFor(gateway: StandInGateway): Promise<void> {
     },
     body: JSON.stringify({
       ...gateway.nextHeartbeat(),
-      ...{ capacity: 10, running: sessions.length, queued: 0, sessions },
+      capacity: 10,
+      running: sessions.length,
+      queued: 0,
+      sessions,
     }),
   });
   expect(answer.status).toBe(200);

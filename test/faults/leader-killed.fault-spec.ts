@@ -153,7 +153,8 @@ describe('a leader', () => {
     await hire();
     await rounds.finish();
     expect(await rounds.ends()).toEqual({
-      ...{ tasks: ['COMPLETED'], refused: ['ABORTED'] },
+      tasks: ['COMPLETED'],
+      refused: ['ABORTED'],
       circular: ['FAILED'],
     });
     await expectInvariants(db);

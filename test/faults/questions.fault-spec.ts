@@ -54,8 +54,12 @@ afterAll(async () => {
 
 const ask = () =>
   agent.api.post(`/runs/${run.runId}/questions`, {
-    ...{ prompt: 'Ship it?', choices: ['yes', 'no'], deadlineSeconds: 600 },
-    ...{ onDeadline: 'default', default: 'no', checkpointData: { page: 7 } },
+    prompt: 'Ship it?',
+    choices: ['yes', 'no'],
+    deadlineSeconds: 600,
+    onDeadline: 'default',
+    default: 'no',
+    checkpointData: { page: 7 },
   });
 const answer = (id: string, text: string) =>
   fleet.api.post(`/questions/${id}/answer`, { answer: text });

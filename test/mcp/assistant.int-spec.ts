@@ -42,7 +42,8 @@ describe.each(VIAS)('over %s', (via) => {
   it('makes a task, finds it, and says why it waits', async () => {
     const { call } = await assistant();
     const made = await call('create_task', {
-      ...{ title: `By an assistant over ${via}`, taskType: 'research' },
+      title: `By an assistant over ${via}`,
+      taskType: 'research',
       requiredCapabilities: ['telescope'],
     });
     const taskId = String(made.data.id);
@@ -79,8 +80,10 @@ describe.each(VIAS)('over %s', (via) => {
     const tokens = { inputTokens: 700, outputTokens: 70 };
     await run.call('report_usage', { reports: [{ id: '1', model: 'claude-sonnet-4', ...tokens }] });
     await workspace.api.post('/budgets', {
-      ...{ scope: 'global', allocatedTokens: '1000000' },
-      ...{ periodStart: '2000-01-01T00:00:00Z', periodEnd: '2000-02-01T00:00:00Z' },
+      scope: 'global',
+      allocatedTokens: '1000000',
+      periodStart: '2000-01-01T00:00:00Z',
+      periodEnd: '2000-02-01T00:00:00Z',
     });
     const { call } = await assistant();
     const agents = await call('list_agents', { limit: 50 });
@@ -107,7 +110,9 @@ describe.each(VIAS)('over %s', (via) => {
   it('shows a task of any size within bounds', async () => {
     const page = 'a"é'.repeat(100_000);
     const { body } = await workspace.api.post('/agent-tasks', {
-      ...{ title: 'Large', taskType: 'research', inputContext: { small: 1, pages: [page, page] } },
+      title: 'Large',
+      taskType: 'research',
+      inputContext: { small: 1, pages: [page, page] },
     });
     const { call } = await assistant();
     const { data, text, isError } = await call('get_task', { taskId: body.id });

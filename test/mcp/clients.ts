@@ -93,7 +93,10 @@ export async function aRun(
 ): Promise<HeldRun> {
   const agent = await workspace.newAgent();
   const { body } = await workspace.api.post('/agent-tasks', {
-    ...{ title: 'Translate page 7', taskType: 'translation', agentId: agent.id, ...task },
+    title: 'Translate page 7',
+    taskType: 'translation',
+    agentId: agent.id,
+    ...task,
   });
   const { id, token } = await claim(agent, String(body.id));
   return { taskId: String(body.id), runId: id, token, agent };

@@ -32,7 +32,8 @@ async function post(body: unknown, headers: Record<string, string | undefined> =
   };
   const given = Object.entries(all).filter((one): one is [string, string] => one[1] !== undefined);
   const response = await fetch(`${app.url}/mcp`, {
-    ...{ method: 'POST', headers: given },
+    method: 'POST',
+    headers: given,
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   const text = await response.text();
@@ -132,7 +133,8 @@ describe('a message that is none', () => {
     const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' };
     const response = await fetch(`${app.url}/mcp`, { method, headers });
     expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
-      ...{ status: 405, allow: 'POST' },
+      status: 405,
+      allow: 'POST',
     });
   });
 

@@ -37,7 +37,8 @@ const newTask = async (values: Record<string, unknown> = {}) => {
 describe.each(VIAS)('over %s', (via) => {
   it('hands on instructions in a task as data, within a fence that they cannot end', async () => {
     const taskId = await newTask({
-      ...{ title: INSTRUCTIONS.slice(0, 255), description: INSTRUCTIONS },
+      title: INSTRUCTIONS.slice(0, 255),
+      description: INSTRUCTIONS,
       inputContext: { note: INSTRUCTIONS },
     });
     const { call } = await mcpClient(via, app, await aKey(workspace, { scopes: ['tasks:read'] }));
@@ -87,7 +88,9 @@ describe.each(VIAS)('over %s', (via) => {
     for (const name of ['get_task', 'cancel_task', 'explain_task', 'get_task_log']) {
       const { isError, text, data } = await call(name, { taskId });
       expect({ name, isError, code: data.code }).toEqual({
-        ...{ name, isError: true, code: 'task_not_found' },
+        name,
+        isError: true,
+        code: 'task_not_found',
       });
       expect(text).not.toContain('Ours alone');
     }
@@ -145,7 +148,8 @@ it('is refused by the API where a tool was offered that the token is not good fo
   await Promise.all([server.connect(ours), asking.connect(theirs)]);
   const result = await asking.callTool({ name: 'cancel_task', arguments: { taskId } });
   expect(result).toMatchObject({
-    ...{ isError: true, structuredContent: { data: { code: 'insufficient_scope' } } },
+    isError: true,
+    structuredContent: { data: { code: 'insufficient_scope' } },
   });
   const task = await workspace.api.get(`/agent-tasks/${taskId}`);
   expect(task.body).toMatchObject({ status: 'PENDING' });

@@ -51,7 +51,8 @@ describe.each(VIAS)('over %s', (via) => {
     const report = { id: 'p4', model: 'claude-sonnet-4', inputTokens: 5200, outputTokens: 640 };
     expect((await call('report_usage', { reports: [report] })).data).toMatchObject({ accepted: 1 });
     expect(await taskOf(taskId)).toMatchObject({
-      ...{ progressPercent: 40, currentStep: 'paragraph 4' },
+      progressPercent: 40,
+      currentStep: 'paragraph 4',
       checkpointData: { paragraph: 4 },
     });
 
@@ -83,8 +84,11 @@ describe.each(VIAS)('over %s', (via) => {
     const run = await mcpClient(via, app, held.token);
     await run.call('start');
     const asked = await run.call('ask_person', {
-      ...{ prompt: 'Send it today?', choices: ['yes', 'no'], deadlineSeconds: 3_600 },
-      ...{ onDeadline: 'fail', checkpointData: { draft: 'Dear all' } },
+      prompt: 'Send it today?',
+      choices: ['yes', 'no'],
+      deadlineSeconds: 3_600,
+      onDeadline: 'fail',
+      checkpointData: { draft: 'Dear all' },
     });
     expect(asked).toMatchObject({ isError: false, data: { taskId: held.taskId, status: 'open' } });
     expect(await run.call('complete')).toMatchObject({ data: { code: 'stale_run' } });

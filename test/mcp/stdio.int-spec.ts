@@ -32,7 +32,8 @@ interface Ended {
 /** What the program says to an input that ends at once. */
 async function run(env: Record<string, string>, input = ''): Promise<Ended> {
   const child = spawn(process.execPath, [DROVER, 'mcp'], {
-    ...{ cwd: home, stdio: 'pipe' as const },
+    cwd: home,
+    stdio: 'pipe' as const,
     env: { PATH: process.env['PATH'], HOME: home, ...env },
   });
   let [out, err] = ['', ''];
@@ -48,7 +49,9 @@ const request = (id: number, method: string, params: object) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
 const client = { name: 'tests', version: '1' };
 const hello = request(1, 'initialize', {
-  ...{ protocolVersion: '2025-06-18', capabilities: {}, clientInfo: client },
+  protocolVersion: '2025-06-18',
+  capabilities: {},
+  clientInfo: client,
 });
 
 it('answers what it was asked before its input ended, and writes nothing but the protocol', async () => {

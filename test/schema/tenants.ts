@@ -29,8 +29,15 @@ export async function aTenant(owner: pg.Pool): Promise<Tenant> {
   await aDependency(owner, workspaceId, { taskId: waitingTaskId, dependsOnId: taskId });
   const held = await aHeldTask(owner, { workspaceId, agentId });
   const tenant = {
-    ...{ workspaceId, userId, agentId, projectId, milestoneId, taskId, waitingTaskId },
-    ...{ heldTaskId: held.taskId, runId: held.runId },
+    workspaceId,
+    userId,
+    agentId,
+    projectId,
+    milestoneId,
+    taskId,
+    waitingTaskId,
+    heldTaskId: held.taskId,
+    runId: held.runId,
   };
   for (const [sql, values] of otherRows(tenant)) await owner.query(sql, values);
   return tenant;

@@ -13,16 +13,18 @@ const execute = promisify(execFile);
 /** The first release of Debian whose PgBouncer keeps prepared statements; its C library comes along. */
 const RELEASE = 'trixie';
 const PACKAGES = [
-  ...[
-    'pgbouncer',
-    'libc6',
-    'libcares2',
-    'libevent-2.1-7t64',
-    'libpam0g',
-    'libssl3t64',
-    'libsystemd0',
-  ],
-  ...['libaudit1', 'libcap-ng0', 'libcap2', 'libzstd1', 'zlib1g'],
+  'pgbouncer',
+  'libc6',
+  'libcares2',
+  'libevent-2.1-7t64',
+  'libpam0g',
+  'libssl3t64',
+  'libsystemd0',
+  'libaudit1',
+  'libcap-ng0',
+  'libcap2',
+  'libzstd1',
+  'zlib1g',
 ];
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const CACHE = join(import.meta.dirname, '../../.cache/pgbouncer', `${RELEASE}-${process.arch}`);

@@ -31,7 +31,9 @@ export async function useUpBudget(scope: CleanupScope, people: People): Promise<
   const now = Date.now();
   const { id } = await administrator.post('/api/v1/budgets', {
     body: {
-      ...{ scope: 'project', scopeId: project.id, allocated: ALLOCATED_TOKENS },
+      scope: 'project',
+      scopeId: project.id,
+      allocated: ALLOCATED_TOKENS,
       periodStart: new Date(now).toISOString(),
       periodEnd: new Date(now + DAY_MS).toISOString(),
     },
@@ -67,7 +69,10 @@ async function askModel(
 ): Promise<{ ids: string[]; done: () => Promise<Task[]> }> {
   const { member } = people;
   const task = {
-    ...{ title: 'Ask a model', taskType: 'ask', projectId, requiredCapabilities: ['read'] },
+    title: 'Ask a model',
+    taskType: 'ask',
+    projectId,
+    requiredCapabilities: ['read'],
     inputContext: { command: [process.execPath, built('tools/demo/jobs/ask.js')] },
   };
   const tasks = Array.from({ length: count }, () => task);

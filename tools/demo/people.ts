@@ -45,7 +45,10 @@ export async function invitePeople({ address, administrator }: Stage): Promise<P
     body: { name: 'Look at this folder' },
   });
   return {
-    ...{ member, administrator: inWorkspace, workspaceId: workspace.id },
-    ...{ projectId: project.id, workerKey: key.key },
+    member,
+    administrator: inWorkspace,
+    workspaceId: workspace.id,
+    projectId: project.id,
+    workerKey: key.key,
   };
 }

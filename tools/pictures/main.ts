@@ -85,12 +85,14 @@ async function ask({ member }: People): Promise<void> {
     prompt: 'The release notes mention a price. Publish them as they are?',
     choices: ['publish', 'leave the price out', 'hold back'],
     deadlineSeconds: 3_600,
-    ...{ onDeadline: 'default', default: 'hold back' },
+    onDeadline: 'default',
+    default: 'hold back',
   };
   const script = `process.stdout.write(${JSON.stringify(`::drover ${JSON.stringify({ ask: question })}\n`)})`;
   const task = await member.post('/api/v1/agent-tasks', {
     body: {
-      ...{ title: 'Publish the release notes', taskType: 'release' },
+      title: 'Publish the release notes',
+      taskType: 'release',
       inputContext: { command: [process.execPath, '-e', script] },
     },
   });

@@ -17,11 +17,16 @@ export class Terminal {
   async type(line: string): Promise<void> {
     const command = `stty cols ${COLUMNS} rows 50; exec "$NODE" "$DROVER" ${line}`;
     const env = {
-      ...{ PATH: process.env['PATH'], TERM: 'xterm-256color', HOME: '/nonexistent' },
-      ...{ NODE: process.execPath, DROVER: built('apps/cli/main.js'), ...this.env },
+      PATH: process.env['PATH'],
+      TERM: 'xterm-256color',
+      HOME: '/nonexistent',
+      NODE: process.execPath,
+      DROVER: built('apps/cli/main.js'),
+      ...this.env,
     };
     const said = await promisify(execFile)('script', ['-qec', command, '/dev/null'], {
-      ...{ env, timeout: ENOUGH_MS },
+      env,
+      timeout: ENOUGH_MS,
     }).catch((error: { stdout?: string; code?: unknown }) => {
       // A command that fails is a picture as well; a terminal that is not there is none.
       if (error.code === 'ENOENT')

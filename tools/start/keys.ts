@@ -41,7 +41,9 @@ export async function ensureKeys(address: string, home: Home): Promise<void> {
   };
   if (!hasWorkerKey)
     home.workerKey = await make({
-      ...{ name: 'workers of npm start', scopes: ['agents:write'], role: 'MEMBER' },
+      name: 'workers of npm start',
+      scopes: ['agents:write'],
+      role: 'MEMBER',
     });
   if (!hasApiKey)
     home.apiKey = await make({ name: 'api-key of npm start', scopes: ALL_SCOPES, role: 'ADMIN' });

@@ -131,7 +131,11 @@ const commands: Commands = {
   agent: {
     summary: 'Register, look at and end agents',
     commands: [
-      ...[register, list, show, health, token],
+      register,
+      list,
+      show,
+      health,
+      token,
       end('drain', true, 'Give an agent no more tasks, and end it when it has none', 'drains'),
       end('terminate', false, 'End an agent; its tasks go to others', 'is terminated'),
     ],

@@ -126,7 +126,9 @@ const create: CommandSpec = {
   run: async (cli, [allocated = ''], flags) => {
     const scope = (flags.text('scope') ?? 'global') as Budget['scope'];
     const body = {
-      ...{ scope, allocated, periodEnd: flags.required('to') },
+      scope,
+      allocated,
+      periodEnd: flags.required('to'),
       periodStart: flags.text('from') ?? new Date().toISOString(),
       ...present({ scopeId: flags.text('id'), policy: flags.text('policy') as Policy | undefined }),
     };

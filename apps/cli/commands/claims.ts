@@ -20,7 +20,9 @@ const commands: Commands = {
         .post('/api/v1/agents/{id}/claim', {
           params: { path: { id } },
           body: present({
-            ...{ taskId, maxTasks: 1, leaseSeconds: flags.number('lease') },
+            taskId,
+            maxTasks: 1,
+            leaseSeconds: flags.number('lease'),
             waitMs: wait === undefined ? undefined : wait * 1000,
           }),
         });

@@ -131,7 +131,9 @@ const list: CommandSpec = {
   examples: ['context list'],
   run: async (cli) => {
     const found = cli.contexts.list().map(({ name, context, current }) => ({
-      ...{ name, url: context.url, current },
+      name,
+      url: context.url,
+      current,
       workspaceId: context.workspaceId ?? null,
       signedIn: context.apiKey ? 'by API key' : 'by password',
     }));

@@ -29,7 +29,9 @@ const commands: Commands = {
       let isAway = false;
       process.once('SIGINT', () => leaving.abort());
       const options = {
-        ...{ baseUrl: url, credentials, signal: leaving.signal },
+        baseUrl: url,
+        credentials,
+        signal: leaving.signal,
         workspaceId: cli.options.workspaceId ?? workspaceId,
         lastEventId: flags.text('after'),
         onState: (state: 'open' | 'away') => {

@@ -12,7 +12,8 @@ const commands: Commands = {
       const { serveMcp } = await import('../mcp.js');
       const { url, credentials, workspaceId } = cli.access();
       await serveMcp({
-        ...{ baseUrl: url, credentials },
+        baseUrl: url,
+        credentials,
         workspaceId: cli.options.workspaceId ?? workspaceId,
       });
     },

@@ -23,7 +23,8 @@ const commands: Commands = {
     ],
     run: async (cli, command, flags) => {
       const body = {
-        ...{ title: command.join(' ').slice(0, TITLE_LENGTH), taskType: 'command' },
+        title: command.join(' ').slice(0, TITLE_LENGTH),
+        taskType: 'command',
         // Somebody waits for the exit code of this one time.
         maxRetries: 0,
         ...fieldsOf(flags, command),

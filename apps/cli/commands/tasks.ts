@@ -264,12 +264,19 @@ const commands: Commands = {
   task: {
     summary: 'Create, follow and command tasks',
     commands: [
-      ...[create, list, show, watch, logs, explain, cancel],
+      create,
+      list,
+      show,
+      watch,
+      logs,
+      explain,
+      cancel,
       simple('retry', 'Try tasks again that have ended', 'is tried again'),
       simple('pause', 'Let tasks rest; what runs is asked to stop', 'rests'),
       simple('resume', 'Let paused tasks go on', 'goes on'),
       simple('archive', 'Put tasks that are over away', 'is archived'),
-      ...[edit, runs],
+      edit,
+      runs,
     ],
   },
 };

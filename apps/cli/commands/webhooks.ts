@@ -29,8 +29,11 @@ const create: CommandSpec = {
     const body = {
       events: (flags.list('event') ?? ['*']) as ['*'],
       ...present({
-        ...{ url, kind: flags.text('kind') as 'slack' | undefined, recipients: flags.list('to') },
-        ...{ description: flags.text('description'), digestSeconds: flags.number('digest') },
+        url,
+        kind: flags.text('kind') as 'slack' | undefined,
+        recipients: flags.list('to'),
+        description: flags.text('description'),
+        digestSeconds: flags.number('digest'),
       }),
     };
     const webhook = await cli.drover.post('/api/v1/webhooks', { body });
@@ -92,7 +95,9 @@ const edit: CommandSpec = {
       throw misuse('--enable or --disable, not both.');
     const enabled = flags.has('enable') || (flags.has('disable') ? false : undefined);
     const body = present({
-      ...{ url: flags.text('url'), events: flags.list('event') as ['*'] | undefined, enabled },
+      url: flags.text('url'),
+      events: flags.list('event') as ['*'] | undefined,
+      enabled,
       description: flags.text('description'),
     });
     const params = { path: { id } };

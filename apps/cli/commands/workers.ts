@@ -49,7 +49,8 @@ const start: CommandSpec = {
     if (running) throw misuse(`${name} runs already, as process ${running.pid}.`);
     const log = openSync(join(folder, 'worker.log'), 'a', 0o600);
     const child = spawn(process.execPath, [main], {
-      ...{ env, detached: true },
+      env,
+      detached: true,
       stdio: ['ignore', log, log],
     });
     const ended = await Promise.race([once(child, 'exit'), delay(FIRST_MS)]);
@@ -86,9 +87,12 @@ function settingsOf(cli: Cli, name: string, folder: string, flags: Flags): Recor
   const keyFile = join(folder, 'api-key');
   writeFileSync(keyFile, key, { mode: 0o600 });
   return {
-    ...{ DROVER_API_URL: url, DROVER_API_KEY: '', DROVER_API_KEY_FILE: keyFile },
+    DROVER_API_URL: url,
+    DROVER_API_KEY: '',
+    DROVER_API_KEY_FILE: keyFile,
     ...(workspaceId && { DROVER_WORKSPACE_ID: workspaceId }),
-    ...{ DROVER_WORKER_NAME: name, DROVER_WORKER_DATA_DIR: join(folder, 'data') },
+    DROVER_WORKER_NAME: name,
+    DROVER_WORKER_DATA_DIR: join(folder, 'data'),
     DROVER_WORKER_CONCURRENCY: String(flags.number('slots') ?? 1),
     DROVER_WORKER_CAPABILITIES: (flags.list('capability') ?? []).join(','),
   };

@@ -149,7 +149,8 @@ const makeKey: CommandSpec = {
     if (scopes === undefined) throw misuse('--scope is missing.');
     const params = { path: { workspaceId: await cli.workspaceId() } };
     const body = {
-      ...{ name, scopes },
+      name,
+      scopes,
       ...present({
         role: flags.text('role') as 'MEMBER' | undefined,
         expiresInSeconds: flags.number('expires'),

@@ -54,7 +54,9 @@ describe('rows', () => {
   const long = 'A title that is longer than what is left of the line, by far and by more';
   const rows: Row[] = [{ id, status: 'RUNNING', title: long, age: null }];
   const columns = (['id', 'status', 'title', 'age'] as const).map((title) => ({
-    ...{ title, of: (row: Row) => row[title], wide: title === 'title' },
+    title,
+    of: (row: Row) => row[title],
+    wide: title === 'title',
   }));
 
   it('are a line each with tabs in a pipe, whole, without a head', () => {

@@ -59,7 +59,7 @@ function Drawing({ self, graph }: { self: Task; graph: Graph }) {
         })}
         {graph.tasks.map((task) => {
           const place = places.get(task.taskId);
-          return place && <Node key={task.taskId} {...{ task, place, self }} />;
+          return place && <Node key={task.taskId} task={task} place={place} self={self} />;
         })}
       </svg>
       {(hidden > 0 || graph.truncated) && (

@@ -11,9 +11,13 @@ const MAX_TOKEN_LENGTH = 4_096;
 const PROOF_HEADER = 'drover-server-proof';
 
 const TOKEN_REFUSED = {
-  ...{ type: 'about:blank', title: 'HTTP 401: the token was refused', status: 401 },
+  type: 'about:blank',
+  title: 'HTTP 401: the token was refused',
+  status: 401,
   code: 'unauthenticated' as const,
-  ...{ advice: 'Give the gateway the secret of the server.', instance: '', requestId: '' },
+  advice: 'Give the gateway the secret of the server.',
+  instance: '',
+  requestId: '',
 };
 
 /** The token of one call to the server. */

@@ -130,7 +130,8 @@ export class Reporter {
     const { api, bootId, book } = this.options;
     const reports = batch.map(({ record: { runId, sessionKey }, report }) => ({
       // Only sessions of runs have something to report.
-      ...{ runId: String(runId), sessionKey },
+      runId: String(runId),
+      sessionKey,
       ...report,
     }));
     try {

@@ -42,7 +42,8 @@ export class McpController {
       client: clientOf(address, caller, request),
       caller: viewOfCaller(caller),
       allowedOrigin: new URL(this.config.http.publicUrl ?? address).origin,
-      ...{ version, signal },
+      version,
+      signal,
       onError: (error) => this.logger.error('A tool has failed', { requestId: request.id, error }),
     });
     const type = response.headers.get('content-type');
@@ -69,12 +70,15 @@ function clientOf(
   const { authorization = '' } = request.headers;
   const traceparent = traceparentOfRequest(request);
   const headers = {
-    ...{ authorization, 'x-request-id': request.id },
+    authorization,
+    'x-request-id': request.id,
     ...(traceparent === undefined ? {} : { traceparent }),
   };
   // The client of the tool decides on a repetition: waiting for one here would keep its connection.
   return createClient({
-    ...{ baseUrl, workspaceId, retries: 0 },
+    baseUrl,
+    workspaceId,
+    retries: 0,
     credentials: { headers: () => headers },
   });
 }

@@ -261,7 +261,9 @@ describe('GET /metrics', () => {
     const day = 86_400_000;
     const budget = (periodStart: number) =>
       tenant.api.post('/budgets', {
-        ...{ scope: 'global', allocated: 100, policy: 'finish' },
+        scope: 'global',
+        allocated: 100,
+        policy: 'finish',
         periodStart: new Date(periodStart).toISOString(),
         periodEnd: new Date(periodStart + day).toISOString(),
       });
@@ -301,7 +303,10 @@ describe('GET /metrics', () => {
     const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
     await apiClient(server.url, headers).post('/gateway/heartbeat', {
       ...gateway.nextHeartbeat(),
-      ...{ capacity: 1, running: 0, queued: 0, sessions: [] },
+      capacity: 1,
+      running: 0,
+      queued: 0,
+      sessions: [],
     });
     const tenant = await server.newWorkspace();
     const pushed = { name: 'Pushed', mode: 'push', command: ['node', 'session.js'] };

@@ -153,21 +153,26 @@ describe('The environment of a process', () => {
     const result = outcome.kind === 'succeeded' ? (outcome.result ?? {}) : {};
     expect(Object.keys(result).sort()).toEqual(
       [
-        ...['COLOUR', 'DROVER_API_URL', 'DROVER_ATTEMPT', 'DROVER_CHECKPOINT_FILE'],
-        ...['DROVER_INPUT_FILE', 'DROVER_OUTPUT_FILE', 'DROVER_RUN_ID', 'DROVER_RUN_TOKEN'],
-        ...[
-          'DROVER_MODEL',
-          'TRACEPARENT',
-          'DROVER_SIGNALS_FILE',
-          'DROVER_TASK_ID',
-          'HOME',
-          'LANG',
-          'PATH',
-          'TASK_SECRET',
-          'TMPDIR',
-          'WORKER_SECRET',
-          'cwd',
-        ],
+        'COLOUR',
+        'DROVER_API_URL',
+        'DROVER_ATTEMPT',
+        'DROVER_CHECKPOINT_FILE',
+        'DROVER_INPUT_FILE',
+        'DROVER_OUTPUT_FILE',
+        'DROVER_RUN_ID',
+        'DROVER_RUN_TOKEN',
+
+        'DROVER_MODEL',
+        'TRACEPARENT',
+        'DROVER_SIGNALS_FILE',
+        'DROVER_TASK_ID',
+        'HOME',
+        'LANG',
+        'PATH',
+        'TASK_SECRET',
+        'TMPDIR',
+        'WORKER_SECRET',
+        'cwd',
       ].sort(),
     );
     expect(result).toMatchObject({

@@ -40,7 +40,10 @@ export async function startExecution(job: Job, options: ExecutionOptions): Promi
     env: environmentOf(job, spec),
     files: filesOf(job),
     ...(await workingDirectory(spec.cwd, options.allowedDirs)),
-    ...{ stdin: spec.stdin, network: spec.network, secrets, output },
+    stdin: spec.stdin,
+    network: spec.network,
+    secrets,
+    output,
   });
   return new SessionExecution(job, { session, output, checkpoint: checkpointData ?? {} });
 }

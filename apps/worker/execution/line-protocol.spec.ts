@@ -30,8 +30,11 @@ describe('A protocol line', () => {
       '{"providerLimit":{"provider":"openai","allModels":true,"kind":"quota_exhausted","until":"Sun, 01 Mar 2026 12:00:00 GMT","message":"no"}}',
       {
         providerLimit: {
-          ...{ provider: 'openai', allModels: true, kind: 'quota_exhausted' },
-          ...{ until: '2026-03-01T12:00:00.000Z', message: 'no' },
+          provider: 'openai',
+          allModels: true,
+          kind: 'quota_exhausted',
+          until: '2026-03-01T12:00:00.000Z',
+          message: 'no',
         },
       },
     ],
@@ -39,8 +42,11 @@ describe('A protocol line', () => {
       '{"ask":{"prompt":"Ship it?","choices":["yes","no"],"deadlineSeconds":60,"onDeadline":"default","default":"no","later":1}}',
       {
         ask: {
-          ...{ prompt: 'Ship it?', choices: ['yes', 'no'], deadlineSeconds: 60 },
-          ...{ onDeadline: 'default', default: 'no' },
+          prompt: 'Ship it?',
+          choices: ['yes', 'no'],
+          deadlineSeconds: 60,
+          onDeadline: 'default',
+          default: 'no',
         },
       },
     ],

@@ -4,8 +4,12 @@ import { readUsage } from './usage-line.js';
 
 const least = { model: 'claude-sonnet-4', inputTokens: 1, outputTokens: 2 };
 const whole = {
-  ...{ ...least, cacheReadTokens: '3', cacheWriteTokens: 0, operation: 'planning' },
-  ...{ costUsd: '0.0042', id: 'call-1' },
+  ...least,
+  cacheReadTokens: '3',
+  cacheWriteTokens: 0,
+  operation: 'planning',
+  costUsd: '0.0042',
+  id: 'call-1',
 };
 
 describe('The usage of a protocol line', () => {

@@ -68,7 +68,9 @@ describe('A report of an end that the server refuses', () => {
       error: { message: 'The server refused the question: Not valid: default', retryable: false },
     });
     expect(withoutDetails({ ...ASKS, checkpointData: checkpoint }, illegal)).toEqual({
-      ...{ kind: 'release', reason: 'paused', checkpointData: checkpoint },
+      kind: 'release',
+      reason: 'paused',
+      checkpointData: checkpoint,
     });
   });
 

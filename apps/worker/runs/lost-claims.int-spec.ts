@@ -46,7 +46,10 @@ function loseFirst(lost: { status: number; body: string } | undefined): void {
 async function uncertaintiesOfACompletion(claimed: number): Promise<number> {
   let uncertainties = 0;
   const claimer = new Claimer({
-    ...{ api, log: quiet, capacity: 1, onRefused: () => undefined },
+    api,
+    log: quiet,
+    capacity: 1,
+    onRefused: () => undefined,
     execute: () => Promise.reject(new Error('nothing is claimed here')),
     onUncertain: () => (uncertainties += 1),
   });

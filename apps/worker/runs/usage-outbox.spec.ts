@@ -12,7 +12,9 @@ import { UsageOutbox } from './usage-outbox.js';
 const quiet = new Log(() => undefined);
 const never = new AbortController().signal;
 const used = (inputTokens: number, id?: string) => ({
-  ...{ model: 'm', inputTokens, outputTokens: 0 },
+  model: 'm',
+  inputTokens,
+  outputTokens: 0,
   ...(id !== undefined && { id }),
 });
 const calm: UsageAnswer = { advice: 'continue', budgets: [] };
@@ -42,7 +44,11 @@ function outbox(): UsageOutbox {
   const tell = (message: string): void => void told.push(message);
   const keep = (_: string, report: UsageReport): boolean => unpriced.push(report) < 3;
   return new UsageOutbox({
-    ...{ api: { usage }, runId: 'run', file, log: quiet, tell },
+    api: { usage },
+    runId: 'run',
+    file,
+    log: quiet,
+    tell,
     unpriced: { keep },
   });
 }

@@ -37,7 +37,9 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     maxRetries: 3,
   };
   const made: Pick<TestJob, 'entries' | 'progress' | 'usage'> = {
-    ...{ entries: [], progress: [], usage: [] },
+    entries: [],
+    progress: [],
+    usage: [],
   };
   const report: Job['report'] = {
     log: (level, line, event) => {

@@ -93,8 +93,12 @@ describe('a pause', () => {
     const { status, body } = await pause({ scope: 'workspace' });
     expect(status).toBe(201);
     expect(body).toMatchObject({
-      ...{ scope: 'workspace', taskType: null, reason: 'The licence server is down' },
-      ...{ pausedBy: `user:${workspace.userId}`, until: null, endedAt: null },
+      scope: 'workspace',
+      taskType: null,
+      reason: 'The licence server is down',
+      pausedBy: `user:${workspace.userId}`,
+      until: null,
+      endedAt: null,
     });
     const id = await submit();
     expect(await claim()).toEqual({ tasks: [], reason: 'paused' });
@@ -202,7 +206,10 @@ describe('a pause', () => {
 
   it('keeps tasks from push agents too', async () => {
     await workspace.api.put(`/agents/${newId()}`, {
-      ...{ name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 9 },
+      name: 'Pushed',
+      mode: 'push',
+      command: ['node'],
+      maxConcurrentTasks: 9,
     });
     await heartbeat();
     const held = await pause({ scope: 'task_type', taskType: 'held' });
@@ -235,9 +242,13 @@ async function heartbeat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 1_000, running: 0, queued: 0 },
+    capacity: 1_000,
+    running: 0,
+    queued: 0,
     sessions: [...gateway.sessions].map(([runId, { sessionKey }]) => ({
-      ...{ runId, sessionKey, status: 'RUNNING' },
+      runId,
+      sessionKey,
+      status: 'RUNNING',
     })),
   });
   expect(status).toBe(200);
@@ -249,7 +260,8 @@ describe('the limits of a workspace', () => {
     const { authorization = '' } = await anOperator();
     const operator = apiClient(server.url, { authorization });
     const answer = await operator.put<{ version: number }>(path, {
-      ...{ maxQueueDepth: null, spawnsPerMinute: null },
+      maxQueueDepth: null,
+      spawnsPerMinute: null,
       ...values,
     });
     expect(answer.status).toBe(200);
@@ -259,7 +271,9 @@ describe('the limits of a workspace', () => {
   it('are set by operators, with the version they have read, and seen by members', async () => {
     const { path, operator, version } = await limit({ maxQueueDepth: 5 });
     expect((await workspace.api.get(path)).body).toMatchObject({
-      ...{ maxQueueDepth: 5, spawnsPerMinute: null, effectiveMaxQueueDepth: 5 },
+      maxQueueDepth: 5,
+      spawnsPerMinute: null,
+      effectiveMaxQueueDepth: 5,
     });
     const wanted = { maxQueueDepth: 6, spawnsPerMinute: 7 };
     expect((await workspace.api.put(path, wanted)).status).toBe(403);
@@ -389,7 +403,10 @@ describe('the limits of a workspace', () => {
   it('let no more sessions be spawned in a minute', async () => {
     await limit({ spawnsPerMinute: 2 });
     await workspace.api.put(`/agents/${newId()}`, {
-      ...{ name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 9 },
+      name: 'Pushed',
+      mode: 'push',
+      command: ['node'],
+      maxConcurrentTasks: 9,
     });
     await heartbeat();
     const ids = new Set(await Promise.all(Array.from({ length: 5 }, () => submit())));

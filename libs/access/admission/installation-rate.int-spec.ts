@@ -34,7 +34,10 @@ async function heartbeat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 100, running: 0, queued: 0, sessions: [] },
+    capacity: 100,
+    running: 0,
+    queued: 0,
+    sessions: [],
   });
   expect(status).toBe(200);
 }

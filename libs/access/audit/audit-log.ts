@@ -62,8 +62,12 @@ export class AuditLog {
   ): Promise<Page<AuditEntryView>> {
     const ends = [before, to === undefined ? null : firstIdOf(to)].filter((id) => id !== null);
     const params = [
-      ...[workspaceId, actorId ?? null, operation ?? null],
-      ...[from === undefined ? null : firstIdOf(from), ends.sort()[0] ?? null, limit + 1],
+      workspaceId,
+      actorId ?? null,
+      operation ?? null,
+      from === undefined ? null : firstIdOf(from),
+      ends.sort()[0] ?? null,
+      limit + 1,
     ];
     const rows = await this.database.tenant(workspaceId).rows(auditEntries, params);
     return toPage(rows, limit, ({ id }) => [id], toView);
@@ -116,8 +120,15 @@ function workspaceOf(
 function toView({ created_at, actor_kind, actor_id, ...row }: AuditRow): AuditEntryView {
   const { id, actor_name, operation, path, status, request_id, address } = row;
   return {
-    ...{ id, createdAt: created_at.toISOString() },
-    ...{ actorKind: actor_kind, actorId: actor_id, actorName: actor_name },
-    ...{ operation, path, status, requestId: request_id, address },
+    id,
+    createdAt: created_at.toISOString(),
+    actorKind: actor_kind,
+    actorId: actor_id,
+    actorName: actor_name,
+    operation,
+    path,
+    status,
+    requestId: request_id,
+    address,
   };
 }

@@ -28,7 +28,9 @@ async function log(query = '', { api }: TestWorkspace = workspace): Promise<Audi
 async function aKey(scopes: string[]): Promise<{ id: string; key: string; api: ApiClient }> {
   const path = `/workspaces/${workspace.id}/api-keys`;
   const { body } = await workspace.api.post<{ id: string; key: string }>(path, {
-    ...{ name: 'A program', scopes, role: 'ADMIN' },
+    name: 'A program',
+    scopes,
+    role: 'ADMIN',
   });
   return { ...body, api: apiClient(app.url, { authorization: `Bearer ${body.key}` }) };
 }
@@ -43,10 +45,16 @@ describe('a change', () => {
     const entries = await log();
     expect(entries).toEqual([
       {
-        ...{ id: expect.any(String), createdAt: expect.any(String), requestId: expect.any(String) },
-        ...{ actorKind: 'user', actorId: workspace.userId, actorName: rows[0]?.email },
-        ...{ operation: 'createApiKey', path: `/api/v1/workspaces/${workspace.id}/api-keys` },
-        ...{ status: 201, address: '127.0.0.1' },
+        id: expect.any(String),
+        createdAt: expect.any(String),
+        requestId: expect.any(String),
+        actorKind: 'user',
+        actorId: workspace.userId,
+        actorName: rows[0]?.email,
+        operation: 'createApiKey',
+        path: `/api/v1/workspaces/${workspace.id}/api-keys`,
+        status: 201,
+        address: '127.0.0.1',
       },
     ]);
     expect(JSON.stringify(entries)).not.toContain(key);
@@ -57,7 +65,10 @@ describe('a change', () => {
     const { id, api } = await aKey(['projects:write']);
     expect((await api.post('/projects', { name: 'A project' })).status).toBe(201);
     expect((await log())[0]).toMatchObject({
-      ...{ actorKind: 'api_key', actorId: id, actorName: 'A program', operation: 'createProject' },
+      actorKind: 'api_key',
+      actorId: id,
+      actorName: 'A program',
+      operation: 'createProject',
     });
   });
 
@@ -71,7 +82,8 @@ describe('a change', () => {
 
   it('of a workspace that the path or the answer names is in its log', async () => {
     const made = await workspace.api.post<{ id: string }>('/workspaces', {
-      ...{ name: 'Another', slug: `another-${newId()}` },
+      name: 'Another',
+      slug: `another-${newId()}`,
     });
     const { rows } = await app.db.owner.query(
       'SELECT operation FROM audit_log WHERE workspace_id = $1',
@@ -96,7 +108,10 @@ describe('a refusal', () => {
     const { id, api } = await aKey(['tasks:read']);
     expect((await api.delete('/webhooks/a-secret-that-was-pasted')).status).toBe(403);
     expect((await log())[0]).toMatchObject({
-      ...{ actorId: id, operation: 'removeWebhook', path: '/api/v1/webhooks/{id}', status: 403 },
+      actorId: id,
+      operation: 'removeWebhook',
+      path: '/api/v1/webhooks/{id}',
+      status: 403,
     });
   });
 

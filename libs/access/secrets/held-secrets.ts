@@ -137,7 +137,11 @@ export class HeldSecrets {
     const { workspaceId, agentId } = holder;
     const { column, why, keyId } = unreadable;
     this.logger.error('secrets of a task cannot be opened', {
-      ...{ workspaceId, taskId: row.id, column, why, dataKeyId: keyId },
+      workspaceId,
+      taskId: row.id,
+      column,
+      why,
+      dataKeyId: keyId,
     });
     const failure = {
       reason: 'secrets_unreadable',

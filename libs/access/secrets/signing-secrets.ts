@@ -101,7 +101,9 @@ abstract class SigningSecrets {
 export class WebhookSecrets extends SigningSecrets {
   constructor(ring: KeyRing) {
     super(ring, WEBHOOK_SECRETS, ({ workspaceId, id }, column) => ({
-      ...{ workspace_id: workspaceId, webhook_id: id, column_name: column },
+      workspace_id: workspaceId,
+      webhook_id: id,
+      column_name: column,
     }));
   }
 }
@@ -111,7 +113,9 @@ export class WebhookSecrets extends SigningSecrets {
 export class InboundHookSecrets extends SigningSecrets {
   constructor(ring: KeyRing) {
     super(ring, INBOUND_HOOK_SECRETS, ({ workspaceId, id }, column) => ({
-      ...{ workspace_id: workspaceId, hook_id: id, column_name: column },
+      workspace_id: workspaceId,
+      hook_id: id,
+      column_name: column,
     }));
   }
 }

@@ -121,10 +121,14 @@ function written(body: unknown, write: (body: unknown) => string): string {
     return write(body);
   } catch (error) {
     const problem: Problem = {
-      ...{ type: 'about:blank', title: 'The body cannot be written as JSON', status: 400 },
+      type: 'about:blank',
+      title: 'The body cannot be written as JSON',
+      status: 400,
       code: 'malformed_json',
       detail: (error as Error).message,
-      ...{ advice: 'Send a JSON object.', instance: '', requestId: '' },
+      advice: 'Send a JSON object.',
+      instance: '',
+      requestId: '',
     };
     throw new DroverProblem(problem, undefined);
   }

@@ -42,8 +42,10 @@ export function createMcpServer(options: McpOptions): McpServer {
   const server = new McpServer(
     { name: 'drover', title: 'Drover', version },
     {
-      ...{ capabilities: { tools: {} }, instructions },
-      ...{ maxToolInputElements: MAX_ELEMENTS, jsonSchemaValidator },
+      capabilities: { tools: {} },
+      instructions,
+      maxToolInputElements: MAX_ELEMENTS,
+      jsonSchemaValidator,
     },
   );
   for (const tool of TOOLS) {

@@ -286,7 +286,8 @@ describe('a stream of events', () => {
       await followFromNow('/events', removed.headers, second),
     ];
     const logout = await fetch(`${first.url}/api/v1/auth/logout`, {
-      ...{ method: 'POST', headers: signedOut.headers },
+      method: 'POST',
+      headers: signedOut.headers,
     });
     expect(logout.status).toBe(204);
     await workspace.api.delete(`/workspaces/${workspace.id}/members/${removed.userId}`);
@@ -387,7 +388,8 @@ describe('a stream of a log', () => {
   it('tells that entries are gone, and that an id is of none', async () => {
     const { headers } = await aReader();
     const { body: task } = await workspace.api.post<{ id: string }>('/agent-tasks', {
-      ...{ title: 'A task', taskType: 'test' },
+      title: 'A task',
+      taskType: 'test',
     });
     const path = `/agent-tasks/${task.id}/logs/stream`;
     await first.db.owner.query(`SELECT setval('journal_dropped_seq', 2)`);

@@ -187,9 +187,20 @@ async function keep(
 ): Promise<DeliveryRow> {
   const { deliveryId, digest, knownByDigest, name } = event;
   const row = await firstRow(runner, keepDelivery, [
-    ...[caller.workspaceId, caller.hookId, newId(), deliveryId, digest, knownByDigest],
-    ...[redactText(name), hidden(subject ?? null), rule ?? null, outcome, once, taskId ?? null],
-    ...[reason ?? null, detail === undefined ? null : cut(redactText(detail), MAX_DETAIL)],
+    caller.workspaceId,
+    caller.hookId,
+    newId(),
+    deliveryId,
+    digest,
+    knownByDigest,
+    redactText(name),
+    hidden(subject ?? null),
+    rule ?? null,
+    outcome,
+    once,
+    taskId ?? null,
+    reason ?? null,
+    detail === undefined ? null : cut(redactText(detail), MAX_DETAIL),
   ]);
   if (!row) throw new DoneBefore();
   return row;

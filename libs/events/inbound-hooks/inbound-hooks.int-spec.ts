@@ -55,7 +55,8 @@ describe('an inbound hook', () => {
     expect(hook).toMatchObject({ path: `/api/v1/hooks/${hook.id}`, enabled: true, version: 1 });
     expect((await workspace.api.get(`/inbound-hooks/${hook.id}`)).body).toEqual(hook);
     expect((await workspace.api.get('/inbound-hooks')).body).toEqual({
-      ...{ items: [hook], nextCursor: null },
+      items: [hook],
+      nextCursor: null,
     });
     const stored = await server.db.owner.query(`SELECT sealed::text FROM inbound_hook_secrets`);
     expect(JSON.stringify(stored.rows)).not.toContain(secret.slice(6));
@@ -79,7 +80,8 @@ describe('an inbound hook', () => {
   it('is one of as many as the workspace may have', async () => {
     for (let count = 0; count < 3; count++) await aHook();
     const refused = await workspace.api.post<Refusal>('/inbound-hooks', {
-      ...{ kind: 'github', rules: [RULE] },
+      kind: 'github',
+      rules: [RULE],
     });
     expect([refused.status, refused.body.code]).toEqual([409, 'inbound_hook_limit']);
   });

@@ -24,8 +24,10 @@ const TASK = {
   inputContext: { number: '{{issue.number}}', labels: '{{issue.labels.*.name}}' },
 };
 const LABELED = {
-  ...{ on: 'issues.labeled', when: { 'label.name': 'drover' } },
-  ...{ do: 'create_task', task: TASK },
+  on: 'issues.labeled',
+  when: { 'label.name': 'drover' },
+  do: 'create_task',
+  task: TASK,
 };
 const COMMENTED = {
   on: 'issue_comment.created',
@@ -188,7 +190,9 @@ describe('an event that is not signed for the hook', () => {
     ];
     const alike = refused.map(({ status, body }) => ({
       status,
-      ...{ ...body, requestId: '', instance: '' },
+      ...body,
+      requestId: '',
+      instance: '',
     }));
     expect(alike).toEqual(alike.map(() => alike[0]));
     expect(alike[0]).toMatchObject({ status: 401, code: 'invalid_hook_signature' });
@@ -294,12 +298,15 @@ describe('a comment', () => {
     const path = `/agent-tasks/${String(body['taskId'])}`;
     const comment = (text: string) => fromGithub('issue_comment', githubComment(text), hook);
     expect((await deliver(hook, comment('Too early'))).body).toMatchObject({
-      ...{ outcome: 'ignored', reason: 'not_paused' },
+      outcome: 'ignored',
+      reason: 'not_paused',
     });
     await workspace.api.post(`${path}/pause`, { reason: 'Which file?' });
     const sent = comment('The README, please.');
     expect((await deliver(hook, sent)).body).toMatchObject({
-      ...{ outcome: 'resumed', taskId: body['taskId'], rule: 1 },
+      outcome: 'resumed',
+      taskId: body['taskId'],
+      rule: 1,
     });
     expect((await workspace.api.get(path)).body).toMatchObject({ status: 'PENDING' });
     const log = await workspace.api.get<{ items: unknown[] }>(`${path}/logs`);
@@ -358,7 +365,8 @@ describe('an event of GitLab', () => {
     const both = { ...headers, 'x-gitlab-token': hook.secret };
     expect((await deliver(hook, { ...changed, headers: both })).status).toBe(401);
     expect((await deliver(hook, { ...signed, headers })).body).toMatchObject({
-      ...{ outcome: 'created', deliveryId: headers['webhook-id'] },
+      outcome: 'created',
+      deliveryId: headers['webhook-id'],
     });
   });
 });

@@ -28,29 +28,32 @@ SELECT id, title, status, version, priority, run_id, agent_id, session_key, gene
 FROM agent_tasks ORDER BY id`;
 /** What no migration has moved, and each server and agent goes on from. */
 const KEPT_ROWS = [
-  ...[
-    'users',
-    'workspace_members',
-    'api_keys',
-    'agents',
-    'agent_heartbeats',
-    'gateways',
-    'task_runs',
-    'session_spawns',
-  ],
-  ...[
-    'task_dependencies',
-    'agent_task_tags',
-    'pauses',
-    'idempotency_keys',
-    'coordinator_logs',
-    'data_keys',
-  ],
+  'users',
+  'workspace_members',
+  'api_keys',
+  'agents',
+  'agent_heartbeats',
+  'gateways',
+  'task_runs',
+  'session_spawns',
+
+  'task_dependencies',
+  'agent_task_tags',
+  'pauses',
+  'idempotency_keys',
+  'coordinator_logs',
+  'data_keys',
 ];
 
 const COUNTS = {
-  ...{ PENDING: 8, ASSIGNED: 2, RUNNING: 8, PAUSED: 3 },
-  ...{ COMPLETED: 2, FAILED: 4, ABORTED: 8, ARCHIVED: 1 },
+  PENDING: 8,
+  ASSIGNED: 2,
+  RUNNING: 8,
+  PAUSED: 3,
+  COMPLETED: 2,
+  FAILED: 4,
+  ABORTED: 8,
+  ARCHIVED: 1,
 };
 /** The title of each task that was aborted, and why. */
 const ABORTED = {

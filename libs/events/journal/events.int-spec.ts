@@ -84,7 +84,10 @@ async function aServerAt(url: string, others: Consumer[] = []): Promise<Server> 
 /** One that keeps what it hears: after so many failures, or when it stops hanging. */
 function aConsumer(name: string, { begins = 'oldest' }: Pick<Consumer, 'begins'> = {}) {
   const consumer = {
-    ...{ name, begins, fails: 0, hangs: Promise.resolve() },
+    name,
+    begins,
+    fails: 0,
+    hangs: Promise.resolve(),
     heard: [] as NumberedMessage[],
     async consume(_messages: readonly unknown[], work: Work) {
       if (consumer.fails > 0) {

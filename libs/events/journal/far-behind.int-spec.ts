@@ -42,7 +42,11 @@ afterAll(async () => {
 function aListener(name: string) {
   const next = new Map<string, bigint>();
   const listener = {
-    ...{ name, heard: 0, last: -1, most: 0, wrong: [] as string[] },
+    name,
+    heard: 0,
+    last: -1,
+    most: 0,
+    wrong: [] as string[],
     consume: async (_messages: readonly unknown[], work: Work) => {
       const messages = await work.numbered();
       listener.most = Math.max(listener.most, messages.length);

@@ -128,7 +128,8 @@ export class JournalCursor {
 
   private find(): Promise<Outlook | undefined> {
     return firstRow(this.database.service, readOutlook, [
-      ...[this.consumer.name, this.owner],
+      this.consumer.name,
+      this.owner,
       HELD_FOR_MS / 1_000,
     ]);
   }

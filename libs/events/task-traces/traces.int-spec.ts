@@ -170,7 +170,10 @@ describe('A trace', () => {
     const authorization = `Bearer ${gateway.token({ sub: gateway.id })}`;
     await apiClient(server.url, { authorization }).post('/gateway/heartbeat', {
       ...gateway.nextHeartbeat(),
-      ...{ capacity: 1, running: 0, queued: 0, sessions: [] },
+      capacity: 1,
+      running: 0,
+      queued: 0,
+      sessions: [],
     });
     const tenant = await server.newWorkspace();
     const pushed = { name: 'Pushed', mode: 'push', command: ['node', 'session.js'] };

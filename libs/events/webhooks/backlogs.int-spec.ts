@@ -81,13 +81,15 @@ describe('the consumer', () => {
     const timestamp = new Date(Date.now() + 1_000).toISOString();
     const workspaceId = at.workspace.id;
     const messages = Array.from({ length: 900 }, (_, n): NumberedMessage => ({
-      ...{ id: String(9_001 + n), workspaceSeq: '1', workspaceId, subject: 'task' },
-      ...{
-        taskId: null,
-        agentId: null,
-        short: undefined,
-        body: { event: 'task.created', timestamp },
-      },
+      id: String(9_001 + n),
+      workspaceSeq: '1',
+      workspaceId,
+      subject: 'task',
+
+      taskId: null,
+      agentId: null,
+      short: undefined,
+      body: { event: 'task.created', timestamp },
     }));
     const all = async () => {
       const counts = await Promise.all(webhooks.map((each) => at.count(each)));

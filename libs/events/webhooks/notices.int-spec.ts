@@ -42,14 +42,15 @@ async function fail(count: number, ...others: string[]): Promise<void> {
   const rest = { timestamp, newStatus: 'FAILED', taskId: workspace.id, reason: 'timeout' };
   const events = [...Array<string>(count).fill('task.status_changed'), ...others];
   const messages = events.map((event) => ({
-    ...{ id: `${++eventId}`, workspaceSeq: '1', workspaceId: workspace.id },
-    ...{
-      subject: 'task' as const,
-      taskId: null,
-      agentId: null,
-      short: undefined,
-      body: { event, ...rest },
-    },
+    id: `${++eventId}`,
+    workspaceSeq: '1',
+    workspaceId: workspace.id,
+
+    subject: 'task' as const,
+    taskId: null,
+    agentId: null,
+    short: undefined,
+    body: { event, ...rest },
   }));
   await server.app.get(WebhookConsumer, { strict: false }).consume(messages);
 }
@@ -305,7 +306,8 @@ describe('an e-mail', () => {
     const endpoint = await anEndpoint(one, other);
     await at.test(endpoint);
     expect(await at.attempted(endpoint)).toMatchObject({
-      ...{ state: 'pending', attempts: [{ status: 450 }] },
+      state: 'pending',
+      attempts: [{ status: 450 }],
     });
     mail.codes.delete(second);
     await at.passTime(endpoint);
@@ -332,7 +334,8 @@ describe('an e-mail', () => {
     const endpoint = await anEndpoint(workspace.userId);
     await at.test(endpoint);
     expect(await at.attempted(endpoint)).toMatchObject({
-      ...{ state: 'dead', attempts: [{ status: 550 }] },
+      state: 'dead',
+      attempts: [{ status: 550 }],
     });
     expect(await at.stateOf(endpoint)).toMatchObject({ enabled: true });
   });

@@ -24,7 +24,8 @@ let at: Endpoints;
 beforeAll(async () => {
   server = await startTestApp({
     ...WITH_RECEIVER,
-    ...{ WEBHOOK_TIMEOUT_MS: '30000', MAX_WEBHOOKS_PER_WORKSPACE: '1000' },
+    WEBHOOK_TIMEOUT_MS: '30000',
+    MAX_WEBHOOKS_PER_WORKSPACE: '1000',
   });
   at = await Endpoints.at(server);
 });

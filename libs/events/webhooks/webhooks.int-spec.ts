@@ -121,8 +121,14 @@ describe('a webhook', () => {
     const webhook = await at.make({ events: ['task.created'] });
     const body = { event: 'task.created', timestamp: new Date(Date.now() + 1).toISOString() };
     const message = {
-      ...{ id: '9001', workspaceSeq: '1', workspaceId: workspace.id, subject: 'task' as const },
-      ...{ taskId: null, agentId: null, short: undefined, body },
+      id: '9001',
+      workspaceSeq: '1',
+      workspaceId: workspace.id,
+      subject: 'task' as const,
+      taskId: null,
+      agentId: null,
+      short: undefined,
+      body,
     };
     const consumer = server.app.get(WebhookConsumer, { strict: false });
     await consumer.consume([message]);

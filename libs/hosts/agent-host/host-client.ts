@@ -16,7 +16,10 @@ export function hostClient(
 ): DroverClient {
   const baseUrl = apiUrl.slice(0, -API_PATH.length);
   return createClient({
-    ...{ baseUrl, retries: 0, timeoutMs: CALL_TIMEOUT_MS, write: storable },
+    baseUrl,
+    retries: 0,
+    timeoutMs: CALL_TIMEOUT_MS,
+    write: storable,
     ...options,
   });
 }

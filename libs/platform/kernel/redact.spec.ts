@@ -83,8 +83,15 @@ it('redact hides fields by the words of their names, and what may hold anything'
   };
   const hidden = '[redacted]';
   expect(redact({ ...fields, error: null, primaryKey: 'id', password: false })).toEqual({
-    ...{ dbPass: hidden, apiKey2: hidden, secrets: hidden, inputContext: hidden },
-    ...{ maxTokens: 5, tokens: 7, error: null, primaryKey: 'id', password: false },
+    dbPass: hidden,
+    apiKey2: hidden,
+    secrets: hidden,
+    inputContext: hidden,
+    maxTokens: 5,
+    tokens: 7,
+    error: null,
+    primaryKey: 'id',
+    password: false,
   });
 });
 

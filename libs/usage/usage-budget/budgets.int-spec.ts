@@ -75,7 +75,10 @@ async function hold(agent: TestAgent): Promise<Held> {
 }
 
 const use = (id: string, tokens: number, values: Record<string, unknown> = {}) => ({
-  ...{ id, model: 'claude-sonnet-4', inputTokens: tokens, outputTokens: 0 },
+  id,
+  model: 'claude-sonnet-4',
+  inputTokens: tokens,
+  outputTokens: 0,
   ...values,
 });
 
@@ -83,12 +86,18 @@ describe('a budget', () => {
   it('holds once in any period of a scope, which is of the workspace', async () => {
     const budget = await makeBudget({ allocated: '9007199254740993' });
     expect(budget).toMatchObject({
-      ...{ scope: 'global', scopeId: workspace.id, scopeName: null, percentUsed: 0 },
-      ...{ allocated: '9007199254740993', available: '9007199254740993', isActive: true },
+      scope: 'global',
+      scopeId: workspace.id,
+      scopeName: null,
+      percentUsed: 0,
+      allocated: '9007199254740993',
+      available: '9007199254740993',
+      isActive: true,
     });
     const again = { scope: 'global', allocated: 1, periodStart: iso(29), periodEnd: iso(60) };
     expect(await workspace.api.post('/budgets', again)).toMatchObject({
-      ...{ status: 409, body: { code: 'budget_period_taken' } },
+      status: 409,
+      body: { code: 'budget_period_taken' },
     });
     const later = { periodStart: period.periodEnd, periodEnd: iso(60) };
     const next = await makeBudget({ allocated: 1, ...later });
@@ -290,7 +299,10 @@ describe('usage', () => {
     expect(await agent.api.post(path, { reports: [first] })).toMatchObject({
       status: 200,
       body: {
-        ...{ runId, accepted: 1, repeated: 0, advice: 'continue' },
+        runId,
+        accepted: 1,
+        repeated: 0,
+        advice: 'continue',
         budgets: [{ budgetId: budget.id, consumed: '2000', reserved: '6970', percentUsed: 2 }],
       },
     });
@@ -299,7 +311,8 @@ describe('usage', () => {
     expect(await read(budget)).toMatchObject({ consumed: '5000', reserved: '3970' });
     const other = { reports: [use('two', 3_001), use('three', 1)] };
     expect(await agent.api.post(path, other)).toMatchObject({
-      ...{ status: 409, body: { code: 'usage_report_conflict' } },
+      status: 409,
+      body: { code: 'usage_report_conflict' },
     });
     const end = { usage: [use('four', 1_000)] };
     expect((await agent.api.post(`/runs/${runId}/complete`, end)).status).toBe(200);
@@ -381,7 +394,8 @@ describe('usage', () => {
     const other = await anAgent();
     const body = { reports: [use('one', 1)] };
     expect(await other.api.post(`/runs/${runId}/usage`, body)).toMatchObject({
-      ...{ status: 404, body: { code: 'run_not_found' } },
+      status: 404,
+      body: { code: 'run_not_found' },
     });
   });
 });
@@ -395,8 +409,15 @@ describe('a look before a commit', () => {
     await agent.api.post(`/runs/${runId}/usage`, { reports: [use('one', 3_000)] });
     const path = `/runs/${runId}/budget`;
     expect((await agent.api.get(`${path}?linesChanged=9`)).body).toEqual({
-      ...{ runId, taskId, isLive: true, estimatedTokens: '8970', heldTokens: '5970' },
-      ...{ usedTokens: '3000', usedCostUsd: '0.009', taskUsedTokens: '3000', advice: 'warn' },
+      runId,
+      taskId,
+      isLive: true,
+      estimatedTokens: '8970',
+      heldTokens: '5970',
+      usedTokens: '3000',
+      usedCostUsd: '0.009',
+      taskUsedTokens: '3000',
+      advice: 'warn',
       message: expect.stringMatching(/^30 % of the budget of its workspace .* go on. The task has/),
       efficiency: { linesChanged: 9, expectedTokens: '1350', ratio: 0.45, isEfficient: false },
       budgets: [expect.objectContaining({ consumed: '3000', reserved: '5970' })],
@@ -417,7 +438,8 @@ describe('reallocation', () => {
     const path = `/budgets/${from.id}/reallocate`;
     const move = (amount: number, id = to.id) => workspace.api.post(path, { to: id, amount });
     expect(await move(11_031)).toMatchObject({
-      ...{ status: 409, body: { code: 'budget_exceeded', available: '11030' } },
+      status: 409,
+      body: { code: 'budget_exceeded', available: '11030' },
     });
     expect(await move(11_030, to.id.toUpperCase())).toMatchObject({
       status: 200,

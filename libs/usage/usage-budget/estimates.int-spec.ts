@@ -63,14 +63,20 @@ async function aDoneTask(done: Done): Promise<string> {
   const id = await aTask(server.db.owner, workspace.id, values);
   await sql(
     `UPDATE agent_tasks SET estimated_complexity = $2, estimated_tokens = $3 WHERE id = $1`,
-    ...[id, complexity ?? null, estimated],
+    id,
+    complexity ?? null,
+    estimated,
   );
   await sql(
     `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, lease_seconds, lease_expires_at,
        started_at, ended_at, end_reason, used_tokens, used_cost_usd)
      SELECT $1, uuidv7(), $2, $3, u.n, 'COMPLETED', 180, now(), now(), now(), 'completed', u.used, $5
      FROM unnest($4::bigint[]) WITH ORDINALITY AS u (used, n)`,
-    ...[workspace.id, id, agent.id, used, costUsd],
+    workspace.id,
+    id,
+    agent.id,
+    used,
+    costUsd,
   );
   return id;
 }
@@ -202,17 +208,33 @@ describe('the reports', () => {
     const { status, body } = await workspace.api.get('/usage/estimates');
     expect(status).toBe(200);
     const build = {
-      ...{ taskType: 'build', projectId, tasks: 3, unreported: 1 },
-      ...{ estimatedTokens: '200', usedTokens: '241', medianRatio: 1.205, within20Percent: 0.5 },
+      taskType: 'build',
+      projectId,
+      tasks: 3,
+      unreported: 1,
+      estimatedTokens: '200',
+      usedTokens: '241',
+      medianRatio: 1.205,
+      within20Percent: 0.5,
     };
     const review = {
-      ...{ taskType: 'review', projectId: null, tasks: 1, unreported: 0 },
-      ...{ estimatedTokens: '1000', usedTokens: '500', medianRatio: 0.5, within20Percent: 0 },
+      taskType: 'review',
+      projectId: null,
+      tasks: 1,
+      unreported: 0,
+      estimatedTokens: '1000',
+      usedTokens: '500',
+      medianRatio: 0.5,
+      within20Percent: 0,
     };
     expect(body).toMatchObject({
       total: {
-        ...{ tasks: 4, unreported: 1, estimatedTokens: '1200', usedTokens: '741' },
-        ...{ medianRatio: 1.2, within20Percent: 0.3333 },
+        tasks: 4,
+        unreported: 1,
+        estimatedTokens: '1200',
+        usedTokens: '741',
+        medianRatio: 1.2,
+        within20Percent: 0.3333,
       },
       items: [build, review],
       more: false,
@@ -268,7 +290,10 @@ async function aBudget(allocated: number, projectId: string | null = null): Prom
   await sql(
     `INSERT INTO usage_budgets (workspace_id, id, project_id, allocated, period_start, period_end)
      VALUES ($1, $2, $3, $4, now() - interval '10 days', now() + interval '20 days')`,
-    ...[workspace.id, id, projectId, allocated],
+    workspace.id,
+    id,
+    projectId,
+    allocated,
   );
   return id;
 }
@@ -281,7 +306,11 @@ async function use(tokens: number, hoursAgo: number, projectId: string | null = 
     `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, lease_seconds, lease_expires_at,
        assigned_at, started_at, ended_at, end_reason)
      VALUES ($1, $2, $3, $4, 1, 'COMPLETED', 180, now(), now() - make_interval(hours => $5), now(), now(), 'completed')`,
-    ...[workspace.id, runId, taskId, agent.id, hoursAgo],
+    workspace.id,
+    runId,
+    taskId,
+    agent.id,
+    hoursAgo,
   );
   await sql(
     `WITH charged AS (UPDATE usage_budgets SET consumed = consumed + $6::bigint
@@ -289,7 +318,13 @@ async function use(tokens: number, hoursAgo: number, projectId: string | null = 
      INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, model, input_tokens,
        output_tokens, cache_read_tokens, cache_write_tokens, logged_at)
      VALUES ($1, $2, 'r', $3, $4, $7, 'm', $6::bigint, 0, 0, 0, now() - make_interval(hours => $5))`,
-    ...[workspace.id, runId, taskId, agent.id, hoursAgo, tokens, projectId],
+    workspace.id,
+    runId,
+    taskId,
+    agent.id,
+    hoursAgo,
+    tokens,
+    projectId,
   );
 }
 
@@ -307,14 +342,21 @@ describe('the projection of a budget', () => {
     await use(50, 5);
     await use(1_000, 60);
     expect(await projection(whole)).toMatchObject({
-      ...{ budgetId: whole, remainingTokens: '1850', availableTokens: '1850' },
+      budgetId: whole,
+      remainingTokens: '1850',
+      availableTokens: '1850',
       dailyBurnRate: '150',
       burnRates: { lastHour: '0', lastDay: '150', period: '115' },
-      ...{ daysUntilExhaustion: 12.3333, latestDaysUntilExhaustion: null },
-      ...{ willLastPeriod: false, recommendation: 'CONTINUE', throttle: null },
+      daysUntilExhaustion: 12.3333,
+      latestDaysUntilExhaustion: null,
+      willLastPeriod: false,
+      recommendation: 'CONTINUE',
+      throttle: null,
     });
     expect(await projection(part)).toMatchObject({
-      ...{ remainingTokens: '900', dailyBurnRate: '100', daysUntilExhaustion: 9 },
+      remainingTokens: '900',
+      dailyBurnRate: '100',
+      daysUntilExhaustion: 9,
     });
     const foreign = await server.newWorkspace();
     const answer = await foreign.api.get(`/budgets/${whole}/projection`);
@@ -323,8 +365,12 @@ describe('the projection of a budget', () => {
 
   it('has nulls where nothing is used', async () => {
     expect(await projection(await aBudget(1_000))).toMatchObject({
-      ...{ dailyBurnRate: '0', daysUntilExhaustion: null, projectedExhaustionDate: null },
-      ...{ earliestDaysUntilExhaustion: null, willLastPeriod: true, recommendation: 'CONTINUE' },
+      dailyBurnRate: '0',
+      daysUntilExhaustion: null,
+      projectedExhaustionDate: null,
+      earliestDaysUntilExhaustion: null,
+      willLastPeriod: true,
+      recommendation: 'CONTINUE',
     });
   });
 });

@@ -38,8 +38,12 @@ describe('prices', () => {
   it('are there for well-known models, and for what the tiers stand for', async () => {
     const now = new Date();
     expect(await prices().priceOf('claude-sonnet-4-20250514', now)).toMatchObject({
-      ...{ model: 'claude-sonnet-4', tier: 'sonnet' },
-      ...{ inputUsd: '3', outputUsd: '15', cacheReadUsd: '0.3', cacheWriteUsd: '3.75' },
+      model: 'claude-sonnet-4',
+      tier: 'sonnet',
+      inputUsd: '3',
+      outputUsd: '15',
+      cacheReadUsd: '0.3',
+      cacheWriteUsd: '3.75',
     });
     for (const tier of MODEL_TIERS) {
       const model = TIER_MODELS[tier];
@@ -52,7 +56,8 @@ describe('prices', () => {
   it('are those of the providers, also of what a cache costs', async () => {
     const now = new Date();
     expect(await prices().priceOf('claude-3-haiku-20240307', now)).toMatchObject({
-      ...{ cacheReadUsd: '0.03', cacheWriteUsd: '0.3' },
+      cacheReadUsd: '0.03',
+      cacheWriteUsd: '0.3',
     });
     expect(await prices().priceOf('gemini-3.1-pro-preview', now)).toMatchObject({ inputUsd: '2' });
   });
@@ -65,9 +70,15 @@ describe('prices', () => {
     const { body } = await list('model=claude-haiku-3.5');
     expect(body.items).toEqual([
       {
-        ...{ model: 'claude-haiku-3.5', tier: 'haiku', inputUsd: '0.8', outputUsd: '4' },
-        ...{ cacheReadUsd: '0.08', cacheWriteUsd: '1', createdBy: null },
-        ...{ effectiveFrom: '2025-01-01T00:00:00.000Z', createdAt: expect.any(String) },
+        model: 'claude-haiku-3.5',
+        tier: 'haiku',
+        inputUsd: '0.8',
+        outputUsd: '4',
+        cacheReadUsd: '0.08',
+        cacheWriteUsd: '1',
+        createdBy: null,
+        effectiveFrom: '2025-01-01T00:00:00.000Z',
+        createdAt: expect.any(String),
       },
     ]);
     expect((await list('model=claude-opus-4@20250514')).body.items).toMatchObject([
@@ -223,7 +234,10 @@ describe('routing', () => {
     const preview = (query: string) =>
       workspace.api.get(`/model-routing/preview?taskType=test&${query}`);
     expect((await preview('estimatedComplexity=9')).body).toEqual({
-      ...{ model: TIER_MODELS.opus, tier: 'opus', rule: 'complex', enabled: false },
+      model: TIER_MODELS.opus,
+      tier: 'opus',
+      rule: 'complex',
+      enabled: false,
     });
     expect((await preview('estimatedTokens=9999')).body).toMatchObject({ rule: 'small' });
     const own = { model: 'gpt-5-nano', tier: 'haiku', rule: 'own', index: 0, enabled: false };
@@ -319,22 +333,39 @@ describe('what routing saved', () => {
     await used('claude-haiku-4-5', [1, 0, 0, 0], '1', '2026-06-01T00:00:00Z');
     const { body } = await between('2026-03-01T00:00:00Z', '2026-06-01T00:00:00Z');
     expect(body).toEqual({
-      ...{ from: '2026-03-01T00:00:00.000Z', to: '2026-06-01T00:00:00.000Z' },
-      ...{ dearestModel: `${dearest}-latest`, tokens: '2100002', unpricedTokens: '12' },
-      ...{ actualUsd: '1.60001625', dearestUsd: '240.0002025', savedUsd: '238.40018625' },
+      from: '2026-03-01T00:00:00.000Z',
+      to: '2026-06-01T00:00:00.000Z',
+      dearestModel: `${dearest}-latest`,
+      tokens: '2100002',
+      unpricedTokens: '12',
+      actualUsd: '1.60001625',
+      dearestUsd: '240.0002025',
+      savedUsd: '238.40018625',
       savedPercent: 99.3,
       models: [
         {
-          ...{ model: 'claude-haiku-4-5', tokens: '2100001', actualUsd: '1.60000125' },
-          ...{ dearestUsd: '240.0001875', savedUsd: '238.40018625', savedPercent: 99.3 },
+          model: 'claude-haiku-4-5',
+          tokens: '2100001',
+          actualUsd: '1.60000125',
+          dearestUsd: '240.0001875',
+          savedUsd: '238.40018625',
+          savedPercent: 99.3,
         },
         {
-          ...{ model: dearest, tokens: '1', actualUsd: '0.000015' },
-          ...{ dearestUsd: '0.000015', savedUsd: '0', savedPercent: 0 },
+          model: dearest,
+          tokens: '1',
+          actualUsd: '0.000015',
+          dearestUsd: '0.000015',
+          savedUsd: '0',
+          savedPercent: 0,
         },
         {
-          ...{ model: 'unpriced', tokens: '0', actualUsd: '0' },
-          ...{ dearestUsd: '0', savedUsd: '0', savedPercent: null },
+          model: 'unpriced',
+          tokens: '0',
+          actualUsd: '0',
+          dearestUsd: '0',
+          savedUsd: '0',
+          savedPercent: null,
         },
       ],
     });

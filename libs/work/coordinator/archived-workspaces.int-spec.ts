@@ -38,7 +38,10 @@ const asGateway = ({ url }: TestApp) =>
 const heartbeat = (app: TestApp) =>
   asGateway(app).post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 9, running: 0, queued: 0, sessions: [] },
+    capacity: 9,
+    running: 0,
+    queued: 0,
+    sessions: [],
   });
 
 const archive = async ({ id, api }: TestWorkspace) =>
@@ -94,7 +97,9 @@ it('takes no report about a run, whichever server is asked', async () => {
   await archiveUnheard(server, scene.id);
   const reports = server.app.get(RunReports, { strict: false });
   const by = {
-    ...{ workspaceId: scene.id, agentId: agent.id, runId },
+    workspaceId: scene.id,
+    agentId: agent.id,
+    runId,
     actor: { kind: 'agent', id: agent.id },
   } as const;
   const all = [

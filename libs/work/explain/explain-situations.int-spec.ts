@@ -102,7 +102,9 @@ type OtherStatus = 'PENDING' | 'FAILED' | 'ABORTED' | 'PAUSED';
 /** @returns the id of the task that is waited for */
 async function waitsFor(status: OtherStatus, by = taskId, title = 'Build'): Promise<string> {
   const dependsOnId = await aTask(server.db.owner, workspace.id, {
-    ...{ status, title, requiredCapabilities: ['elsewhere'] },
+    status,
+    title,
+    requiredCapabilities: ['elsewhere'],
   });
   await aDependency(server.db.owner, workspace.id, { taskId: by, dependsOnId });
   return dependsOnId;
@@ -282,21 +284,34 @@ const several: [string, Make[], Expected[]][] = [
   [
     'every agent has another excuse',
     [
-      ...[fullAgent, silentAgent, () => agent({ lifecycle: 'ERROR' })],
-      ...[() => agent({ lifecycle: 'DRAINING' }), () => pushAgent('coordinator_enabled = false')],
-      ...[() => pushAgent(`command = '{}'`), () => pushAgent(), () => rate(0)],
+      fullAgent,
+      silentAgent,
+      () => agent({ lifecycle: 'ERROR' }),
+      () => agent({ lifecycle: 'DRAINING' }),
+      () => pushAgent('coordinator_enabled = false'),
+      () => pushAgent(`command = '{}'`),
+      () => pushAgent(),
+      () => rate(0),
       () => gateway({ capacity: 0 }),
     ],
     [
-      ...[['agents_full'], ['agents_offline'], ['agents_in_error'], ['agents_draining']],
-      ...[['agents_disabled'], ['agents_without_command'], ['gateway_full']],
+      ['agents_full'],
+      ['agents_offline'],
+      ['agents_in_error'],
+      ['agents_draining'],
+      ['agents_disabled'],
+      ['agents_without_command'],
+      ['gateway_full'],
       ['spawn_rate_reached'],
     ] as Expected[],
   ],
   [
     'paused itself, its type, its workspace and everything, and it waits, and nobody could do it',
     [
-      ...[everythingPaused, () => pause(null), () => pause('mine'), () => waitsFor('PAUSED')],
+      everythingPaused,
+      () => pause(null),
+      () => pause('mine'),
+      () => waitsFor('PAUSED'),
       ended(`status = 'PAUSED', paused_at = now(), required_capabilities = '{gpu}'`),
     ],
     [
@@ -403,7 +418,8 @@ describe('several at once', () => {
     const { reasons, estimate } = await explain();
     expect(reasons).toHaveLength(101);
     expect(reasons.at(-1)).toMatchObject({
-      ...{ code: 'waiting_for_more_dependencies', facts: { count: 2 } },
+      code: 'waiting_for_more_dependencies',
+      facts: { count: 2 },
     });
     expect(estimate.unknownBecause).toBe('too_many_dependencies');
     told.add('waiting_for_more_dependencies');

@@ -204,8 +204,14 @@ describe('a switch', () => {
       {
         code: 'held_by_pause',
         facts: {
-          ...{ id: ids[0], scope: 'task_type', taskType: 'held', reason: 'No licence', until },
-          ...{ by: `user:${userId}`, byName: expect.any(String), since: expect.any(String) },
+          id: ids[0],
+          scope: 'task_type',
+          taskType: 'held',
+          reason: 'No licence',
+          until,
+          by: `user:${userId}`,
+          byName: expect.any(String),
+          since: expect.any(String),
         },
       },
     ]);
@@ -246,7 +252,8 @@ describe('the estimate', () => {
         completedTasks: 11,
         durationSeconds: { p50: 150, p90: 190 },
         waitSeconds: { p50: 5, p90: 9 },
-        ...{ ahead: 0, places: { all: 1, free: 1 } },
+        ahead: 0,
+        places: { all: 1, free: 1 },
       },
     });
     // It is handed over within 5 s, whatever the waits.

@@ -25,19 +25,18 @@ it('a session asks, is stopped, and another one is spawned with the answer at on
   });
   const heartbeat = (sessions: object[] = []) =>
     asGateway.post<{ stop: object[] }>('/gateway/heartbeat', {
-      ...{
-        ...gateway.nextHeartbeat(),
-        capacity: 10,
-        running: sessions.length,
-        queued: 0,
-        sessions,
-      },
+      ...gateway.nextHeartbeat(),
+      capacity: 10,
+      running: sessions.length,
+      queued: 0,
+      sessions,
     });
   await heartbeat();
   const agent = { name: 'Pushed', mode: 'push', command: ['node'] };
   await api.put(`/agents/${newId()}`, agent);
   const { body: task } = await api.post<{ id: string }>('/agent-tasks', {
-    ...{ title: 'A task', taskType: 'test' },
+    title: 'A task',
+    taskType: 'test',
   });
   const spawned = (count: number) =>
     waitFor('a session', () =>
@@ -51,7 +50,9 @@ it('a session asks, is stopped, and another one is spawned with the answer at on
   });
   const session = apiClient(server.url, { authorization: `Bearer ${first.runToken}` });
   const asked = await session.post<{ id: string }>(`/runs/${first.runId}/questions`, {
-    ...{ prompt: 'Which?', deadlineSeconds: 600, onDeadline: 'fail' },
+    prompt: 'Which?',
+    deadlineSeconds: 600,
+    onDeadline: 'fail',
     checkpointData: { at: 7 },
   });
   expect(asked.status).toBe(201);
@@ -62,7 +63,8 @@ it('a session asks, is stopped, and another one is spawned with the answer at on
   );
   const second = await spawned(2);
   expect(second).toMatchObject({
-    ...{ taskId: task.id, generation: 2 },
+    taskId: task.id,
+    generation: 2,
     context: { checkpointData: { at: 7 }, answers: [{ prompt: 'Which?', answer: 'This' }] },
   });
 });

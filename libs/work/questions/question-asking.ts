@@ -95,13 +95,28 @@ export class QuestionAsking {
     if ((counted?.count ?? 0) >= MAX_QUESTIONS) throw new DroverError('too_many_questions');
     const { prompt, choices, freeText, deadlineSeconds, deadlineAt, onDeadline } = asked;
     await tx.rows(insertQuestion, [
-      ...[workspaceId, newId(), task.id, runId, by.agentId, prompt, choices, freeText],
-      ...[deadlineSeconds ?? null, deadlineAt ?? null, onDeadline, asked.default ?? null],
-      ...[actor.kind, actor.id],
+      workspaceId,
+      newId(),
+      task.id,
+      runId,
+      by.agentId,
+      prompt,
+      choices,
+      freeText,
+      deadlineSeconds ?? null,
+      deadlineAt ?? null,
+      onDeadline,
+      asked.default ?? null,
+      actor.kind,
+      actor.id,
     ]);
     const { text, originals } = asked.checkpoint;
     const transition = {
-      ...{ workspaceId, taskId: task.id, actor, to: 'PAUSED' as const, reason: ASKED },
+      workspaceId,
+      taskId: task.id,
+      actor,
+      to: 'PAUSED' as const,
+      reason: ASKED,
       message: 'It waits for an answer to its question',
       checkpointData: text === null ? undefined : (JSON.parse(text) as unknown),
       run: { runId, to: 'RELEASED' as const, endReason: ASKED },

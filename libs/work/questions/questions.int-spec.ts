@@ -56,15 +56,25 @@ describe('a run that asks', () => {
       { state: 'RELEASED', end_reason: 'question', held_tokens: '0' },
     ]);
     expect(await scene.read(held.id)).toMatchObject({
-      ...{ status: 'PAUSED', pauseReason: 'question', runId: null, retryCount: 0 },
+      status: 'PAUSED',
+      pauseReason: 'question',
+      runId: null,
+      retryCount: 0,
       checkpointData: { page: 7 },
     });
     const { body } = await scene.workspace.api.get<Body>(`/agents/${held.agent.id}`);
     expect(body).toMatchObject({ status: 'IDLE' });
     expect(await listed('status=open')).toMatchObject([
       {
-        ...{ id, taskId: held.id, runId: held.runId, prompt: 'Ship it?', freeText: false },
-        ...{ choices: ['yes', 'no'], answer: null, answeredBy: null, byDefault: false },
+        id,
+        taskId: held.id,
+        runId: held.runId,
+        prompt: 'Ship it?',
+        freeText: false,
+        choices: ['yes', 'no'],
+        answer: null,
+        answeredBy: null,
+        byDefault: false,
       },
     ]);
     expect(await claims(held.agent)).toEqual([]);
@@ -89,8 +99,12 @@ describe('a run that asks', () => {
     expect(first?.task).toMatchObject({ id: held.id, checkpointData: { page: 7 }, retryCount: 0 });
     expect(first?.task.answers).toEqual([
       {
-        ...{ questionId: id, prompt: 'Ship it?', answer: 'yes', answeredBy: by },
-        ...{ byDefault: false, answeredAt: answered.body['closedAt'] },
+        questionId: id,
+        prompt: 'Ship it?',
+        answer: 'yes',
+        answeredBy: by,
+        byDefault: false,
+        answeredAt: answered.body['closedAt'],
       },
     ]);
     expect(await scene.read(later)).toMatchObject({ status: 'PENDING' });
@@ -111,7 +125,8 @@ describe('a run that asks', () => {
     const id = await asked(held);
     expect((await ask(held)).body).toMatchObject({ id });
     expect(await ask(held, { prompt: 'And this?' })).toMatchObject({
-      ...{ status: 409, body: { code: 'stale_run', endReason: 'question' } },
+      status: 409,
+      body: { code: 'stale_run', endReason: 'question' },
     });
     expect(await listed('status=open')).toHaveLength(1);
   });
@@ -152,7 +167,8 @@ describe('the answer', () => {
   it('must be one of the choices', async () => {
     const id = await asked(await scene.held());
     expect(await answer(id, 'perhaps')).toMatchObject({
-      ...{ status: 400, body: { code: 'validation_failed', errors: [{ field: 'answer' }] } },
+      status: 400,
+      body: { code: 'validation_failed', errors: [{ field: 'answer' }] },
     });
     expect(await read(id)).toMatchObject({ status: 'open' });
   });
@@ -222,7 +238,9 @@ describe('a question that nobody answers in time', () => {
     await scene.recover();
     expect(await read(id)).toMatchObject({ status: 'expired', answer: null, byDefault: false });
     expect(await scene.read(held.id)).toMatchObject({
-      ...{ status: 'FAILED', failureReason: 'question_expired', retryCount: 0 },
+      status: 'FAILED',
+      failureReason: 'question_expired',
+      retryCount: 0,
     });
     await scene.workspace.api.post(`/agent-tasks/${held.id}/retry`);
     const [claimed] = await claims(held.agent);
@@ -271,7 +289,8 @@ describe('a task that waits for an answer', () => {
     const id = await asked(held);
     const refused = await scene.workspace.api.post<Body>(`/agent-tasks/${held.id}/${command}`);
     expect([refused.status, refused.body]).toMatchObject([
-      ...[409, { code: 'illegal_transition', commands: ['cancel'] }],
+      409,
+      { code: 'illegal_transition', commands: ['cancel'] },
     ]);
     expect(String(refused.body['detail'])).toContain('waits for an answer');
     expect(await read(id)).toMatchObject({ status: 'open' });

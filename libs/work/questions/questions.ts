@@ -140,7 +140,11 @@ export class Questions {
     }
     const values = SecretValues.NONE;
     await this.resume(tx, workspaceId, {
-      ...{ closed, answer, answeredBy: null, actor: COORDINATOR, values },
+      closed,
+      answer,
+      answeredBy: null,
+      actor: COORDINATOR,
+      values,
     });
     return () => this.wake(workspaceId);
   }
@@ -165,7 +169,9 @@ export class Questions {
     const before = await this.answersBefore(tx, workspaceId, taskId);
     const answers = [...before, latest].slice(-MAX_ANSWERS);
     const column: ColumnOfTask = {
-      ...{ workspace_id: workspaceId, task_id: taskId, column_name: 'answers' },
+      workspace_id: workspaceId,
+      task_id: taskId,
+      column_name: 'answers',
     };
     const { shown, original } = await this.secrets.seal(answers, () => column, values);
     const message = byDefault ? 'Nobody answered in time: its default counts' : 'Answered';
@@ -207,8 +213,14 @@ interface Resumption {
 function failing(workspaceId: string, taskId: string): Transition {
   const message = 'Nobody answered its question in time';
   return {
-    ...{ workspaceId, taskId, to: 'FAILED', actor: COORDINATOR, reason: QUESTION_EXPIRED },
-    ...{ message, lastError: message, level: 'WARN' },
+    workspaceId,
+    taskId,
+    to: 'FAILED',
+    actor: COORDINATOR,
+    reason: QUESTION_EXPIRED,
+    message,
+    lastError: message,
+    level: 'WARN',
   };
 }
 

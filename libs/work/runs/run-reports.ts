@@ -298,7 +298,10 @@ async function reportProgressOf(
   const { progressPercent = null, currentStep = null, estimatedCompletionAt = null } = progress;
   const params = [
     ...runParams(by),
-    ...[progressPercent, currentStep, checkpoint.text, estimatedCompletionAt],
+    progressPercent,
+    currentStep,
+    checkpoint.text,
+    estimatedCompletionAt,
   ];
   const [reported] = await runner.pipeline([
     [reportProgress, params],

@@ -211,7 +211,9 @@ it('is not looked for when it is short, nor in the reports about other tasks', a
 
 describe('what is known of a run', () => {
   const reporter = (one: Held) => ({
-    ...{ workspaceId: workspace.id, agentId: agent.id, runId: one.run.id },
+    workspaceId: workspace.id,
+    agentId: agent.id,
+    runId: one.run.id,
     actor: { kind: 'agent' as const, id: agent.id },
   });
   /** Counts the statements that look for secrets. */

@@ -61,8 +61,10 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
   /** A report about a run was accepted. */
   hear({ workspaceId, agentId, runId }: { workspaceId: string; agentId: string; runId: string }) {
     this.note(runId, {
-      ...{ workspace_id: workspaceId, agent_id: agentId },
-      ...{ run_id: runId, task_id: null },
+      workspace_id: workspaceId,
+      agent_id: agentId,
+      run_id: runId,
+      task_id: null,
     });
   }
 

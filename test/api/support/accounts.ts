@@ -21,10 +21,13 @@ export const EXTRAS: Record<string, (account: Account) => Record<string, unknown
   'POST /auth/refresh': ({ refreshToken }) => ({ refreshToken }),
   'PUT /model-routing': () => ({ rules: [{ tier: 'opus' }] }),
   'POST /budgets': () => ({
-    ...{ scope: 'project', periodStart: '2036-01-01T00:00:00Z', periodEnd: '2036-02-01T00:00:00Z' },
+    scope: 'project',
+    periodStart: '2036-01-01T00:00:00Z',
+    periodEnd: '2036-02-01T00:00:00Z',
   }),
   'POST /inbound-hooks': () => ({
-    ...{ kind: 'github', rules: [{ on: 'issues', do: 'create_task', task: TEMPLATE }] },
+    kind: 'github',
+    rules: [{ on: 'issues', do: 'create_task', task: TEMPLATE }],
   }),
   'PATCH /inbound-hooks/{id}': () => ({ rules: undefined }),
   'POST /runs/{runId}/questions': () => ({ deadlineSeconds: 60, onDeadline: 'fail' }),

@@ -52,7 +52,9 @@ describe('a small budget', () => {
     for (const spender of spenders) given.push(await claim(spender, 50));
     expect(given.flat()).toHaveLength(fitting);
     expect(await treasury.budget(budget)).toMatchObject({
-      ...{ reserved: String(fitting * estimatedTokens), consumed: '0', available: '999' },
+      reserved: String(fitting * estimatedTokens),
+      consumed: '0',
+      available: '999',
     });
     await expectExactSums();
   }, 60_000);
@@ -64,10 +66,18 @@ async function openBooks(): Promise<Books> {
   const budgets = [
     await treasury.make('/budgets', { scope: 'global', allocated: 30_000, ...PERIOD }),
     await treasury.make('/budgets', {
-      ...{ scope: 'project', scopeId: projectId, allocated: 25_000, policy: 'finish', ...PERIOD },
+      scope: 'project',
+      scopeId: projectId,
+      allocated: 25_000,
+      policy: 'finish',
+      ...PERIOD,
     }),
     await treasury.make('/budgets', {
-      ...{ scope: 'milestone', scopeId: milestoneId, allocated: 6_000, policy: 'abort', ...PERIOD },
+      scope: 'milestone',
+      scopeId: milestoneId,
+      allocated: 6_000,
+      policy: 'abort',
+      ...PERIOD,
     }),
   ];
   const spenders = await Promise.all(Array.from({ length: 4 }, () => treasury.spender(6)));

@@ -192,7 +192,20 @@ export const DEEDS = {
 } as const satisfies Record<string, Deed>;
 
 export const WEIGHTS: Record<keyof typeof DEEDS, number> = {
-  ...{ create: 30, take: 28, find: 4, use: 26, useAgain: 6, complete: 4, fail: 3, release: 2 },
-  ...{ cancel: 2, pause: 1, resume: 4, limitTask: 2, reallocate: 8, raise: 9, changePeriod: 2 },
+  create: 30,
+  take: 28,
+  find: 4,
+  use: 26,
+  useAgain: 6,
+  complete: 4,
+  fail: 3,
+  release: 2,
+  cancel: 2,
+  pause: 1,
+  resume: 4,
+  limitTask: 2,
+  reallocate: 8,
+  raise: 9,
+  changePeriod: 2,
   letLeasePass: 3,
 };

@@ -28,7 +28,11 @@ export async function runChaos(
   const watch = new Watch(stage.postgres, findings);
   const { addresses, people } = stage;
   const load = new Load({
-    ...{ seed, addresses, key: people.key, budgets: people.budgets, books },
+    seed,
+    addresses,
+    key: people.key,
+    budgets: people.budgets,
+    books,
     backlog: () => watch.backlog,
   });
   scope.add(async () => {
@@ -51,12 +55,17 @@ export async function runChaos(
   const invariants = await invariantsOf(stage, findings);
   return {
     ok: findings.total === 0,
-    ...{ seed, minutes: durationMs / 60_000 },
+    seed,
+    minutes: durationMs / 60_000,
     operations: books.operations.toJSON(),
     answers: books.answers.toJSON(),
-    ...{ tasks, usageReports, faults: faults.toJSON() },
+    tasks,
+    usageReports,
+    faults: faults.toJSON(),
     recoveryMs: await deaths.recoveries(),
-    ...{ settledMs, samples: watch.samples, crashes: crashesOf(stage) },
+    settledMs,
+    samples: watch.samples,
+    crashes: crashesOf(stage),
     invariants: invariants.map(({ name, holds }) => ({ name, holds })),
     violations: findings.violations,
     violationCount: findings.total,

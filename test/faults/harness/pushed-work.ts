@@ -18,9 +18,12 @@ export class PushedWork {
   static async start(fleet: TestFleet, gateway: StandInGateway): Promise<PushedWork> {
     const agentId = newId();
     const { status } = await fleet.api.put(`/agents/${agentId}`, {
-      ...{ name: 'Pushed', mode: 'push', capabilities: ['push', 'command'] },
+      name: 'Pushed',
+      mode: 'push',
+      capabilities: ['push', 'command'],
       maxConcurrentTasks: ROOM,
-      ...{ heartbeatIntervalSeconds: 1, staleThresholdSeconds: HOUR },
+      heartbeatIntervalSeconds: 1,
+      staleThresholdSeconds: HOUR,
       command: [process.execPath, '-v'],
     });
     if (status !== 201) throw new Error(`not registered: ${status}`);
@@ -31,13 +34,18 @@ export class PushedWork {
   async heartbeat(): Promise<void> {
     const { gateway } = this;
     const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
-      ...{ runId, sessionKey, status: 'RUNNING' },
+      runId,
+      sessionKey,
+      status: 'RUNNING',
     }));
     const authorization = `Bearer ${gateway.token()}`;
     const api = apiClient(`http://127.0.0.1:${this.fleet.port}`, { authorization });
     const { status } = await api.post('/gateway/heartbeat', {
       ...gateway.nextHeartbeat(),
-      ...{ capacity: ROOM, running: sessions.length, queued: 0, sessions },
+      capacity: ROOM,
+      running: sessions.length,
+      queued: 0,
+      sessions,
     });
     if (status !== 200) throw new Error(`the heartbeat was refused: ${status}`);
   }

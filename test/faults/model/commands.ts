@@ -37,8 +37,11 @@ const creation = fc
           : edges.map((edge) => [at(model.tasks, edge.on), edge.policy]),
       );
       const answer = await world.api.post<{ id: string }>('/agent-tasks', {
-        ...{ title: 'Modelled', taskType: values.taskType, priority: values.priority },
-        ...{ maxRetries: values.maxRetries, retryBackoffSeconds: values.backoff ? 86_400 : 0 },
+        title: 'Modelled',
+        taskType: values.taskType,
+        priority: values.priority,
+        maxRetries: values.maxRetries,
+        retryBackoffSeconds: values.backoff ? 86_400 : 0,
         ...(values.estimated && { estimatedDurationMinutes: 10 }),
         dependsOn: [...wanted].map(([task, how]) => ({ taskId: task.id, policy: how })),
       });
@@ -149,12 +152,27 @@ async function claimAs(
 /** Everything that can happen to tasks and runs, the more often the more there is to it, or the rarer it is possible. */
 export const deeds = fc.commands(
   [
-    ...[...often(4, creation), dependency, ...often(4, commanding), ...often(3, joining)],
-    ...[...often(7, claiming), ...often(14, reporting), changingPulse, ...often(7, sweeping)],
-    ...[leavingAgent, leasePassing, ...often(2, retryComingDue), listening],
-    ...[...often(9, fallingSilent), ...often(5, warningAging), ...often(5, warnedReporting)],
-    ...[...often(5, asking), ...often(4, answering), deadlinePassing],
-    ...[switchingOff, ...often(4, liftingSwitch), switchEnding],
+    ...often(4, creation),
+    dependency,
+    ...often(4, commanding),
+    ...often(3, joining),
+    ...often(7, claiming),
+    ...often(14, reporting),
+    changingPulse,
+    ...often(7, sweeping),
+    leavingAgent,
+    leasePassing,
+    ...often(2, retryComingDue),
+    listening,
+    ...often(9, fallingSilent),
+    ...often(5, warningAging),
+    ...often(5, warnedReporting),
+    ...often(5, asking),
+    ...often(4, answering),
+    deadlinePassing,
+    switchingOff,
+    ...often(4, liftingSwitch),
+    switchEnding,
   ],
   { maxCommands: 160, size: 'max', ...(STEPS !== undefined && { replayPath: STEPS }) },
 );

@@ -35,8 +35,15 @@ function ask(model: Model, run: Run, { prompt, onDeadline, checkpoint }: Asking)
   if (checkpoint !== undefined) task.checkpoint = checkpoint;
   endRun(run, 'RELEASED', 'question');
   const asked: Question = {
-    ...{ id: '', run, task, prompt, onDeadline },
-    ...{ status: 'open', answer: null, byUser: false, isDue: false },
+    id: '',
+    run,
+    task,
+    prompt,
+    onDeadline,
+    status: 'open',
+    answer: null,
+    byUser: false,
+    isDue: false,
   };
   task.question = asked;
   model.questions.push(asked);
@@ -81,7 +88,11 @@ export function expireQuestions(model: Model): void {
 async function askAs(model: Model, world: World, run: Run, asking: Asking): Promise<void> {
   const { prompt, onDeadline, checkpoint } = asking;
   const said = await world.as(run.agent).post<{ id: string }>(`/runs/${run.id}/questions`, {
-    ...{ prompt, choices: CHOICES, deadlineSeconds: 86_400, onDeadline, default: DEFAULT },
+    prompt,
+    choices: CHOICES,
+    deadlineSeconds: 86_400,
+    onDeadline,
+    default: DEFAULT,
     ...(checkpoint !== undefined && { checkpointData: { n: checkpoint } }),
   });
   if (run.agent.life === 'TERMINATED' && said.status === 401) return;

@@ -84,11 +84,25 @@ export function create(
   model.clock += 1;
   const task: Task = {
     ...values,
-    ...{ status: 'PENDING', version: 1, log: ['task_created'], generation: 0, retryCount: 0 },
-    ...{ retry: 'none', abortReason: null, failureReason: null, run: null, edges: [] },
-    ...{ question: null, answers: [] },
-    ...{ hasDependents: false, untold: false, completed: false, checkpoint: null },
-    ...{ suspended: false, progressPercent: 0, estimate: 'none' },
+    status: 'PENDING',
+    version: 1,
+    log: ['task_created'],
+    generation: 0,
+    retryCount: 0,
+    retry: 'none',
+    abortReason: null,
+    failureReason: null,
+    run: null,
+    edges: [],
+    question: null,
+    answers: [],
+    hasDependents: false,
+    untold: false,
+    completed: false,
+    checkpoint: null,
+    suspended: false,
+    progressPercent: 0,
+    estimate: 'none',
     readySince: model.clock,
   };
   // One that ignores how its prerequisite ended learns so from the coordinator.
@@ -160,9 +174,17 @@ export function claim(
   task.generation += 1;
   const byHeartbeat = !byHand && agent.pulse !== 'mute';
   const run: Run = {
-    ...{ id: runId, task, agent, state: 'ASSIGNED', endReason: null, started: false },
-    ...{ byHeartbeat, leasePassed: false, renewals: 0 },
-    ...{ silent: false, warning: 'none' },
+    id: runId,
+    task,
+    agent,
+    state: 'ASSIGNED',
+    endReason: null,
+    started: false,
+    byHeartbeat,
+    leasePassed: false,
+    renewals: 0,
+    silent: false,
+    warning: 'none',
   };
   task.run = run;
   model.runs.push(run);

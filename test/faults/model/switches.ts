@@ -21,7 +21,8 @@ export const switchingOff = fc.record({ taskType: switchedType, until: fc.boolea
           ...(given.taskType === null
             ? { scope: 'workspace' }
             : { scope: 'task_type', taskType: given.taskType }),
-          ...{ reason: 'Modelled', ...(given.until && { until: tomorrow }) },
+          reason: 'Modelled',
+          ...(given.until && { until: tomorrow }),
         });
         expect(answer.status).toBe(201);
         const until = given.until ? 'ahead' : 'never';

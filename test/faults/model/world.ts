@@ -253,8 +253,11 @@ export class World {
       [this.workspace.id],
     );
     return {
-      ...{ tasks: tasks.rows, runs: runs.rows, agents: agents.rows },
-      ...{ switches: switches.rows, questions: questions.rows },
+      tasks: tasks.rows,
+      runs: runs.rows,
+      agents: agents.rows,
+      switches: switches.rows,
+      questions: questions.rows,
     };
   }
 }

@@ -64,7 +64,9 @@ export class Arena {
   /** A task that only its own contender can take. */
   async task(capability: string, values: Record<string, unknown> = {}): Promise<string> {
     const { status, body } = await this.workspace.api.post<{ id: string }>('/agent-tasks', {
-      ...{ title: 'Fought over', taskType: 'race', retryBackoffSeconds: 0 },
+      title: 'Fought over',
+      taskType: 'race',
+      retryBackoffSeconds: 0,
       requiredCapabilities: [capability],
       ...values,
     });

@@ -12,7 +12,8 @@ const MESSAGES = 5_000;
 const AT_ONCE = 16;
 const LOOK_MS = 20;
 const SERVER = {
-  ...{ ROLES: 'api,relay', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
+  ROLES: 'api,relay',
+  WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
   MAX_WEBHOOKS_PER_WORKSPACE: String(ENDPOINTS),
 };
 

@@ -34,7 +34,8 @@ export async function moveOver(client: Client, agent: Agent, maxTasks: number): 
 export function moveOverBare(client: Client, maxTasks: number): Move {
   return async ({ token }, done) => {
     const { tasks } = await client.post<{ tasks: { id: string }[] }>('/next', token, {
-      ...{ done, maxTasks },
+      done,
+      maxTasks,
     });
     return tasks.map(({ id }) => id);
   };

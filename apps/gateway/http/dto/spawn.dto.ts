@@ -50,7 +50,8 @@ export class SpawnAgentDto {
   @Int(1, 2_147_483_647, { optional: true }) generation?: number;
   @Text({ max: 8_192, optional: true }) runToken?: string;
   @Text({
-    ...{ max: 2_048, optional: true },
+    max: 2_048,
+    optional: true,
     pattern: { regexp: /^https?:\/\/\S+$/, words: 'be an http(s) URL' },
   })
   apiUrl?: string;

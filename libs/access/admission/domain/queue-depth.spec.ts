@@ -10,7 +10,12 @@ import {
 } from './queue-depth.js';
 
 const KNOWN: KnownDepth = {
-  ...{ counted: 0, limit: 100, countedAt: 0, countingMs: 1, admitted: 0, drainPerSecond: null },
+  counted: 0,
+  limit: 100,
+  countedAt: 0,
+  countingMs: 1,
+  admitted: 0,
+  drainPerSecond: null,
 };
 
 describe('isOutdated', () => {

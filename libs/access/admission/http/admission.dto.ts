@@ -53,7 +53,8 @@ export class PauseDoc implements PauseView {
 
 export class EndedPauseDoc extends PauseDoc implements EndedPauseView {
   @ApiProperty({
-    ...{ type: [String], format: 'uuid' },
+    type: [String],
+    format: 'uuid',
     description: 'Other pauses that still hold tasks which this one covered; each has to be ended',
   })
   remaining!: string[];

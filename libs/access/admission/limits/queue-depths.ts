@@ -82,7 +82,11 @@ export class QueueDepths {
     const countedAt = performance.now();
     const before = this.known.get(workspaceId);
     const known: KnownDepth = {
-      ...{ counted, limit, countedAt, countingMs: countedAt - start, admitted },
+      counted,
+      limit,
+      countedAt,
+      countingMs: countedAt - start,
+      admitted,
       drainPerSecond: drainBetween(before, { counted, countedAt }),
     };
     this.known.set(workspaceId, known);

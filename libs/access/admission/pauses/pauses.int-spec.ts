@@ -63,7 +63,8 @@ it('names the API key with which tasks were paused, and with which they go on', 
   const byHand = await pause({ scope: 'workspace' });
   expect(byHand.pausedBy).toBe(`user:${workspace.userId}`);
   expect(await end(byHand.id, key.api)).toMatchObject({
-    ...{ pausedBy: `user:${workspace.userId}`, endedBy: `api_key:${key.id}` },
+    pausedBy: `user:${workspace.userId}`,
+    endedBy: `api_key:${key.id}`,
   });
 });
 

@@ -6,7 +6,9 @@ export class AuditQuery extends PageQuery implements AuditFilter {
   @Id({ optional: true, description: 'Those of this user or API key' }) actorId?: string;
 
   @Text({
-    ...{ max: 100, optional: true, example: 'createApiKey' },
+    max: 100,
+    optional: true,
+    example: 'createApiKey',
     description: 'Those of this operation, by its `operationId` in this document',
   })
   operation?: string;
@@ -22,13 +24,16 @@ export class AuditEntryDoc implements AuditEntryView {
   @ApiProperty({ format: 'uuid' }) actorId!: string;
 
   @ApiProperty({
-    ...{ type: String, nullable: true, example: 'ann@example.org' },
+    type: String,
+    nullable: true,
+    example: 'ann@example.org',
     description: 'The e-mail address of the user, or the name of the API key, as it was then',
   })
   actorName!: string | null;
 
   @ApiProperty({
-    ...{ example: 'revokeApiKey', description: 'The `operationId` in this document' },
+    example: 'revokeApiKey',
+    description: 'The `operationId` in this document',
   })
   operation!: string;
 

@@ -17,8 +17,13 @@ export interface CallerView {
 }
 
 const NOTHING = {
-  ...{ role: null, scopes: null, userId: null, apiKeyId: null },
-  ...{ agentId: null, runId: null, taskId: null },
+  role: null,
+  scopes: null,
+  userId: null,
+  apiKeyId: null,
+  agentId: null,
+  runId: null,
+  taskId: null,
 };
 
 export function viewOfCaller(caller: TokenCaller): CallerView {

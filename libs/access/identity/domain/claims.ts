@@ -65,8 +65,13 @@ export function fromPayload(payload: Payload): Claims | undefined {
       if (!isUuid(sub) || !isUuid(wid) || !isUuid(aid) || !isUuid(tid)) return undefined;
       if (!(ver === undefined || isVersion(ver)) || !isIdOrAbsent(atk)) return undefined;
       return {
-        ...{ kind: 'run', workspaceId: wid, agentId: aid, taskId: tid, runId: sub },
-        ...{ tokenVersion: ver, tokenId: atk },
+        kind: 'run',
+        workspaceId: wid,
+        agentId: aid,
+        taskId: tid,
+        runId: sub,
+        tokenVersion: ver,
+        tokenId: atk,
       };
     default:
       return undefined;

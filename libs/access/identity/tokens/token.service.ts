@@ -78,7 +78,8 @@ export class TokenService {
    */
   issueTicket(claims: Omit<UserClaims, 'kind'>, endsAt: number): IssuedToken {
     return this.issue({ kind: 'user', ...claims }, TICKET_SECONDS, {
-      ...{ aud: TICKET_AUDIENCE, end: endsAt },
+      aud: TICKET_AUDIENCE,
+      end: endsAt,
     });
   }
 

@@ -75,9 +75,29 @@ export function briefOf(task: TaskView) {
   const { lastError, abortReason, failureReason, pauseReason, retryAt, summary } = task;
   const { version, createdAt, updatedAt, startedAt, completedAt } = task;
   return {
-    ...{ id, title, taskType, status, priority, progressPercent, currentStep },
-    ...{ agentId, runId, projectId, parentTaskId, tags, unmetDependencies },
-    ...{ lastError, abortReason, failureReason, pauseReason, retryAt, summary },
-    ...{ version, createdAt, updatedAt, startedAt, completedAt },
+    id,
+    title,
+    taskType,
+    status,
+    priority,
+    progressPercent,
+    currentStep,
+    agentId,
+    runId,
+    projectId,
+    parentTaskId,
+    tags,
+    unmetDependencies,
+    lastError,
+    abortReason,
+    failureReason,
+    pauseReason,
+    retryAt,
+    summary,
+    version,
+    createdAt,
+    updatedAt,
+    startedAt,
+    completedAt,
   };
 }

@@ -23,7 +23,10 @@ type Command = 'pause' | 'resume' | 'retry';
 function command(name: Command, title: string, description: string): Tool {
   const path = `/api/v1/agent-tasks/{id}/${name}` as const;
   return personTool(WRITE, {
-    ...{ name: `${name}_task`, title, description, route: `POST ${path}` },
+    name: `${name}_task`,
+    title,
+    description,
+    route: `POST ${path}`,
     effect: 'changes',
     input: z.strictObject({ taskId, reason }),
     call: async ({ client, signal }: Context, { taskId: id, ...body }) =>

@@ -8,9 +8,15 @@ import { InboundDeliveryDoc } from './inbound-hooks.dto.js';
 
 /** The headers of the signatures, and of ids: those of a generic event, of GitHub's and of GitLab's. */
 const HEADERS = [
-  ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
-  ...['x-github-delivery', 'x-github-event', 'x-hub-signature-256'],
-  ...['x-gitlab-event', 'x-gitlab-event-uuid', 'x-gitlab-token'],
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+  'x-github-delivery',
+  'x-github-event',
+  'x-hub-signature-256',
+  'x-gitlab-event',
+  'x-gitlab-event-uuid',
+  'x-gitlab-token',
 ];
 
 const SignatureHeaders = () =>

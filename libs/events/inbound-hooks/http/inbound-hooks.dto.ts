@@ -25,7 +25,8 @@ export class HookRuleDto implements HookRule {
   when?: NonNullable<HookRule['when']>;
   @OneOf(DEEDS) do!: Deed;
   @JsonObject({
-    ...{ optional: true, description: WORDS.task },
+    optional: true,
+    description: WORDS.task,
     example: { title: '{{issue.title}}', taskType: 'issue' },
   })
   task?: Record<string, unknown>;

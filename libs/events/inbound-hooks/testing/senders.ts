@@ -66,8 +66,11 @@ export function standard(
 }
 
 const REPOSITORY = {
-  ...{ id: 1_296_269, node_id: 'MDEwOlJlcG9zaXRvcnkxMjk2MjY5', name: 'Hello-World' },
-  ...{ full_name: 'octocat/Hello-World', private: false },
+  id: 1_296_269,
+  node_id: 'MDEwOlJlcG9zaXRvcnkxMjk2MjY5',
+  name: 'Hello-World',
+  full_name: 'octocat/Hello-World',
+  private: false,
   html_url: 'https://github.com/octocat/Hello-World',
 };
 const SENDER = { login: 'octocat', id: 1, type: 'User', site_admin: false };
@@ -75,8 +78,12 @@ const SENDER = { login: 'octocat', id: 1, type: 'User', site_admin: false };
 /** The parts of GitHub's `issues` event that matter here, in its shape. */
 export function githubIssue(values: Record<string, unknown> = {}) {
   const issue = {
-    ...{ id: 73_464_126, number: 12, title: 'Spelling error in the README file', state: 'open' },
-    ...{ body: 'It looks like you accidently spelled "commit" with two "t"s.', user: SENDER },
+    id: 73_464_126,
+    number: 12,
+    title: 'Spelling error in the README file',
+    state: 'open',
+    body: 'It looks like you accidently spelled "commit" with two "t"s.',
+    user: SENDER,
     html_url: 'https://github.com/octocat/Hello-World/issues/12',
     labels: [{ id: 208_045_946, name: 'bug', color: 'f29513', default: true }],
     author_association: 'OWNER',
@@ -97,12 +104,18 @@ const PROJECT = { id: 1, name: 'Gitlab Test', path_with_namespace: 'gitlabhq/git
 /** GitLab's `Issue Hook`, in its shape. */
 export function gitlabIssue(labels: string[], values: Record<string, unknown> = {}) {
   const attributes = {
-    ...{ id: 301, iid: 23, title: 'New API: create/update/delete file', action: 'update' },
-    ...{ description: 'Create new API for manipulations with repository', state: 'opened' },
+    id: 301,
+    iid: 23,
+    title: 'New API: create/update/delete file',
+    action: 'update',
+    description: 'Create new API for manipulations with repository',
+    state: 'opened',
     ...values,
   };
   return {
-    ...{ object_kind: 'issue', event_type: 'issue', project: PROJECT },
+    object_kind: 'issue',
+    event_type: 'issue',
+    project: PROJECT,
     object_attributes: attributes,
     labels: labels.map((title, index) => ({ id: 206 + index, title, type: 'ProjectLabel' })),
   };
@@ -111,7 +124,9 @@ export function gitlabIssue(labels: string[], values: Record<string, unknown> = 
 /** GitLab's `Note Hook` for a comment on an issue. */
 export function gitlabNote(note: string, iid = 23) {
   return {
-    ...{ object_kind: 'note', event_type: 'note', project: PROJECT },
+    object_kind: 'note',
+    event_type: 'note',
+    project: PROJECT,
     object_attributes: { id: 1_241, note, noteable_type: 'Issue', action: 'create' },
     issue: { id: 92, iid, title: 'test', state: 'opened' },
   };

@@ -35,17 +35,20 @@ export const CATALOGUE = {
   'task.created': event('A task was created', {
     taskId,
     newStatus: oneOf(TASK_STATUSES, 'the status that it has', {
-      ...{ example: 'PENDING', of: (row) => row.new_status },
+      example: 'PENDING',
+      of: (row) => row.new_status,
     }),
     version: { ...version, example: 1 },
   }),
   'task.status_changed': event('A task has gone from one status to another', {
     taskId,
     previousStatus: oneOf(TASK_STATUSES, 'the status before', {
-      ...{ example: 'RUNNING', of: (row) => row.previous_status },
+      example: 'RUNNING',
+      of: (row) => row.previous_status,
     }),
     newStatus: oneOf(TASK_STATUSES, 'the status that it has', {
-      ...{ example: 'ABORTED', of: (row) => row.new_status },
+      example: 'ABORTED',
+      of: (row) => row.new_status,
     }),
     version,
     runId: orNull(runId),
@@ -60,7 +63,8 @@ export const CATALOGUE = {
   'task.updated': event('Somebody has changed a task', {
     taskId,
     status: oneOf(TASK_STATUSES, 'the status that it has', {
-      ...{ example: 'PENDING', of: (row) => row.new_status },
+      example: 'PENDING',
+      of: (row) => row.new_status,
     }),
     changed: listOf(text('the names of the fields that changed', 'priority', 'changedFields')),
     version,
@@ -85,10 +89,12 @@ export const CATALOGUE = {
     agentId,
     generation: int('counts the runs of the task', 1, (row) => row.generation),
     previousState: oneOf(RUN_STATES, 'the state before', {
-      ...{ example: 'WORKING', of: (row) => row.previous_state },
+      example: 'WORKING',
+      of: (row) => row.previous_state,
     }),
     newState: oneOf(RUN_STATES, 'the state that it has', {
-      ...{ example: 'FAILED', of: (row) => row.new_state },
+      example: 'FAILED',
+      of: (row) => row.new_state,
     }),
     version: { ...version, about: 'of the run', of: (row) => row.run_version },
     reason: { ...reason, about: 'why it ended', of: (row) => row.end_reason },
@@ -143,12 +149,14 @@ export const CATALOGUE = {
   'budget.alert': event('50, 75, 90 or 100 % of a budget are used', {
     taskId: { ...orNull(taskId), about: 'the task, where the budget is one’s', example: null },
     level: oneOf(['warning', 'critical'], '`critical` at 100 %', {
-      ...{ example: 'warning', of: 'level' },
+      example: 'warning',
+      of: 'level',
     }),
     threshold: int('the step that was reached', 75, 'threshold'),
     percentUsed: int('how much is used', 76, 'percentUsed'),
     scope: oneOf(['global', 'project', 'milestone', 'task'], 'what the budget is of', {
-      ...{ example: 'project', of: 'scope' },
+      example: 'project',
+      of: 'scope',
     }),
     scopeId: id('its id', OTHER, 'scopeId'),
     budgetId: id('the budget', OTHER, 'budgetId'),
@@ -161,10 +169,12 @@ export const CATALOGUE = {
   'agent.status_changed': event('An agent has gone from one status to another', {
     agentId,
     previousStatus: oneOf(AGENT_STATUSES, 'the status before', {
-      ...{ example: 'WORKING', of: (row) => row.previous_status },
+      example: 'WORKING',
+      of: (row) => row.previous_status,
     }),
     newStatus: oneOf(AGENT_STATUSES, 'the status that it has', {
-      ...{ example: 'ERROR', of: (row) => row.new_status },
+      example: 'ERROR',
+      of: (row) => row.new_status,
     }),
     reason: { ...reason, about: 'why', example: 'stale' },
     version: { ...version, about: 'of the agent' },

@@ -11,7 +11,8 @@ function message(overrides: Partial<Message>): Message {
     id: '14',
     workspaceId: WORKSPACE,
     subject: 'task',
-    ...{ taskId: null, agentId: null },
+    taskId: null,
+    agentId: null,
     body: {},
     short: undefined,
     ...overrides,
@@ -42,15 +43,19 @@ describe('publicationsOf', () => {
 
   it('says it in full, and then in one word, with the number that it has', () => {
     expect(publicationsOf(short('task_completed'))).toEqual([
-      ...[tasks, text],
-      ...[tasks, inOneWord('task_completed')],
+      tasks,
+      text,
+      tasks,
+      inOneWord('task_completed'),
     ]);
   });
 
   it.each(['task_requeued', 'task_released'] as const)('tells after %s of the command', (word) => {
     expect(publicationsOf(short(word))).toEqual([
-      ...[tasks, text],
-      ...[tasks, inOneWord(word)],
+      tasks,
+      text,
+      tasks,
+      inOneWord(word),
       `coordinator:commands:${WORKSPACE}`,
       '{"command":"reassign_task","task_id":"a task","id":"14"}',
     ]);

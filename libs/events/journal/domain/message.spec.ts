@@ -9,7 +9,10 @@ const [TASK, RUN, AGENT] = ['a task', 'a run', 'an agent'];
 const SAID = { questionId: 'a question', prompt: 'Which?' };
 const QUESTION = { taskId: TASK, runId: RUN, agentId: AGENT };
 const ASKED = {
-  ...{ ...SAID, choices: ['this', 'that'], freeText: false, onDeadline: 'fail' },
+  ...SAID,
+  choices: ['this', 'that'],
+  freeText: false,
+  onDeadline: 'fail',
   deadlineAt: '2026-11-23T10:00:00+00:00',
 };
 const ANSWERED = { ...SAID, answer: 'this', answeredBy: 'user:1' };
@@ -99,8 +102,14 @@ const CONFLICT = {
 const SECOND_SESSION = { runId: RUN, agentId: AGENT, gatewayId: 'b', rightfulGatewayId: 'a' };
 
 const BUDGET = {
-  ...{ level: 'warning', threshold: 75, percentUsed: 76, scope: 'task', scopeId: TASK },
-  ...{ budgetId: 'a budget', allocated: '100', consumed: '76' },
+  level: 'warning',
+  threshold: 75,
+  percentUsed: 76,
+  scope: 'task',
+  scopeId: TASK,
+  budgetId: 'a budget',
+  allocated: '100',
+  consumed: '76',
 };
 
 const CYCLE = { path: [TASK, 'b', TASK], taskIds: [TASK, 'b'], length: 2, ownerIds: ['an owner'] };
@@ -231,7 +240,10 @@ it('has a row for each event of the catalogue', () => {
 describe('shortMessageOf', () => {
   const moved = (previous: string, next: string, actor = 'system') =>
     row({
-      ...{ task_id: TASK, previous_status: previous, new_status: next, actor_kind: actor },
+      task_id: TASK,
+      previous_status: previous,
+      new_status: next,
+      actor_kind: actor,
     });
   const agent = (status: string) =>
     row({ event: 'agent.status_changed', agent_id: AGENT, new_status: status });
@@ -276,7 +288,10 @@ describe('messagesOf', () => {
     const messages = messagesOf(row({ ...columns, event }));
     expect(
       messages.map(({ id, workspaceId, subject: of, body }) => ({
-        ...{ id, workspaceId, subject: of, body },
+        id,
+        workspaceId,
+        subject: of,
+        body,
       })),
     ).toEqual([{ id: '14', workspaceId: WORKSPACE, subject, body: { ...envelope, ...told } }]);
   });

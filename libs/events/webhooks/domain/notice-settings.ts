@@ -25,7 +25,9 @@ export function settingsOf(
 ): NoticeSettings | null {
   if (kind === 'signed') return null;
   const start = before ?? {
-    ...{ template: null, digestSeconds: DIGEST_SECONDS[kind], digestMax: DIGEST_MAX },
+    template: null,
+    digestSeconds: DIGEST_SECONDS[kind],
+    digestMax: DIGEST_MAX,
     quietHours: null,
   };
   const given = NAMES.filter((name) => request[name] !== undefined);

@@ -73,7 +73,9 @@ describe('a message', () => {
       ['a task was completed', 4],
     ]);
     const { subject, text } = noticeOf('email', {
-      ...{ events: [failed('one'), failed('two')], counts, template: null },
+      events: [failed('one'), failed('two')],
+      counts,
+      template: null,
     });
     expect(subject).toBe('[Drover] 1000 events: 996 × a task failed, 4 × a task was completed');
     expect(text.split('\n')).toEqual([

@@ -15,7 +15,8 @@ describe('an answer', () => {
     [199, 'failed'],
   ])('of %i means %s', (status, kind) => {
     expect(outcomeOf('signed', { status, retryAfterMs: 7, text: '' })).toEqual({
-      ...{ kind, status },
+      kind,
+      status,
       ...(kind === 'failed' && { retryAfterMs: 7 }),
     });
   });

@@ -31,7 +31,8 @@ const URL_WORDS =
 const HUB_WORDS =
   'Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key';
 const EVENTS = {
-  ...{ minItems: 1, maxItems: 50 },
+  minItems: 1,
+  maxItems: 50,
   description: 'Names of events; `task.*`, or `task`, for all of tasks, `*` for all',
 };
 
@@ -45,12 +46,15 @@ export class QuietHoursDto implements QuietHours {
   @Text({ ...TIME, description: 'On the next day unless it is later than `from`' }) to!: string;
   @Text({ max: 100, description: 'An IANA name', example: 'Europe/Berlin' }) timeZone!: string;
   @OneOfList(DAYS, {
-    ...{ optional: true, minItems: 1, maxItems: 7 },
+    optional: true,
+    minItems: 1,
+    maxItems: 7,
     description: 'Days on which they begin; without any, all',
   })
   days?: Day[];
   @OneOfList(EVENT_FILTERS, {
-    ...{ optional: true, maxItems: 50 },
+    optional: true,
+    maxItems: 50,
     description: 'Events that come all the same',
   })
   exceptTypes?: string[];
@@ -58,11 +62,15 @@ export class QuietHoursDto implements QuietHours {
 
 const OPTIONAL = { optional: true, nullable: true };
 const RECIPIENTS = {
-  ...{ minItems: 1, maxItems: 20, item: { max: 254 }, optional: true },
+  minItems: 1,
+  maxItems: 20,
+  item: { max: 254 },
+  optional: true,
   description: 'email: members of the workspace, by user id or address',
 };
 const TEMPLATE = {
-  ...{ ...OPTIONAL, max: 2_000 },
+  ...OPTIONAL,
+  max: 2_000,
   description: 'For people: instead of the sentence of an event; `{{task.title}}` is replaced',
   example: '*{{task.title}}*: {{text}}',
 };
@@ -115,7 +123,10 @@ const DELIVERY_ID = {
 
 export class ReplayDto implements Replay {
   @TextList({
-    ...{ minItems: 1, maxItems: 1_000, item: DELIVERY_ID, optional: true },
+    minItems: 1,
+    maxItems: 1_000,
+    item: DELIVERY_ID,
+    optional: true,
     description: 'These deliveries',
   })
   ids?: string[];

@@ -118,7 +118,9 @@ export class MailClient {
     try {
       await connected(socket);
       const transport = createTransport({
-        ...{ host: server.host, port: server.port, ...securityOf(server) },
+        host: server.host,
+        port: server.port,
+        ...securityOf(server),
         auth: server.user === undefined ? undefined : { user: server.user, pass: server.password },
         getSocket: (_, callback) => callback(null, { connection: socket }),
       });
@@ -150,7 +152,11 @@ function shown({ user, password = '' }: MailServer, attempt: MailAttempt): MailA
 function messageOf({ to, subject, text, id }: Mail, from: string) {
   const domain = /@([^>@]+)>?$/.exec(from)?.[1] ?? 'drover.invalid';
   return {
-    ...{ from, to, subject, text, messageId: `<${id}@${domain}>` },
+    from,
+    to,
+    subject,
+    text,
+    messageId: `<${id}@${domain}>`,
     // No answer from those who are away.
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     disableFileAccess: true,

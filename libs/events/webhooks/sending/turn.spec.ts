@@ -15,8 +15,12 @@ const OUTCOMES: Record<string, Outcome> = {
 };
 
 const DELIVERY = {
-  ...{ event: 'task.created', status: null, payload: '{}', left_to: [] },
-  ...{ attempts: 3, failures: 2 },
+  event: 'task.created',
+  status: null,
+  payload: '{}',
+  left_to: [],
+  attempts: 3,
+  failures: 2,
   left_ms: GIVE_UP_AFTER_MS,
 };
 
@@ -33,8 +37,11 @@ function turn(
     id: 'e',
     lease: 'l',
     url: 'https://a.example',
-    ...{ hub_signature: false, recipients: [], now_ms: 0 },
-    ...{ kind: notice ? ('slack' as const) : ('signed' as const), notice },
+    hub_signature: false,
+    recipients: [],
+    now_ms: 0,
+    kind: notice ? ('slack' as const) : ('signed' as const),
+    notice,
   };
   const made = outcomes.map((name, index) => ({
     delivery: { ...DELIVERY, event_id: `${index}`, left_ms },

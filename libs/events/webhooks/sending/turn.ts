@@ -74,7 +74,10 @@ export function judgeTurn(
   // What was joined comes again together.
   const joined = random();
   return {
-    ...{ workspace_id, id, lease, failures },
+    workspace_id,
+    id,
+    lease,
+    failures,
     pause_ms: Math.max(endpointPause(failures, random()), notice ? noticePause(notice, made) : 0),
     gone: made.some(({ outcome }) => outcome.kind === 'gone'),
     results: made.map((each) => resultOf(leased, each, notice ? joined : random())),
@@ -93,7 +96,9 @@ function noticePause({ digestSeconds }: NoticeSettings, made: readonly Made[]): 
 function resultOf({ workspace_id, id, url }: Leased, made: Made, random: number): Result {
   const { delivery, outcome, durationMs, answer, startedAt, left_to = [] } = made;
   return {
-    ...{ workspace_id, webhook_id: id, event_id: delivery.event_id },
+    workspace_id,
+    webhook_id: id,
+    event_id: delivery.event_id,
     number: delivery.attempts + 1,
     started_at: startedAt.toISOString(),
     duration_ms: durationMs,

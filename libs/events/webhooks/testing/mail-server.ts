@@ -24,11 +24,16 @@ export interface MailStandIn {
 
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailStandIn> {
   const standIn: Omit<MailStandIn, 'port' | 'stop'> = {
-    ...{ received: [], accounts: [] },
-    ...{ codes: new Map(), refusal: undefined },
+    received: [],
+    accounts: [],
+    codes: new Map(),
+    refusal: undefined,
   };
   const server = new SMTPServer({
-    ...{ authOptional: true, allowInsecureAuth: true, hideSTARTTLS: true, logger: false },
+    authOptional: true,
+    allowInsecureAuth: true,
+    hideSTARTTLS: true,
+    logger: false,
     onAuth: ({ username, password }, _, done) => {
       standIn.accounts.push(`${username}:${password}`);
       const refusal = standIn.refusal?.(String(password));

@@ -8,8 +8,14 @@ export function refusal(
   retryAfterSeconds?: number,
 ): DroverProblem {
   const problem = {
-    ...{ type: 'about:blank', title: 'Refused', status, code: code as ErrorCode, detail },
-    ...{ advice: 'Do something else.', instance: '', requestId: '' },
+    type: 'about:blank',
+    title: 'Refused',
+    status,
+    code: code as ErrorCode,
+    detail,
+    advice: 'Do something else.',
+    instance: '',
+    requestId: '',
   };
   return new DroverProblem(problem, retryAfterSeconds);
 }

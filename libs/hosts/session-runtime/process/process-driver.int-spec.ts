@@ -71,16 +71,22 @@ if (isRoot) {
     const session = await driver.spawn({
       id: newId(),
       command: ['sh', '-c', script],
-      ...{
-        env: {},
-        secrets: [],
-        files: { DROVER_TASK_FILE: { name: 'task.json', content: '{}' } },
-      },
+
+      env: {},
+      secrets: [],
+      files: { DROVER_TASK_FILE: { name: 'task.json', content: '{}' } },
     });
     const { output } = await session.exit;
     expect(output.trim().split('\n')).toEqual([
-      ...['54321', '54321', '54321', 'mine', 'reads'],
-      ...['no environment', 'no list', 'no launch', 'no move'],
+      '54321',
+      '54321',
+      '54321',
+      'mine',
+      'reads',
+      'no environment',
+      'no list',
+      'no launch',
+      'no move',
     ]);
     await driver.remove(session.id);
     expect(readdirSync(dir)).toEqual([]);

@@ -255,7 +255,9 @@ function follow(
 ): RuntimeSession {
   const exit = untilOver(folder).then(() => concludeSession(folder, tree));
   return new ProcessSession({
-    ...{ tree, folder, exit },
+    tree,
+    folder,
+    exit,
     startedAt: startedAt ?? new Date().toISOString(),
   });
 }

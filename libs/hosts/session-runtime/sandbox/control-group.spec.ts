@@ -8,7 +8,11 @@ import { sandboxLaunch } from './sandbox.js';
 
 const BOTH = ['cpu', 'memory', 'pids'];
 const group = (more: Partial<GroupFacts>): GroupFacts => ({
-  ...{ path: '/above', controllers: BOTH, handedOn: [], inUse: false, writable: true },
+  path: '/above',
+  controllers: BOTH,
+  handedOn: [],
+  inUse: false,
+  writable: true,
   ...more,
 });
 const own = group({ path: '/above/own', inUse: true });
@@ -65,8 +69,14 @@ describe('A session', () => {
       group: made,
     } = sandboxLaunch(
       {
-        ...{ program: { file: '/bin/sh', env: {} }, hidden: [], shown: [], network: 'on', inner },
-        ...{ memoryMb: 512, processes: 3_000, groups: parent },
+        program: { file: '/bin/sh', env: {} },
+        hidden: [],
+        shown: [],
+        network: 'on',
+        inner,
+        memoryMb: 512,
+        processes: 3_000,
+        groups: parent,
       },
       {
         dir: '/d',

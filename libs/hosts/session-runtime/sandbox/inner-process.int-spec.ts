@@ -29,7 +29,8 @@ test('The first process of a sandbox prints nothing where nobody hears it any mo
   const order: InnerOrder = {
     program: '/bin/sh',
     command: ['sh', '-c', `sleep ${seconds} >&- 2>&- & exit 9`],
-    ...{ env: process.env as Record<string, string>, cwd: '/' },
+    env: process.env as Record<string, string>,
+    cwd: '/',
   };
   channel.write(`${JSON.stringify(order)}\n`);
   expect(await answer()).toEqual({ started: expect.any(Number) });

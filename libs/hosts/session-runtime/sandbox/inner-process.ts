@@ -75,7 +75,11 @@ const [argv0, ...args] = command;
 closeInherited();
 const child = spawn(program, args, {
   ...user,
-  ...{ argv0, cwd, env, detached: true, stdio: ['inherit', 'inherit', 'inherit', 'pipe'] },
+  argv0,
+  cwd,
+  env,
+  detached: true,
+  stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
 });
 child.on('error', (error: NodeJS.ErrnoException) => {
   tell({ failed: error.code ?? error.message });

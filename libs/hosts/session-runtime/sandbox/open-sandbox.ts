@@ -43,7 +43,11 @@ async function runTrue(sandbox: Sandbox, dir: string, { searchPath, user }: Tria
     cwd,
     user,
     sandbox: sandboxLaunch(sandbox, {
-      ...{ dir, root, launch, tmp, searchPath },
+      dir,
+      root,
+      launch,
+      tmp,
+      searchPath,
       asOther: user !== undefined,
     }),
   });

@@ -43,12 +43,18 @@ cases('A session of %s', (_, user) => {
 
   const driverOf = (sandboxed: boolean, more: Partial<Sandbox> = {}) =>
     new ProcessDriver({
-      ...{ dir, shim, user, searchPath: process.env['PATH'] ?? '' },
+      dir,
+      shim,
+      user,
+      searchPath: process.env['PATH'] ?? '',
       ...(sandboxed && { sandbox: { ...sandbox!, program, hidden: [home], ...more } }),
     });
 
   const specOf = (script: string, more: Partial<SessionSpec> = {}): SessionSpec => ({
-    ...{ id: newId(), command: ['sh', '-c', script], env: {}, secrets: [] },
+    id: newId(),
+    command: ['sh', '-c', script],
+    env: {},
+    secrets: [],
     files: { DROVER_TASK_FILE: { name: 'task.json', content: '{}' } },
     ...more,
   });

@@ -22,8 +22,13 @@ function argumentsFor(searchPath: string): string[] {
   const inner = join(import.meta.dirname, 'sandbox.ts');
   const { args } = sandboxLaunch(
     {
-      ...{ program: { file: '/bin/sh', env: {} }, hidden: [], shown: [], network: 'on', inner },
-      ...{ memoryMb: 0, processes: 0 },
+      program: { file: '/bin/sh', env: {} },
+      hidden: [],
+      shown: [],
+      network: 'on',
+      inner,
+      memoryMb: 0,
+      processes: 0,
     },
     { dir: '/d', root: '/d/id', launch: '/d/id/l', tmp: '/d/id/t', asOther: false, searchPath },
   );

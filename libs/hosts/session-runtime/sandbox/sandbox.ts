@@ -86,13 +86,26 @@ export function sandboxLaunch(
   const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
   const node = [NODE, ...SMALL_HEAP, '--input-type=module', '-e', inner];
   const args = [
-    ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL'],
+    '--die-with-parent',
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--cap-drop',
+    'ALL',
     ...(places.asOther ? TO_BECOME_ANOTHER.flatMap((name) => ['--cap-add', name]) : []),
     ...(network === 'off' || sandbox.network === 'off' ? ['--unshare-net'] : []),
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    '--ro-bind',
+    '/',
+    '/',
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
     ...SETTINGS.map((name) => `/proc/${name}`).flatMap((path) => ['--ro-bind-try', path, path]),
     ...mounts(sandbox, places),
-    ...['--chdir', '/', '--', ...node],
+    '--chdir',
+    '/',
+    '--',
+    ...node,
   ];
   const group = groupOf(sandbox, basename(places.root));
   const command = ['sh', group ?? '', program.file, ...args];
@@ -123,16 +136,24 @@ function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces): strin
     ...files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...TEMPORARY.filter(isFolder).flatMap((path) => ['--bind', tmp, path]),
     ...[...visible, ...worksIn, ...nameServers(), root].filter(isCovered).flatMap(wayTo),
-    ...['--ro-bind', process.execPath, NODE],
+    '--ro-bind',
+    process.execPath,
+    NODE,
     ...nameServers().flatMap((path) => ['--ro-bind-try', path, path]),
     ...visible.flatMap((path) => ['--ro-bind-try', path, path]),
     ...worksIn.flatMap((path) => ['--bind', path, path]),
     // A folder that is shown, or worked in, may hold one of these.
     ...hiddenWithin(secret, hidden, [...visible, ...worksIn]).flatMap((path) => ['--tmpfs', path]),
     ...filesWithin(hidden, homes, [...visible, ...worksIn]).flatMap((path) => [
-      ...['--ro-bind', '/dev/null', path],
+      '--ro-bind',
+      '/dev/null',
+      path,
     ]),
-    ...['--bind', root, root, '--tmpfs', launch],
+    '--bind',
+    root,
+    root,
+    '--tmpfs',
+    launch,
   ];
 }
 
@@ -186,7 +207,8 @@ function look<T>(at: () => T): T | undefined {
 function limits({ memoryMb, processes }: Sandbox): string {
   const quietly = (text: string): string => `{ ${text}; } 2>/dev/null`;
   const inGroup = [
-    ...['[ -n "$group" ]', 'mkdir "$group"'],
+    '[ -n "$group" ]',
+    'mkdir "$group"',
     ...(memoryMb > 0 ? [`echo ${memoryMb * MIB} > "$group/memory.max"`] : []),
     ...(memoryMb > 0 ? ['{ echo 0 > "$group/memory.swap.max" || true; }'] : []),
     ...(processes > 0 ? [`echo ${processes} > "$group/pids.max"`] : []),

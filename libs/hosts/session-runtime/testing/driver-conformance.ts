@@ -63,7 +63,10 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       const exit = session.exit.then((end) => ({ ...end, output: output.text() }));
       const { id, pid, startedAt } = session;
       return {
-        ...{ id, pid, startedAt, exit },
+        id,
+        pid,
+        startedAt,
+        exit,
         stop: (graceMs) => session.stop(graceMs),
         notify: (signal) => session.notify(signal),
         lastActivityAt: () => session.lastActivityAt(),

@@ -13,8 +13,13 @@ export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox 
   const program = await findBubblewrap().catch((error: Error) => noSandbox(error.message));
   if (program === undefined) return undefined;
   const sandbox: Sandbox = {
-    ...{ program, inner: INNER },
-    ...{ hidden: [], shown: [], network: 'on', memoryMb: 0, processes: 0 },
+    program,
+    inner: INNER,
+    hidden: [],
+    shown: [],
+    network: 'on',
+    memoryMb: 0,
+    processes: 0,
     ...more,
   };
   const why = await whyNoSandbox(sandbox, { searchPath: '/usr/bin:/bin' });

@@ -77,7 +77,8 @@ export class IdempotentRequests {
     if (!record.stored) {
       await storeAnswer(tenant, tenant.workspaceId, record, answer).catch((error: unknown) =>
         this.logger.warn('answer of an idempotent request not kept', {
-          ...{ workspaceId: tenant.workspaceId, error },
+          workspaceId: tenant.workspaceId,
+          error,
         }),
       );
     }

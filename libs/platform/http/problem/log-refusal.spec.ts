@@ -33,11 +33,18 @@ it.each([
 ])('the line of a refusal says who asked: %j', (caller, ids) => {
   const { level, time, pid, message, ...fields } = lineOf(caller);
   expect([level, message, typeof time, typeof pid]).toEqual([
-    ...['info', 'request refused', 'string', 'number'],
+    'info',
+    'request refused',
+    'string',
+    'number',
   ]);
   expect(fields).toEqual({
-    ...{ requestId: 'r', traceId: 't', method: 'POST', path: '/api/v1/runs/1' },
-    ...{ status: 409, code: 'stale_run' },
+    requestId: 'r',
+    traceId: 't',
+    method: 'POST',
+    path: '/api/v1/runs/1',
+    status: 409,
+    code: 'stale_run',
     ...ids,
   });
 });

@@ -113,10 +113,7 @@ export class Budgets {
       periodStart: periodStart ?? known.periodStart,
       periodEnd: periodEnd ?? known.periodEnd,
     });
-    const params = [
-      ...[workspaceId, id, allocated, periodStart, periodEnd, policy],
-      version ?? null,
-    ];
+    const params = [workspaceId, id, allocated, periodStart, periodEnd, policy, version ?? null];
     const isMoved = periodStart !== null || periodEnd !== null;
     const start = isMoved ? (periodStart ?? known.periodStart) : undefined;
     const row = await this.closed(workspaceId, changeBudget, params, start);

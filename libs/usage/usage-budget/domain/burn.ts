@@ -22,8 +22,12 @@ export function projectionFacts(burn: Burn): ProjectionFacts {
   const until = now < periodEnd ? now : periodEnd;
   const hours = Math.max(1, (until.getTime() - periodStart.getTime()) / HOUR_MS);
   return {
-    ...{ now, periodStart, periodEnd, hourly },
-    ...{ remaining: BigInt(burn.remaining), available: BigInt(burn.available) },
+    now,
+    periodStart,
+    periodEnd,
+    hourly,
+    remaining: BigInt(burn.remaining),
+    available: BigInt(burn.available),
     lastHour: { tokens: hourly[0] ?? 0n, hours: 1 },
     lastDay: { tokens: sum(hourly.slice(0, HOURS_A_DAY)), hours: HOURS_A_DAY },
     period: { tokens: BigInt(consumed), hours },

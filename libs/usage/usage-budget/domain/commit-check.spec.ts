@@ -3,8 +3,14 @@ import { commitCheckOf } from './commit-check.js';
 import { complianceOf, type Standing } from './compliance.js';
 
 const budget = (consumed: bigint, values: Partial<Standing> = {}): Standing => ({
-  ...{ id: 'b', scope: 'project', scopeId: 'p', allocated: 1_000n, consumed, reserved: 0n },
-  ...{ policy: 'pause', isActive: true },
+  id: 'b',
+  scope: 'project',
+  scopeId: 'p',
+  allocated: 1_000n,
+  consumed,
+  reserved: 0n,
+  policy: 'pause',
+  isActive: true,
   ...values,
 });
 const check = (budgets: Standing[], used = 0n, lines?: number) =>

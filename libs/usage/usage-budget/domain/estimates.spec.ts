@@ -6,7 +6,10 @@ const P = '01990000-0000-7000-8000-00000000000a';
 const Q = '01990000-0000-7000-8000-00000000000b';
 
 const kind = (taskType: string, projectId: string | null, known: Partial<Calibration>) => ({
-  ...{ taskType, projectId, factor: null, medianUsed: 1n },
+  taskType,
+  projectId,
+  factor: null,
+  medianUsed: 1n,
   ...known,
 });
 

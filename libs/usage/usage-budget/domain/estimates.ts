@@ -120,8 +120,11 @@ export function estimatedAnew(
   const { taskType, estimatedComplexity: complexity } = current;
   const given = current.estimateSource === 'given' ? current.estimatedTokens : null;
   const next = {
-    ...{ taskType, projectId: current.projectId, estimatedTokens: given },
-    ...{ estimatedComplexity: complexity, ...definedOf(change) },
+    taskType,
+    projectId: current.projectId,
+    estimatedTokens: given,
+    estimatedComplexity: complexity,
+    ...definedOf(change),
   };
   const stays = next.estimatedTokens === given && next.estimatedComplexity === complexity;
   return stays ? null : next;

@@ -19,7 +19,8 @@ function facts(values: Partial<ProjectionFacts> = {}): ProjectionFacts {
     now: NOW,
     periodStart: inDays(-10),
     periodEnd: inDays(20),
-    ...{ remaining: 1_000n, available: 1_000n },
+    remaining: 1_000n,
+    available: 1_000n,
     lastHour: { tokens: 0n, hours: 1 },
     lastDay: { tokens: 100n, hours: 24 },
     period: { tokens: 2_000n, hours: 240 },
@@ -94,7 +95,9 @@ describe('the recommendation', () => {
   it('never becomes milder when more is burnt, and no number is infinite', () => {
     const tokens = fc.bigInt({ min: 0n, max: 2n ** 63n });
     const burnt = fc.record({
-      ...{ hour: tokens, day: tokens, period: tokens },
+      hour: tokens,
+      day: tokens,
+      period: tokens,
       hourly: fc.array(tokens, { maxLength: HOURS_WEIGHTED + 2 }),
     });
     const budget = fc.record({
@@ -108,8 +111,10 @@ describe('the recommendation', () => {
         const at = (extra: typeof more | null) =>
           project(
             facts({
-              ...{ remaining, available: remaining - held },
-              ...{ periodStart: inDays(start / 24), periodEnd: inDays((start + hours) / 24) },
+              remaining,
+              available: remaining - held,
+              periodStart: inDays(start / 24),
+              periodEnd: inDays((start + hours) / 24),
               lastHour: lastHour(less.hour + (extra?.hour ?? 0n)),
               lastDay: day(less.day + (extra?.day ?? 0n)),
               period: { tokens: less.period + (extra?.period ?? 0n), hours: 50 },

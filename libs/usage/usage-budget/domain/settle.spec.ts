@@ -3,11 +3,22 @@ import fc from 'fast-check';
 import { type ChargeableBudget, type ChargedRun, settle } from './settle.js';
 
 const RUN: ChargedRun = {
-  ...{ runId: 'r', tokens: 0n, cost: '0', held: 1_000n, heldOf: ['b'], estimate: 1_000n },
-  ...{ isLive: true, scopes: ['w', null, null, 't'] },
+  runId: 'r',
+  tokens: 0n,
+  cost: '0',
+  held: 1_000n,
+  heldOf: ['b'],
+  estimate: 1_000n,
+  isLive: true,
+  scopes: ['w', null, null, 't'],
 };
 const BUDGET: ChargeableBudget = {
-  ...{ id: 'b', scopeId: 'w', allocated: 10_000n, consumed: 0n, reserved: 1_000n, isActive: true },
+  id: 'b',
+  scopeId: 'w',
+  allocated: 10_000n,
+  consumed: 0n,
+  reserved: 1_000n,
+  isActive: true,
 };
 
 type Case = [
@@ -62,7 +73,10 @@ describe('settle', () => {
 
   const amount = fc.bigInt(0n, 10_000n);
   const run = fc.record({
-    ...{ tokens: amount, held: amount, estimate: amount, isLive: fc.boolean() },
+    tokens: amount,
+    held: amount,
+    estimate: amount,
+    isLive: fc.boolean(),
     heldOf: fc.subarray(['b0', 'b1', 'b2']),
     scopes: fc.subarray(['s0', 's1', 's2']),
   });

@@ -35,7 +35,9 @@ export class Estimates {
     const rows = await this.database.tenant(workspaceId).rows(readCalibrations, [workspaceId]);
     return new Calibrations(
       rows.map(({ project_id: projectId, task_type: taskType, factor, median_used: used }) => ({
-        ...{ taskType, projectId, medianUsed: BigInt(used) },
+        taskType,
+        projectId,
+        medianUsed: BigInt(used),
         factor: factor === null ? null : Number(factor),
       })),
     );

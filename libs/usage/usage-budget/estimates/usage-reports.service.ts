@@ -81,10 +81,12 @@ export class UsageReports {
     const rows = await this.database.tenant(workspaceId).rows(reportEstimates, params);
     const [total, ...kinds] = rows;
     return {
-      ...{ from: from.toISOString(), to: to.toISOString() },
+      from: from.toISOString(),
+      to: to.toISOString(),
       total: figuresOf(total as EstimateReportRow),
       items: kinds.slice(0, KINDS).map((row) => ({
-        ...{ taskType: row.task_type, projectId: row.project_id },
+        taskType: row.task_type,
+        projectId: row.project_id,
         ...figuresOf(row),
       })),
       more: kinds.length > KINDS,

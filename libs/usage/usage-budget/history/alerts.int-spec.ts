@@ -50,7 +50,10 @@ async function aBudget(allocated: number, task: string | null = null): Promise<s
   await sql(
     `INSERT INTO usage_budgets (workspace_id, id, task_id, allocated, period_start, period_end)
      VALUES ($1, $2, $3, $4, now() - interval '1 day', now() + interval '1 day')`,
-    ...[workspaceId, id, task, allocated],
+    workspaceId,
+    id,
+    task,
+    allocated,
   );
   return id;
 }
@@ -87,13 +90,19 @@ describe('Alerts of a budget', () => {
     expect(await thresholds()).toEqual([50, 75, 90, 100]);
     const [, , third, last] = await alerts();
     expect(third).toMatchObject({
-      ...{ event: 'budget.alert', level: 'warning', threshold: 90, percentUsed: 92 },
-      ...{ scope: 'global', scopeId: workspaceId, budgetId: id, workspaceId, taskId: null },
-      ...{
-        allocated: '1000',
-        consumed: '925',
-        message: '90 % of the budget of the workspace is used',
-      },
+      event: 'budget.alert',
+      level: 'warning',
+      threshold: 90,
+      percentUsed: 92,
+      scope: 'global',
+      scopeId: workspaceId,
+      budgetId: id,
+      workspaceId,
+      taskId: null,
+
+      allocated: '1000',
+      consumed: '925',
+      message: '90 % of the budget of the workspace is used',
     });
     expect(last).toMatchObject({ level: 'critical', percentUsed: 120 });
   });
@@ -130,7 +139,12 @@ async function report(at = 'now'): Promise<void> {
     `INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, model, input_tokens, output_tokens,
        cache_read_tokens, cache_write_tokens, cost_usd, logged_at)
      VALUES ($1, $2, $3, $4, $5, 'a model', 40, 1, 2, 3, 0.25, $6)`,
-    ...[workspaceId, runId, newId(), taskId, agentId, at],
+    workspaceId,
+    runId,
+    newId(),
+    taskId,
+    agentId,
+    at,
   );
 }
 
@@ -162,7 +176,8 @@ describe('The keys in Valkey', () => {
     await follow();
     expect(await look()).toEqual({
       current: {
-        ...{ total_tokens: '92', total_cost_usd: '0.5' },
+        total_tokens: '92',
+        total_cost_usd: '0.5',
         last_updated: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       },
       task: { consumed: '92', agents: JSON.stringify([agentId]) },
@@ -186,8 +201,13 @@ describe('The keys in Valkey', () => {
     expect(before.task).toMatchObject({ allocated: '100', consumed: '92', remaining: '8' });
     expect(before.alerts).toEqual([
       {
-        ...{ task_id: taskId, scope: 'task', scope_id: taskId, budget_id: id, level: 'warning' },
-        ...{ percent_used: 92, message: '90 % of the budget of the task is used' },
+        task_id: taskId,
+        scope: 'task',
+        scope_id: taskId,
+        budget_id: id,
+        level: 'warning',
+        percent_used: 92,
+        message: '90 % of the budget of the task is used',
       },
     ]);
     const last_updated = expect.any(String);

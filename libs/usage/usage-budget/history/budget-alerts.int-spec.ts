@@ -43,8 +43,13 @@ it('lists what was told of a budget, the newest first, page by page, and of no o
   expect(status).toBe(200);
   expect(body.items.map(({ threshold }) => threshold)).toEqual([100, 90, 75, 50]);
   expect(body.items[0]).toEqual({
-    ...{ at: expect.stringMatching(/^20/), level: 'critical', threshold: 100, percentUsed: 110 },
-    ...{ allocated: '1000', consumed: '1100', message: 'The budget of the workspace is used up' },
+    at: expect.stringMatching(/^20/),
+    level: 'critical',
+    threshold: 100,
+    percentUsed: 110,
+    allocated: '1000',
+    consumed: '1100',
+    message: 'The budget of the workspace is used up',
   });
   expect(body.items[2]).toMatchObject({ level: 'warning', percentUsed: 80, consumed: '800' });
   const first = await workspace.api.get<Alerts>(`/budgets/${id}/alerts?limit=3`);
@@ -57,7 +62,8 @@ it('lists what was told of a budget, the newest first, page by page, and of no o
 it('is of a budget of the workspace', async () => {
   const id = await aBudget(10, { scope: 'task', scopeId: await aTask() });
   expect(await workspace.api.get(`/budgets/${id}/alerts`)).toMatchObject({
-    ...{ status: 200, body: { items: [], nextCursor: null } },
+    status: 200,
+    body: { items: [], nextCursor: null },
   });
   const stranger = await app.newWorkspace();
   for (const [api, of] of [
@@ -65,10 +71,12 @@ it('is of a budget of the workspace', async () => {
     [workspace.api, newId()],
   ] as const)
     expect(await api.get(`/budgets/${of}/alerts`)).toMatchObject({
-      ...{ status: 404, body: { code: 'budget_not_found' } },
+      status: 404,
+      body: { code: 'budget_not_found' },
     });
   expect(await workspace.api.get(`/budgets/${id}/alerts?cursor=WyJ4Il0`)).toMatchObject({
-    ...{ status: 400, body: { code: 'malformed_cursor' } },
+    status: 400,
+    body: { code: 'malformed_cursor' },
   });
 });
 

@@ -172,7 +172,9 @@ describe('The follower', () => {
 describe('a budget', () => {
   it('has no period of which some usage is not kept any more', async () => {
     const { body: old } = await workspace.api.post('/budgets', {
-      ...{ scope: 'global', allocated: 1, periodStart: '2026-01-01T00:00:00Z' },
+      scope: 'global',
+      allocated: 1,
+      periodStart: '2026-01-01T00:00:00Z',
       periodEnd: '2026-02-01T00:00:00Z',
     });
     await rows(`INSERT INTO usage_logs_kept VALUES ($1, '2026-03-01')`, [workspace.id]);
@@ -229,15 +231,16 @@ describe('GET /usage', () => {
       expect(await keys(`groupBy=day&${year}&model=%3Dcmd`)).toEqual([['2026-02-01', 1]]);
       expect(await usage(`groupBy=project&${year}`)).toEqual([
         {
-          ...{
-            key: null,
-            name: null,
-            inputTokens: '4',
-            outputTokens: '1',
-            cacheReadTokens: '2',
-            cacheWriteTokens: '3',
-          },
-          ...{ totalTokens: '10', costUsd: '1.5', reports: 1, reportsWithoutPrice: 0 },
+          key: null,
+          name: null,
+          inputTokens: '4',
+          outputTokens: '1',
+          cacheReadTokens: '2',
+          cacheWriteTokens: '3',
+          totalTokens: '10',
+          costUsd: '1.5',
+          reports: 1,
+          reportsWithoutPrice: 0,
         },
         expect.objectContaining({ costUsd: '0.000000000001', reportsWithoutPrice: 1 }),
       ]);

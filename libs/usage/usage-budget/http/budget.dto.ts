@@ -76,7 +76,9 @@ export class BudgetDoc implements BudgetView {
   @ApiProperty({ enum: BUDGET_SCOPES }) scope!: BudgetScope;
   @ApiProperty({ ...id, description: 'With the scope global, the workspace' }) scopeId!: string;
   @ApiProperty({
-    ...{ type: String, nullable: true, example: 'Invoices' },
+    type: String,
+    nullable: true,
+    example: 'Invoices',
     description:
       'The name of the project or milestone, or the title of the task; null with the scope global',
   })

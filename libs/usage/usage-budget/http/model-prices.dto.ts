@@ -11,7 +11,9 @@ const time = { type: String, format: 'date-time' };
 
 export class ListModelPricesQuery extends PageQuery implements PriceFilter {
   @Text({
-    ...{ max: 100, optional: true, example: 'claude-sonnet-4-20250514' },
+    max: 100,
+    optional: true,
+    example: 'claude-sonnet-4-20250514',
     description: 'The prices under its name, and under the shorter ones that it may have them by',
   })
   model?: string;
@@ -53,7 +55,9 @@ export class ModelPriceDoc implements PriceView {
   @ApiProperty({ example: '0.3', description: PER_MILLION }) cacheReadUsd!: string;
   @ApiProperty({ example: '3.75', description: PER_MILLION }) cacheWriteUsd!: string;
   @ApiProperty({
-    ...{ type: String, nullable: true, example: 'user:0190…' },
+    type: String,
+    nullable: true,
+    example: 'user:0190…',
     description: 'null: it came with the installation',
   })
   createdBy!: string | null;

@@ -66,7 +66,8 @@ export class ModelRoutingController {
   preview(@CurrentCaller() caller: Caller, @Query() query: PreviewRoutingQuery) {
     const { taskType = '', priority, estimatedComplexity, estimatedTokens, projectId } = query;
     return this.routing.preview(caller, {
-      ...{ taskType, priority },
+      taskType,
+      priority,
       estimatedComplexity: estimatedComplexity ?? null,
       estimatedTokens: estimatedTokens === undefined ? null : BigInt(estimatedTokens),
       projectId: projectId ?? null,

@@ -90,7 +90,9 @@ export class ModelRoutingDoc implements RoutingView {
 /** A task, as far as its model depends on it. */
 export class PreviewRoutingQuery {
   @Text({
-    ...{ max: 100, optional: true, example: 'development' },
+    max: 100,
+    optional: true,
+    example: 'development',
     description: 'Left out: of one that no rule names',
   })
   taskType?: string;
@@ -102,7 +104,9 @@ export class PreviewRoutingQuery {
   estimatedComplexity?: number;
 
   @Text({
-    ...{ max: 18, optional: true, example: '9000' },
+    max: 18,
+    optional: true,
+    example: '9000',
     pattern: { regexp: /^\d+$/, words: 'be a whole number' },
   })
   estimatedTokens?: string;
@@ -115,7 +119,9 @@ export class PreviewRoutingQuery {
 export class ModelChoiceDoc {
   @ApiProperty({ example: 'claude-sonnet-4-6' }) model!: string;
   @ApiProperty({
-    ...{ type: String, enum: MODEL_TIERS, nullable: true },
+    type: String,
+    enum: MODEL_TIERS,
+    nullable: true,
     description: 'null: the model has no price',
   })
   tier!: ModelTier | null;
@@ -125,7 +131,8 @@ export class ModelChoiceDoc {
   })
   rule!: Choice['rule'];
   @ApiProperty({
-    ...{ type: 'integer', required: false },
+    type: 'integer',
+    required: false,
     description: 'Which of the rules it was, from 0 on',
   })
   index?: number;
@@ -146,7 +153,7 @@ class ModelSavingsDoc implements ModelSavings {
   @ApiProperty(usd) actualUsd!: string;
   @ApiProperty({ example: '6.3', description: "Of the dearest tier's model" }) dearestUsd!: string;
   @ApiProperty({ example: '5.04', description: 'Below zero: it cost more' }) savedUsd!: string;
-  @ApiProperty({ ...{ type: Number, nullable: true }, example: 80 }) savedPercent!: number | null;
+  @ApiProperty({ type: Number, nullable: true, example: 80 }) savedPercent!: number | null;
 }
 
 export class RoutingSavingsDoc implements Savings {
@@ -165,7 +172,9 @@ export class RoutingSavingsDoc implements Savings {
   dearestUsd!: string;
   @ApiProperty({ example: '5.04', description: 'Below zero: it cost more' }) savedUsd!: string;
   @ApiProperty({
-    ...{ type: Number, nullable: true, example: 80 },
+    type: Number,
+    nullable: true,
+    example: 80,
     description: 'Of dearestUsd, with one decimal; null while that is 0',
   })
   savedPercent!: number | null;

@@ -37,11 +37,14 @@ export class Projections {
     );
     return {
       budgetId: row.id,
-      ...{ remainingTokens: row.remaining, availableTokens: row.available },
+      remainingTokens: row.remaining,
+      availableTokens: row.available,
       dailyBurnRate: whole(rates.lastDay),
       burnRates: {
-        ...{ lastHour: whole(rates.lastHour), lastDay: whole(rates.lastDay) },
-        ...{ period: whole(rates.period), ewma: whole(rates.ewma) },
+        lastHour: whole(rates.lastHour),
+        lastDay: whole(rates.lastDay),
+        period: whole(rates.period),
+        ewma: whole(rates.ewma),
       },
       daysUntilExhaustion: rounded(daysUntilExhaustion),
       earliestDaysUntilExhaustion: rounded(range.earliest),

@@ -112,8 +112,12 @@ export class ProviderLimits {
     const { provider, model, covers, refused } = limited;
     const params = [by.workspaceId, newId(), provider, model, covers, kind, seconds];
     const [noted] = await tx.rows(noteProviderLimit, [
-      ...[...params, by.runId, by.agentId, byTheClock],
-      ...[refused, anyVersionOf(refused)],
+      ...params,
+      by.runId,
+      by.agentId,
+      byTheClock,
+      refused,
+      anyVersionOf(refused),
     ]);
     return noted;
   }
@@ -122,7 +126,9 @@ export class ProviderLimits {
 function toView(row: LimitRow): ProviderLimitView {
   const { id, provider, model, kind, since, until } = row;
   const reportedBy = {
-    ...{ runId: row.run_id, agentId: row.agent_id, agentName: row.agent_name },
+    runId: row.run_id,
+    agentId: row.agent_id,
+    agentName: row.agent_name,
     at: row.reported_at.toISOString(),
   };
   const times = { since: since.toISOString(), until: until.toISOString() };

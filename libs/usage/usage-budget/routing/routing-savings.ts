@@ -60,7 +60,9 @@ export class RoutingSavings {
     const rows = await this.database.tenant(workspaceId).rows(routingSavings, params);
     const total = rows.pop() as SavingsRow;
     return {
-      ...{ from: start.toISOString(), to: end.toISOString(), dearestModel },
+      from: start.toISOString(),
+      to: end.toISOString(),
+      dearestModel,
       ...amountsOf(total),
       unpricedTokens: total.unpriced_tokens,
       models: rows.flatMap((row) =>

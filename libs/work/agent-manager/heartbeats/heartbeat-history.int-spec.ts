@@ -57,7 +57,10 @@ describe('the history of heartbeats', () => {
     const { items } = await pageOf(agent, 'limit=1');
     expect(items).toEqual([
       {
-        ...{ ...HEARTBEAT, currentStep: 'two', currentTaskId: null, progressPercent: null },
+        ...HEARTBEAT,
+        currentStep: 'two',
+        currentTaskId: null,
+        progressPercent: null,
         seenAt: expect.any(String),
       },
     ]);

@@ -62,8 +62,11 @@ export class Heartbeats {
     this.buffer.put({ workspaceId, agentId, body, receivedAt });
     const { status, currentTaskId } = body;
     const sent = this.store.record({
-      ...{ workspaceId, agentId, staleThresholdSeconds },
-      ...{ status, currentTaskId },
+      workspaceId,
+      agentId,
+      staleThresholdSeconds,
+      status,
+      currentTaskId,
     });
     return sent ? sent.then(() => acknowledge(facts)) : acknowledge(facts);
   }

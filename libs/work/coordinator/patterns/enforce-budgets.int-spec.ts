@@ -21,7 +21,10 @@ const REPORT = { id: 'one', model: 'claude-sonnet-4', inputTokens: 10_000, outpu
 async function budgeted(policy: string): Promise<Held & { budget: string }> {
   const held = await scene.held();
   const budget = {
-    ...{ scope: 'task', scopeId: held.id, allocated: 10_000, policy },
+    scope: 'task',
+    scopeId: held.id,
+    allocated: 10_000,
+    policy,
     periodStart: new Date(Date.now() - DAY_MS).toISOString(),
     periodEnd: new Date(Date.now() + DAY_MS).toISOString(),
   };
@@ -48,7 +51,8 @@ describe('when a budget is used up', () => {
     const held = await usedUp('pause');
     expect((await scene.recover())['budgetsEnforced']).toBe(1);
     expect(await scene.read(held.id)).toMatchObject({
-      ...{ status: 'PAUSED', pauseReason: 'budget_used_up' },
+      status: 'PAUSED',
+      pauseReason: 'budget_used_up',
       pausedBy: `coordinator:budget:${held.budget}`,
     });
     expect(await signalOf(held)).toMatchObject({ action: 'pause' });
@@ -99,7 +103,8 @@ describe('when a budget is used up', () => {
     await scene.workspace.api.patch(`/budgets/${held.budget}`, { allocated: 20_000 });
     expect((await scene.recover())['budgetsEnforced']).toBe(0);
     expect(await scene.read(held.id)).toMatchObject({
-      ...{ status: 'PAUSED', pausedBy: expect.not.stringMatching(/^coordinator/) },
+      status: 'PAUSED',
+      pausedBy: expect.not.stringMatching(/^coordinator/),
     });
     await scene.workspace.api.post(`/agent-tasks/${held.id}/resume`);
     expect(await scene.read(held.id)).toMatchObject({ status: 'RUNNING' });

@@ -71,7 +71,9 @@ describe('a run that its provider refuses', () => {
     expect(limited).toMatchObject({ runId: held.runId, taskId: held.id });
     await scene.recover();
     expect(await scene.read(held.id)).toMatchObject({
-      ...{ status: 'PENDING', retryCount: 0, checkpointData: { page: 7 } },
+      status: 'PENDING',
+      retryCount: 0,
+      checkpointData: { page: 7 },
     });
     const [log] = (await scene.logs(held.id, 'state_transition')).filter(({ message }) =>
       message?.includes('Slow down'),
@@ -79,8 +81,12 @@ describe('a run that its provider refuses', () => {
     expect(log?.message).toBe(`The provider anthropic refuses ${SONNET}: Slow down`);
     expect(await limits()).toMatchObject([
       {
-        ...{ id: limited['limitId'], provider: 'anthropic', model: SONNET, kind: 'rate_limited' },
-        ...{ until: limited['until'], reportedBy: { runId: held.runId, agentId: held.agent.id } },
+        id: limited['limitId'],
+        provider: 'anthropic',
+        model: SONNET,
+        kind: 'rate_limited',
+        until: limited['until'],
+        reportedBy: { runId: held.runId, agentId: held.agent.id },
       },
     ]);
     // Neither goes to agents that leave the choice to routing, and both know until when.
@@ -140,7 +146,8 @@ describe('a run that its provider refuses', () => {
       body: { id: limitId },
     });
     expect(await scene.workspace.api.delete(path)).toMatchObject({
-      ...{ status: 404, body: { code: 'provider_limit_not_found' } },
+      status: 404,
+      body: { code: 'provider_limit_not_found' },
     });
     expect(await tryClaim(await scene.heirOf(held))).toEqual({ ids: [held.id] });
   });
@@ -164,7 +171,8 @@ describe('an agent with a model of its own', () => {
     await refused(held, { kind: 'quota_exhausted', allModels: true });
     expect(await tryClaim(held.agent)).toEqual({ ids: [], reason: 'provider_limited' });
     expect(await explained(held.id, 'agents_provider_limited')).toMatchObject({
-      ...{ count: 1, agents: [{ id: held.agent.id, limitedUntil: expect.any(String) }] },
+      count: 1,
+      agents: [{ id: held.agent.id, limitedUntil: expect.any(String) }],
     });
     expect(await tryClaim(await scene.heirOf(held))).toEqual({ ids: [held.id] });
   });
@@ -184,7 +192,8 @@ describe('other runs of that model', () => {
     expect(await scene.read(fresh.id)).toMatchObject({ status: 'PENDING', retryCount: 0 });
     expect(await scene.read(other.id)).toMatchObject({ status: 'RUNNING' });
     expect(await scene.read(same.id)).toMatchObject({
-      ...{ status: 'PAUSED', pausedBy: `coordinator:provider:${String(limitId)}` },
+      status: 'PAUSED',
+      pausedBy: `coordinator:provider:${String(limitId)}`,
     });
     const path = `/agents/${same.agent.id}/signals`;
     const { body } = await same.agent.api.post<{ runs: unknown[] }>(path, {
@@ -196,7 +205,9 @@ describe('other runs of that model', () => {
     expect((await same.agent.api.post(`/runs/${same.runId}/release`, released)).status).toBe(200);
     await scene.recover();
     expect(await scene.read(same.id)).toMatchObject({
-      ...{ status: 'PENDING', retryCount: 0, checkpointData: { page: 9 } },
+      status: 'PENDING',
+      retryCount: 0,
+      checkpointData: { page: 9 },
     });
     expect(await tryClaim(same.agent)).toEqual({ ids: [], reason: 'provider_limited' });
     expect((await scene.recover())['providerLimitsHeeded']).toBe(0);
@@ -265,7 +276,8 @@ describe('a report', () => {
     const [held, same, third] = [await scene.held(), await scene.held(), await scene.held()];
     const first = await refused(held, { retryAfterSeconds: 600 });
     expect(await refused(held, { retryAfterSeconds: 900 })).toMatchObject({
-      ...{ limitId: first['limitId'], until: first['until'] },
+      limitId: first['limitId'],
+      until: first['until'],
     });
     expect(await refused(same, { retryAfterSeconds: 5 })).toMatchObject({ until: first['until'] });
     const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -283,7 +295,8 @@ describe('a report', () => {
     const all = { provider: 'mistral', allModels: true };
     const first = await refused(held, all);
     expect(await refused(other, { ...all, retryAfterSeconds: 5 })).toMatchObject({
-      ...{ limitId: first['limitId'], until: first['until'] },
+      limitId: first['limitId'],
+      until: first['until'],
     });
     await scene.recover();
     for (const one of [held, other]) {
@@ -326,7 +339,8 @@ describe('a report', () => {
     expect(await limits()).toMatchObject([{ provider: 'openai', model: 'gpt-5' }]);
     const stranger = await scene.heirOf(held);
     expect(await refuse({ ...held, agent: stranger })).toMatchObject({
-      ...{ status: 404, body: { code: 'run_not_found' } },
+      status: 404,
+      body: { code: 'run_not_found' },
     });
   });
 
@@ -340,7 +354,9 @@ describe('a report', () => {
       expect(answer).toMatchObject({ limitId: null, until: null });
       await scene.recover();
       expect(await scene.read(held.id)).toMatchObject({
-        ...{ status: waits ? 'ABORTED' : 'PENDING', retryCount: 0, checkpointData: { page: 7 } },
+        status: waits ? 'ABORTED' : 'PENDING',
+        retryCount: 0,
+        checkpointData: { page: 7 },
       });
       const ids = waits ? [] : [held.id];
       expect(await tryClaim(await scene.heirOf(held))).toMatchObject({ ids });
@@ -368,7 +384,8 @@ describe('a report', () => {
   ])('is refused with %p, and nothing changes', async (body, field) => {
     const held = await scene.held();
     expect(await refuse(held, { model: 'gpt-5', ...body })).toMatchObject({
-      ...{ status: 400, body: { code: 'validation_failed', errors: [{ field }] } },
+      status: 400,
+      body: { code: 'validation_failed', errors: [{ field }] },
     });
     expect(await limits()).toEqual([]);
     expect(await scene.read(held.id)).toMatchObject({ status: 'RUNNING' });
@@ -420,7 +437,8 @@ describe('routed_model', () => {
       `SELECT routed_model(c->'rules', $2, c->>'taskType', (c->>'priority')::int, (c->>'projectId')::uuid,
          (c->>'estimatedComplexity')::int, (c->>'estimatedTokens')::bigint) AS model
        FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS a (c, place) ORDER BY place`,
-      ...[JSON.stringify(asked), JSON.stringify(tiers)],
+      JSON.stringify(asked),
+      JSON.stringify(tiers),
     );
     const chosen = samples.map(([facts, rules]) => selectModel(facts, rules, tiers).model);
     expect(rows.map(({ model }) => model)).toEqual(chosen);

@@ -73,7 +73,10 @@ const STEPS: Record<StepName, Damage | null> = {
        INSERT INTO provider_limits (workspace_id, id, provider, covers, kind, until, over_at, run_id, agent_id)
        SELECT $1, $4, 'somebody', '^a model$', 'rate_limited', u, u, $2, $3
        FROM (SELECT now() + interval '1 day') AS t (u)`,
-      ...[scene.id, runId, agent.id, newId()],
+      scene.id,
+      runId,
+      agent.id,
+      newId(),
     ),
   clear_pauses: null,
   tell_budget_alerts: null,

@@ -187,7 +187,8 @@ describe('what a budget has reserved', () => {
     await endRun(held);
     const usage = [{ id: 'late', model: 'claude-sonnet-4', inputTokens: 100, outputTokens: 0 }];
     expect(await scene.recover()).toMatchObject({
-      ...{ orphanedTasksRecovered: 1, staleStatesFixed: 1 },
+      orphanedTasksRecovered: 1,
+      staleStatesFixed: 1,
     });
     // What it held is gone: late usage takes nothing from what others hold.
     const heir = await scene.claim(await scene.heirOf(held));

@@ -129,7 +129,10 @@ describe.each(Object.entries(KINDS))('with durations that are %s', (_, durations
       });
       const after = others.map(({ simulated }) => simulated);
       const position: Position = {
-        ...{ kind: 'later', fromSeconds: 0, after, places: { all: 9, free: 9 } },
+        kind: 'later',
+        fromSeconds: 0,
+        after,
+        places: { all: 9, free: 9 },
       };
       const start = Math.max(...others.map(({ left }) => left)) + random() * 2;
       const view = estimate(NOW, { number: 0, kind, position });

@@ -130,13 +130,21 @@ describe('a range', () => {
     const line = { freePlaces: 1, held: [], ahead: kind ? [{ kind, count: 3 }] : [] };
     const places = { all: 4, free: 1 };
     expect(estimate(NOW, simulated({ kind: 'queued', line, places })).basis).toEqual({
-      ...{ completedTasks: 101, durationSeconds: { p50: 150, p90: 190 } },
-      ...{ waitSeconds: { p50: 0, p90: 0 }, ahead: 3, places, after: null },
+      completedTasks: 101,
+      durationSeconds: { p50: 150, p90: 190 },
+      waitSeconds: { p50: 0, p90: 0 },
+      ahead: 3,
+      places,
+      after: null,
     });
     const waits = later(0, simulated({ kind: 'over' }));
     expect(estimate(NOW, simulated(waits, NONE)).basis).toEqual({
-      ...{ completedTasks: 0, durationSeconds: null, waitSeconds: null, ahead: null },
-      ...{ places: { all: 1, free: 0 }, after: 1 },
+      completedTasks: 0,
+      durationSeconds: null,
+      waitSeconds: null,
+      ahead: null,
+      places: { all: 1, free: 0 },
+      after: 1,
     });
   });
 });
@@ -176,7 +184,9 @@ describe('why nobody knows', () => {
     ],
   ])('%s', (_, position, seen, unknownBecause) => {
     expect(estimate(NOW, simulated(position, seen))).toMatchObject({
-      ...{ start: null, end: null, unknownBecause },
+      start: null,
+      end: null,
+      unknownBecause,
     });
   });
 
@@ -185,10 +195,14 @@ describe('why nobody knows', () => {
     const at = new Date(NOW.getTime() - 900_000).toISOString();
     const start = { p50: at, p90: at };
     expect(estimate(NOW, simulated(position))).toMatchObject({
-      ...{ start, end: null, unknownBecause: 'longer_than_any' },
+      start,
+      end: null,
+      unknownBecause: 'longer_than_any',
     });
     expect(estimate(NOW, simulated(position, NONE))).toMatchObject({
-      ...{ start, end: null, unknownBecause: 'no_history' },
+      start,
+      end: null,
+      unknownBecause: 'no_history',
     });
   });
 

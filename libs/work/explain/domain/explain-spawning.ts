@@ -58,8 +58,10 @@ export function beingSpawned(spawn: SpawnAttempts, spawning: SpawnFacts | null):
   const asked = attempts === 0 ? 'not been asked yet' : `been asked ${times(attempts)}`;
   const message = `Its session is being spawned since ${iso(since)}; the gateway has ${asked}.${said}`;
   const facts = {
-    ...{ attempts, lastError: error },
-    ...{ since: iso(since), nextAttemptAt: iso(nextAttemptAt) },
+    attempts,
+    lastError: error,
+    since: iso(since),
+    nextAttemptAt: iso(nextAttemptAt),
   };
   const obstacle = spawning && unreachable(spawning);
   return [{ code: 'session_being_spawned', message, facts }, ...(obstacle ? [obstacle] : [])];

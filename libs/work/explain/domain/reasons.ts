@@ -51,15 +51,25 @@ const agents = {
   count,
   agents: list(
     object({
-      ...{ id, name: text, liveRuns: count, maxConcurrentTasks: count, lastSeenAt: timeOrNull },
-      ...{ restingUntil: timeOrNull, limitedUntil: timeOrNull },
+      id,
+      name: text,
+      liveRuns: count,
+      maxConcurrentTasks: count,
+      lastSeenAt: timeOrNull,
+      restingUntil: timeOrNull,
+      limitedUntil: timeOrNull,
     }),
     'Some of them',
   ),
 };
 export const pause = {
-  ...{ id, scope: oneOf(['everything', 'workspace', 'task_type']), taskType: textOrNull },
-  ...{ reason: text, byName: textOrNull, since: time, until: timeOrNull },
+  id,
+  scope: oneOf(['everything', 'workspace', 'task_type']),
+  taskType: textOrNull,
+  reason: text,
+  byName: textOrNull,
+  since: time,
+  until: timeOrNull,
   by: {
     ...text,
     description: '`user:` or `api_key:` and an id; `operator` for a pause of everything',
@@ -67,12 +77,22 @@ export const pause = {
 };
 const tokens: Schema<string> = { ...text, description: 'A 64-bit number' };
 export const budget = {
-  ...{ budgetId: id, scope: oneOf(BUDGET_SCOPES), scopeId: id, periodEnd: time },
-  ...{ allocated: tokens, consumed: tokens, reserved: tokens, available: tokens, needed: tokens },
+  budgetId: id,
+  scope: oneOf(BUDGET_SCOPES),
+  scopeId: id,
+  periodEnd: time,
+  allocated: tokens,
+  consumed: tokens,
+  reserved: tokens,
+  available: tokens,
+  needed: tokens,
 };
 export const throttle = { projectId: idOrNull, budgetId: id, maxRuns: count, since: time };
 export const providerLimit = {
-  ...{ limitId: id, provider: text, model: textOrNull, kind: oneOf(LIMIT_KINDS) },
+  limitId: id,
+  provider: text,
+  model: textOrNull,
+  kind: oneOf(LIMIT_KINDS),
   until: {
     ...time,
     description: 'When this task goes on: each a little after the limit, at a time of its own',
@@ -84,8 +104,13 @@ const nearest = list(
 );
 const reserved = { id, name: text, dedicatedTo: list(text), taskTypes: list(text) };
 const end = {
-  ...{ at: timeOrNull, reason: textOrNull, error: textOrNull },
-  ...{ runId: idOrNull, agentId: idOrNull, agentName: textOrNull, exitCode: orNull(count) },
+  at: timeOrNull,
+  reason: textOrNull,
+  error: textOrNull,
+  runId: idOrNull,
+  agentId: idOrNull,
+  agentName: textOrNull,
+  exitCode: orNull(count),
 };
 
 /**
@@ -112,14 +137,21 @@ export const REASONS = {
   waiting_for_answer: {
     about: 'Its last run has asked people a question',
     facts: {
-      ...{ questionId: id, prompt: text, choices: list(text), deadlineAt: time },
-      ...{ onDeadline: oneOf(ON_DEADLINE), default: textOrNull },
+      questionId: id,
+      prompt: text,
+      choices: list(text),
+      deadlineAt: time,
+      onDeadline: oneOf(ON_DEADLINE),
+      default: textOrNull,
     },
   },
   waiting_for_retry: {
     about: 'It failed, and is tried again at a time',
     facts: {
-      ...{ retryAt: timeOrNull, due: flag, retryCount: count, maxRetries: count },
+      retryAt: timeOrNull,
+      due: flag,
+      retryCount: count,
+      maxRetries: count,
       abortReason: textOrNull,
     },
   },
@@ -183,8 +215,14 @@ export const REASONS = {
   held_by_run: {
     about: 'An agent has it',
     facts: {
-      ...{ runId: id, agentId: id, agentName: text, state: oneOf(RUN_STATES), generation: count },
-      ...{ leaseExpiresAt: time, leaseExpired: flag, pauseRequestedAt: timeOrNull },
+      runId: id,
+      agentId: id,
+      agentName: text,
+      state: oneOf(RUN_STATES),
+      generation: count,
+      leaseExpiresAt: time,
+      leaseExpired: flag,
+      pauseRequestedAt: timeOrNull,
     },
   },
   completed: { about: 'It has completed', facts: end },

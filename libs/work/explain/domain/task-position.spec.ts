@@ -33,14 +33,25 @@ function fullGroup(places: number, pushPlaces: number): AgentGroup {
 
 function pause(until: Date | null): PauseFacts {
   return {
-    ...{ id: 'p', scope: 'workspace', taskType: null, reason: 'x', by: 'user:1', byName: null },
-    ...{ since: NOW.toISOString(), until: until?.toISOString() ?? null },
+    id: 'p',
+    scope: 'workspace',
+    taskType: null,
+    reason: 'x',
+    by: 'user:1',
+    byName: null,
+    since: NOW.toISOString(),
+    until: until?.toISOString() ?? null,
   };
 }
 
 const spawning: SpawnFacts = {
-  ...{ configured: true, gateways: 1, draining: 0, lastSeenAt: NOW, resting: false },
-  ...{ room: 5, rates: [] },
+  configured: true,
+  gateways: 1,
+  draining: 0,
+  lastSeenAt: NOW,
+  resting: false,
+  room: 5,
+  rates: [],
 };
 const used = (nextAt: Date | null) => ({ scope: 'workspace' as const, perMinute: 1, nextAt });
 const unknown = (reason: string) => ({ kind: 'unknown', reason }) as Position;
@@ -49,11 +60,21 @@ const places = { all: 3, free: 1 };
 function stand(task: Partial<TaskOnItsWay>, around: Partial<Circumstances> = {}): Position {
   return positionOf(
     {
-      ...{ status: 'PENDING', retryAt: null, queueExpiresAt: null, unmetDependencies: 0 },
-      ...{ heldBack: [], assignedAt: null, startedAt: null, ...task },
+      status: 'PENDING',
+      retryAt: null,
+      queueExpiresAt: null,
+      unmetDependencies: 0,
+      heldBack: [],
+      assignedAt: null,
+      startedAt: null,
+      ...task,
     },
     {
-      ...{ now: NOW, pauses: [], spawning: null, after: [], kindOf: () => KIND },
+      now: NOW,
+      pauses: [],
+      spawning: null,
+      after: [],
+      kindOf: () => KIND,
       agents: [group('free', 2, 1), group('full', 1, 0), group('unresponsive', 9, 9)],
       line: {
         ahead: [{ taskType: 'test', count: 7 }],

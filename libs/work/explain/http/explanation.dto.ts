@@ -78,7 +78,9 @@ export class EstimateDto implements EstimateView {
   start!: TimeRangeDto | null;
   @ApiProperty({ type: TimeRangeDto, nullable: true }) end!: TimeRangeDto | null;
   @ApiProperty({
-    ...{ type: String, enum: [...UNKNOWN_REASONS], nullable: true },
+    type: String,
+    enum: [...UNKNOWN_REASONS],
+    nullable: true,
     description: WHY_UNKNOWN,
   })
   unknownBecause!: UnknownReason | null;

@@ -28,7 +28,9 @@ export class AskDto implements QuestionRequest {
   @Text({ max: MAX_PROMPT, description: 'The question, for people' }) prompt!: string;
 
   @TextList({
-    ...{ item: { max: MAX_CHOICE }, maxItems: MAX_CHOICES, optional: true },
+    item: { max: MAX_CHOICE },
+    maxItems: MAX_CHOICES,
+    optional: true,
     description: 'The answers to choose from',
   })
   choices?: string[];

@@ -12,7 +12,12 @@ const NO_LIMIT: Allowance = { total: 1_000, ofWorkspace: new Map() };
 
 function agent(agentId: string, values: Partial<FreeAgent> = {}): FreeAgent {
   return {
-    ...{ workspaceId: 'w', agentId, ...TAKES_ALL, liveRuns: 0, maxRuns: 1, workspaceRuns: 0 },
+    workspaceId: 'w',
+    agentId,
+    ...TAKES_ALL,
+    liveRuns: 0,
+    maxRuns: 1,
+    workspaceRuns: 0,
     ...values,
   };
 }

@@ -43,8 +43,11 @@ beforeAll(async () => {
   await once(http, 'listening');
   server = await startTestApp({
     GATEWAY_URL: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-    ...{ GATEWAY_SECRET: SECRET, GATEWAY_PROTOCOL: 'basic', GATEWAY_TIMEOUT_MS: '1000' },
-    ...{ COORDINATOR_CRON: '* * * * * *', HEARTBEAT_FLUSH_MS: '50' },
+    GATEWAY_SECRET: SECRET,
+    GATEWAY_PROTOCOL: 'basic',
+    GATEWAY_TIMEOUT_MS: '1000',
+    COORDINATOR_CRON: '* * * * * *',
+    HEARTBEAT_FLUSH_MS: '50',
   });
 });
 beforeEach(async () => {
@@ -78,7 +81,8 @@ interface Task {
 const aTask = async (values: object = {}) => {
   const task = { title: 'Read a book', taskType: 'reading', retryBackoffSeconds: 1, ...values };
   const { body } = await workspace.api.post<Task>('/agent-tasks', {
-    ...{ ...task, inputContext: { book: 'a thick one' } },
+    ...task,
+    inputContext: { book: 'a thick one' },
   });
   return body.id;
 };
@@ -141,10 +145,15 @@ describe('a gateway that speaks the spawn request alone', () => {
     expect(calls).toEqual(['POST /api/agents/spawn']);
     const drover = { runId, generation: 1, runToken: expect.any(String), timeoutSeconds: null };
     expect(spawn).toEqual({
-      ...{ by: `Bearer ${SECRET}`, workspaceId: workspace.id, agentId, taskId },
+      by: `Bearer ${SECRET}`,
+      workspaceId: workspace.id,
+      agentId,
+      taskId,
       label: `task:${taskId}:Read a book`,
       context: {
-        ...{ taskTitle: 'Read a book', taskDescription: null, checkpointData: {} },
+        taskTitle: 'Read a book',
+        taskDescription: null,
+        checkpointData: {},
         inputContext: {
           book: 'a thick one',
           drover: { ...drover, apiUrl: expect.stringMatching(/\/api\/v1$/) },

@@ -21,7 +21,10 @@ beforeEach(async () => {
   workspace = await server.newWorkspace();
   await asGateway().post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 100, running: 0, queued: 0, sessions: [] },
+    capacity: 100,
+    running: 0,
+    queued: 0,
+    sessions: [],
   });
   agentId = newId();
   expect((await workspace.api.put(`/agents/${agentId}`, REGISTRATION)).status).toBe(201);
@@ -37,7 +40,8 @@ const asGateway = () =>
 
 async function report(runId: string, values: Record<string, unknown>): Promise<void> {
   const { status } = await asGateway().post('/gateway/sessions', {
-    ...{ gatewayId: gateway.id, bootId: gateway.bootId },
+    gatewayId: gateway.id,
+    bootId: gateway.bootId,
     reports: [{ runId, sessionKey: 'k', at: new Date().toISOString(), ...values }],
   });
   expect(status).toBe(200);

@@ -32,11 +32,17 @@ const asGateway = () =>
 
 async function heartbeat(values: { draining: boolean }): Promise<void> {
   const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
-    ...{ runId, sessionKey, status: 'RUNNING' },
+    runId,
+    sessionKey,
+    status: 'RUNNING',
   }));
   const { status } = await asGateway().post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 100, running: 0, queued: 0, sessions, ...values },
+    capacity: 100,
+    running: 0,
+    queued: 0,
+    sessions,
+    ...values,
   });
   expect(status).toBe(200);
 }
@@ -55,7 +61,8 @@ async function givenUp(
   const report = { runId, sessionKey: 'k', at: new Date().toISOString(), event, error };
   const output = event === 'exited' ? { exitCode: 1, output: 'its last words' } : {};
   const { body } = await asGateway().post<{ results: object[] }>('/gateway/sessions', {
-    ...{ gatewayId: gateway.id, bootId: gateway.bootId },
+    gatewayId: gateway.id,
+    bootId: gateway.bootId,
     reports: [{ ...report, ...output }],
   });
   return body.results;

@@ -63,7 +63,9 @@ const heartbeat = (sessions: Held[] = [], values = {}) => aHeartbeat(sessions, v
 
 const all = (): Held[] =>
   [...gateway.sessions].map(([runId, { sessionKey }]) => ({
-    ...{ runId, sessionKey, status: 'RUNNING' },
+    runId,
+    sessionKey,
+    status: 'RUNNING',
   }));
 
 const statusOf = async (id: string) =>
@@ -191,7 +193,8 @@ describe('a run whose session has ended, and whose report is still to come', () 
     const headers = { authorization: `Bearer ${gateway.token()}` };
     const at = new Date().toISOString();
     return apiClient(server.url, headers).post<{ results: object[] }>('/gateway/sessions', {
-      ...{ gatewayId: gateway.id, bootId: gateway.bootId },
+      gatewayId: gateway.id,
+      bootId: gateway.bootId,
       reports: [{ runId, sessionKey: 'k', event: 'exited', at, error }],
     });
   };

@@ -21,7 +21,10 @@ it('waits for the answer to a call that is under way when it is stopped', async 
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   await apiClient(server.url, headers).post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 1, running: 0, queued: 0, sessions: [] },
+    capacity: 1,
+    running: 0,
+    queued: 0,
+    sessions: [],
   });
   await api.put(`/agents/${newId()}`, { name: 'Pushed', mode: 'push', command: ['node'] });
   gateway.behaviour = { kind: 'spawn', afterMs: 1_000 };
@@ -36,8 +39,10 @@ it('waits for the answer to a call that is under way when it is stopped', async 
   const session = gateway.sessions.get(spawn?.runId ?? '');
   expect(rows).toEqual([
     expect.objectContaining({
-      ...{ status: 'RUNNING', generation: 1 },
-      ...{ run_id: spawn?.runId, session_key: session?.sessionKey },
+      status: 'RUNNING',
+      generation: 1,
+      run_id: spawn?.runId,
+      session_key: session?.sessionKey,
     }),
   ]);
   expect(gateway.stopped).toEqual([]);

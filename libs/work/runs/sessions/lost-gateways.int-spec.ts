@@ -25,8 +25,12 @@ beforeEach(async () => {
   await heartbeat();
   agentId = newId();
   const { status } = await workspace.api.put(`/agents/${agentId}`, {
-    ...{ name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 4 },
-    ...{ heartbeatIntervalSeconds: 1, staleThresholdSeconds: THRESHOLD_SECONDS },
+    name: 'Pushed',
+    mode: 'push',
+    command: ['node'],
+    maxConcurrentTasks: 4,
+    heartbeatIntervalSeconds: 1,
+    staleThresholdSeconds: THRESHOLD_SECONDS,
   });
   expect(status).toBe(201);
 });
@@ -40,9 +44,13 @@ async function heartbeat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token()}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 100, running: 0, queued: 0 },
+    capacity: 100,
+    running: 0,
+    queued: 0,
     sessions: [...gateway.sessions].map(([runId, { sessionKey }]) => ({
-      ...{ runId, sessionKey, status: 'RUNNING' },
+      runId,
+      sessionKey,
+      status: 'RUNNING',
     })),
   });
   expect(status).toBe(200);
@@ -104,7 +112,9 @@ describe('a gateway that is unresponsive while another one sends heartbeats for 
     });
     for (const id of lost) {
       expect(await taskOf(id)).toMatchObject({
-        ...{ status: 'ABORTED', abortReason: 'agent_stale', retryCount: 1 },
+        status: 'ABORTED',
+        abortReason: 'agent_stale',
+        retryCount: 1,
         lastError: 'Its gateway has stopped sending heartbeats',
       });
     }

@@ -43,7 +43,12 @@ function heartbeat(who?: Past, runId?: string) {
   const sessions = runId === undefined ? [] : [{ runId, sessionKey: 'k', status: 'RUNNING' }];
   const { id } = who ?? gateway;
   return as({ id }).post<{ stop: object[] }>('/gateway/heartbeat', {
-    ...{ ...facts, ...itself, capacity: 10, running: 0, queued: 0, sessions },
+    ...facts,
+    ...itself,
+    capacity: 10,
+    running: 0,
+    queued: 0,
+    sessions,
   });
 }
 
@@ -79,7 +84,9 @@ describe('a gateway whose session of a run has been spawned again elsewhere', ()
     const { id, runId, first } = await aRunWithTwoSessions();
     const orders = [{ runId, reason: 'spawned_elsewhere' }];
     const signals = await as(first).post<{ runs: object[] }>('/gateway/signals', {
-      ...{ gatewayId: first.id, runIds: [runId], waitMs: 10_000 },
+      gatewayId: first.id,
+      runIds: [runId],
+      waitMs: 10_000,
     });
     expect(signals.body.runs).toMatchObject([{ ...orders[0], action: 'stop' }]);
     for (let heartbeats = 0; heartbeats < 2; heartbeats++) {
@@ -102,7 +109,8 @@ describe('a gateway whose session of a run has been spawned again elsewhere', ()
     const { id, runId, first } = await aRunWithTwoSessions();
     const report = (who: Past) =>
       as(who).post<{ results: object[] }>('/gateway/sessions', {
-        ...{ gatewayId: who.id, bootId: who.bootId },
+        gatewayId: who.id,
+        bootId: who.bootId,
         reports: [
           { runId, sessionKey: 'k', event: 'exited', at: new Date().toISOString(), exitCode: 143 },
         ],

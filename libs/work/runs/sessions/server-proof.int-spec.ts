@@ -86,7 +86,10 @@ describe('a gateway whose answer does not end', () => {
     const headers = { authorization: `Bearer ${gateway.token()}` };
     await apiClient(server.url, headers).post('/gateway/heartbeat', {
       ...gateway.nextHeartbeat(),
-      ...{ capacity: 100, running: 0, queued: 0, sessions: [] },
+      capacity: 100,
+      running: 0,
+      queued: 0,
+      sessions: [],
     });
     await api.put(`/agents/${newId()}`, { name: 'Pushed', mode: 'push', command: ['node'] });
     const { body } = await api.post('/agent-tasks', { title: 'A task', taskType: 'test' });

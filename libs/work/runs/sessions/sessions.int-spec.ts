@@ -55,7 +55,10 @@ function heartbeat(
     '/gateway/heartbeat',
     {
       ...gateway.nextHeartbeat(),
-      ...{ capacity: 100, running: 0, queued: 0, sessions },
+      capacity: 100,
+      running: 0,
+      queued: 0,
+      sessions,
       ...values,
     },
   );
@@ -133,14 +136,19 @@ describe('a ready task', () => {
     expect(gateway.spawns).toHaveLength(1);
     const [spawn] = gateway.spawns;
     expect(spawn).toMatchObject({
-      ...{ workspaceId: workspace.id, agentId, taskId: id, runId, generation: 1 },
+      workspaceId: workspace.id,
+      agentId,
+      taskId: id,
+      runId,
+      generation: 1,
       label: `task:${id}:A task with a title that is lo`,
       context: {
         taskTitle: 'A task with a title that is longer than the label may be',
         inputContext: { topic: 'sheep', apiToken: 'a secret value' },
         checkpointData: {},
       },
-      ...{ command: ['node', 'session.js'], timeoutSeconds: 77 },
+      command: ['node', 'session.js'],
+      timeoutSeconds: 77,
       metadata: { network: 'off', model: 'gpt-5', modelTier: 'sonnet' },
     });
     expect(spawn?.metadata).not.toHaveProperty('note');

@@ -48,7 +48,10 @@ async function heartbeat(values: Record<string, unknown> = {}): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 5, running: 0, queued: 0, sessions: [] },
+    capacity: 5,
+    running: 0,
+    queued: 0,
+    sessions: [],
     ...values,
   });
   expect(status).toBe(200);
@@ -145,7 +148,10 @@ it('says so when the gateway does not answer', async () => {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   await apiClient(asked.url, headers).post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 6, running: 0, queued: 0, sessions: [] },
+    capacity: 6,
+    running: 0,
+    queued: 0,
+    sessions: [],
   });
   const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 10 };
   await api.put(`/agents/${newId()}`, agent);

@@ -158,8 +158,11 @@ describe('limits', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => create(run)));
     const codes = answers.map(({ status, body }) => (status === 201 ? 'created' : body.code));
     expect(codes.sort()).toEqual([
-      ...['created', 'created', 'created'],
-      ...['subtask_limit', 'subtask_limit'],
+      'created',
+      'created',
+      'created',
+      'subtask_limit',
+      'subtask_limit',
     ]);
     expect((await batch(agent.api, { parentTaskId: parent.id })).body.code).toBe('subtask_limit');
   });

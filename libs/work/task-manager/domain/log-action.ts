@@ -7,7 +7,9 @@ type Entry = Pick<LogView, 'event' | 'previousStatus' | 'newStatus' | 'actor'>;
 export function actionOf({ event, previousStatus, newStatus, actor }: Entry): string {
   if (event !== 'state_transition') return event;
   const moved = {
-    ...{ previous_status: previousStatus, new_status: newStatus, actor_kind: actor.kind },
+    previous_status: previousStatus,
+    new_status: newStatus,
+    actor_kind: actor.kind,
   };
   return taskWord(moved) ?? event;
 }

@@ -62,7 +62,8 @@ it('is of one workspace, and of whole minutes', async () => {
   expect(await read('', stranger)).toMatchObject({ completed: 0 });
   for (const minutes of ['0', '1441', 'x', '1.5'])
     expect(await stranger.api.get(`/agent-tasks/throughput?minutes=${minutes}`)).toMatchObject({
-      ...{ status: 400, body: { code: 'validation_failed' } },
+      status: 400,
+      body: { code: 'validation_failed' },
     });
 });
 
@@ -80,6 +81,9 @@ it('counts what waits and runs, of one workspace', async () => {
   expect((await api.get('/agent-tasks/counts')).body).toEqual(counts);
   const viewer = await app.newWorkspace('VIEWER');
   expect((await viewer.api.get('/agent-tasks/counts')).body).toEqual({
-    ...{ ready: 0, blocked: 0, assigned: 0, ...none },
+    ready: 0,
+    blocked: 0,
+    assigned: 0,
+    ...none,
   });
 });

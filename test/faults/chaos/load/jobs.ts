@@ -91,9 +91,12 @@ export function aJob(
 ): Record<string, unknown> {
   const kind = random.weighted(KINDS);
   return {
-    ...{ title, taskType: `chaos.${kind}`, priority: random.int(1, 10) },
+    title,
+    taskType: `chaos.${kind}`,
+    priority: random.int(1, 10),
     // Faults alone may take some attempts.
-    ...{ maxRetries: random.int(2, 8), retryBackoffSeconds: random.int(0, 2) },
+    maxRetries: random.int(2, 8),
+    retryBackoffSeconds: random.int(0, 2),
     ...(random.chance(0.4) && random.pick(scopes)),
     estimatedTokens: ESTIMATED_TOKENS,
     ...(random.chance(0.02) && { queueExpiresInSeconds: random.int(1, 20) }),

@@ -29,8 +29,12 @@ export class Journal {
 
   created(id: string, key: string): void {
     this.tasks.set(id, {
-      ...{ key, cancelled: false, retried: false },
-      ...{ archived: false, completed: false, paused: false },
+      key,
+      cancelled: false,
+      retried: false,
+      archived: false,
+      completed: false,
+      paused: false,
     });
     this.recent.push(id);
     if (this.recent.length > RECENT) this.recent.shift();

@@ -63,7 +63,10 @@ function create(random: Random, journal: Journal): Operation {
     : [];
   journal.unanswered.add(key);
   return {
-    ...{ operation: 'create', method: 'POST', path: '/agent-tasks', idempotencyKey: key },
+    operation: 'create',
+    method: 'POST',
+    path: '/agent-tasks',
+    idempotencyKey: key,
     body: {
       ...aJob(random, key, journal.budgets.scopes),
       ...(dependsOn.length > 0 && { dependsOn }),
@@ -89,7 +92,10 @@ function batch(random: Random, journal: Journal): Operation {
   }));
   for (const title of titles) journal.unanswered.add(title);
   return {
-    ...{ operation: 'batch', method: 'POST', path: '/agent-tasks/batch', idempotencyKey: key },
+    operation: 'batch',
+    method: 'POST',
+    path: '/agent-tasks/batch',
+    idempotencyKey: key,
     body: { tasks },
     expects: [201],
     remember(answer) {
@@ -107,8 +113,11 @@ function command(name: 'cancel' | 'pause' | 'resume' | 'archive', body: object =
     const id = known.length > 0 ? random.pick(known) : someone(random, journal);
     if (id === undefined) return undefined;
     return {
-      ...{ operation: name, method: 'POST', path: `/agent-tasks/${id}/${name}` },
-      ...{ body, expects: DONE_OR_ILLEGAL },
+      operation: name,
+      method: 'POST',
+      path: `/agent-tasks/${id}/${name}`,
+      body,
+      expects: DONE_OR_ILLEGAL,
       remember(answer) {
         if (answer?.status !== 200) return;
         if (name === 'cancel') journal.note(id, { cancelled: true });
@@ -124,8 +133,12 @@ function retry(random: Random, journal: Journal): Operation | undefined {
   if (id === undefined) return undefined;
   journal.note(id, { retried: true });
   return {
-    ...{ operation: 'retry', method: 'POST', path: `/agent-tasks/${id}/retry`, body: {} },
-    ...{ expects: DONE_OR_ILLEGAL, remember: NOTHING },
+    operation: 'retry',
+    method: 'POST',
+    path: `/agent-tasks/${id}/retry`,
+    body: {},
+    expects: DONE_OR_ILLEGAL,
+    remember: NOTHING,
   };
 }
 
@@ -135,8 +148,12 @@ function bulk(name: 'cancel' | 'retry'): Make {
     if (ids.length === 0) return undefined;
     if (name === 'retry') for (const id of ids) journal.note(id, { retried: true });
     return {
-      ...{ operation: `bulk_${name}`, method: 'POST', path: `/agent-tasks/bulk/${name}` },
-      ...{ body: { ids }, expects: [200], remember: NOTHING },
+      operation: `bulk_${name}`,
+      method: 'POST',
+      path: `/agent-tasks/bulk/${name}`,
+      body: { ids },
+      expects: [200],
+      remember: NOTHING,
     };
   };
 }
@@ -146,8 +163,12 @@ function depend(random: Random, journal: Journal): Operation | undefined {
   if (id === undefined || others.length === 0) return undefined;
   const dependsOn = others.map((taskId) => ({ taskId, policy: random.pick(POLICIES) }));
   return {
-    ...{ operation: 'depend', method: 'POST', path: `/agent-tasks/${id}/dependencies` },
-    ...{ body: { dependsOn }, expects: DONE_OR_ILLEGAL, remember: NOTHING },
+    operation: 'depend',
+    method: 'POST',
+    path: `/agent-tasks/${id}/dependencies`,
+    body: { dependsOn },
+    expects: DONE_OR_ILLEGAL,
+    remember: NOTHING,
   };
 }
 
@@ -155,8 +176,12 @@ function update(random: Random, journal: Journal): Operation | undefined {
   const id = someone(random, journal);
   if (id === undefined) return undefined;
   return {
-    ...{ operation: 'update', method: 'PATCH', path: `/agent-tasks/${id}` },
-    ...{ body: { priority: random.int(1, 10) }, expects: DONE_OR_ILLEGAL, remember: NOTHING },
+    operation: 'update',
+    method: 'PATCH',
+    path: `/agent-tasks/${id}`,
+    body: { priority: random.int(1, 10) },
+    expects: DONE_OR_ILLEGAL,
+    remember: NOTHING,
   };
 }
 
@@ -166,7 +191,10 @@ function look(name: 'read' | 'explain'): Make {
     if (id === undefined) return undefined;
     const path = `/agent-tasks/${id}${name === 'read' ? '' : '/explain'}`;
     return {
-      ...{ operation: name, method: 'GET', path, expects: [200] },
+      operation: name,
+      method: 'GET',
+      path,
+      expects: [200],
       remember(answer) {
         if (name === 'read' && answer?.body['status'] === 'COMPLETED') {
           journal.note(id, { completed: true });
@@ -177,8 +205,11 @@ function look(name: 'read' | 'explain'): Make {
 }
 
 const list: Make = () => ({
-  ...{ operation: 'list', method: 'GET', path: '/agent-tasks?limit=20&status=RUNNING' },
-  ...{ expects: [200], remember: NOTHING },
+  operation: 'list',
+  method: 'GET',
+  path: '/agent-tasks?limit=20&status=RUNNING',
+  expects: [200],
+  remember: NOTHING,
 });
 
 /** Hands out no more tasks of a type, until somebody ends it, or for a while. */
@@ -187,9 +218,14 @@ function hold(random: Random, journal: Journal): Operation | undefined {
   const isShort = random.chance(0.5);
   const until = new Date(Date.now() + random.int(1, 6) * 1_000).toISOString();
   return {
-    ...{ operation: 'hold', method: 'POST', path: '/pauses', idempotencyKey: newKey(random) },
+    operation: 'hold',
+    method: 'POST',
+    path: '/pauses',
+    idempotencyKey: newKey(random),
     body: {
-      ...{ scope: 'task_type', taskType: aTaskType(random), reason: 'chaos' },
+      scope: 'task_type',
+      taskType: aTaskType(random),
+      reason: 'chaos',
       ...(isShort && { until }),
     },
     // A time that has passed before the request was repeated is refused.
@@ -205,8 +241,11 @@ function unhold(_: Random, journal: Journal): Operation | undefined {
   if (id === undefined) return undefined;
   journal.holds.delete(id);
   return {
-    ...{ operation: 'unhold', method: 'DELETE', path: `/pauses/${id}` },
-    ...{ expects: [200], remember: NOTHING },
+    operation: 'unhold',
+    method: 'DELETE',
+    path: `/pauses/${id}`,
+    expects: [200],
+    remember: NOTHING,
   };
 }
 
@@ -216,9 +255,12 @@ function reallocate(random: Random, { budgets: { ids } }: Journal): Operation {
   const [one, other] = random.shuffled(ofMilestones);
   const from = random.chance(0.6) ? ofAll : one;
   return {
-    ...{ operation: 'reallocate', method: 'POST', path: `/budgets/${from}/reallocate` },
+    operation: 'reallocate',
+    method: 'POST',
+    path: `/budgets/${from}/reallocate`,
     idempotencyKey: newKey(random),
-    ...{ body: { to: other, amount: random.int(1, 900) }, expects: DONE_OR_ILLEGAL },
+    body: { to: other, amount: random.int(1, 900) },
+    expects: DONE_OR_ILLEGAL,
     remember: NOTHING,
   };
 }

@@ -43,8 +43,12 @@ async function register(address: string, key: string, id: string): Promise<void>
   await drover.put('/api/v1/agents/{id}', {
     params: { path: { id } },
     body: {
-      ...{ name: 'pushed', mode: 'push', capabilities: ['session'], maxConcurrentTasks: SESSIONS },
-      ...{ heartbeatIntervalSeconds: HEARTBEAT_SECONDS, staleThresholdSeconds: STALE_SECONDS },
+      name: 'pushed',
+      mode: 'push',
+      capabilities: ['session'],
+      maxConcurrentTasks: SESSIONS,
+      heartbeatIntervalSeconds: HEARTBEAT_SECONDS,
+      staleThresholdSeconds: STALE_SECONDS,
       command: [process.execPath, built('test/faults/chaos/session.js')],
     },
   });

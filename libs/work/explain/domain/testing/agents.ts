@@ -2,8 +2,14 @@ import type { AgentAvailability, AgentFacts, AgentGroup, SpawnFacts } from '../e
 import { EARLIER, LATER, NOW } from './facts.js';
 
 export const anAgent = (name: string, values: Partial<AgentFacts> = {}): AgentFacts => ({
-  ...{ id: name, name, liveRuns: 2, maxConcurrentTasks: 3, lastSeenAt: EARLIER.toISOString() },
-  ...{ restingUntil: LATER.toISOString(), limitedUntil: LATER.toISOString(), ...values },
+  id: name,
+  name,
+  liveRuns: 2,
+  maxConcurrentTasks: 3,
+  lastSeenAt: EARLIER.toISOString(),
+  restingUntil: LATER.toISOString(),
+  limitedUntil: LATER.toISOString(),
+  ...values,
 });
 
 export const AVAILABILITIES = [
@@ -26,12 +32,19 @@ export const group = (
   availability,
   count: names.length,
   agents: names.map((name) => anAgent(name)),
-  ...{ places: names.length * 3, freePlaces: names.length, pushPlaces: 0 },
+  places: names.length * 3,
+  freePlaces: names.length,
+  pushPlaces: 0,
 });
 
 export const SPAWNING: SpawnFacts = {
-  ...{ configured: true, gateways: 1, draining: 0, lastSeenAt: NOW, resting: false },
-  ...{ room: 5, rates: [] },
+  configured: true,
+  gateways: 1,
+  draining: 0,
+  lastSeenAt: NOW,
+  resting: false,
+  room: 5,
+  rates: [],
 };
 
 /** A push agent with room, and what stands before its session. */
@@ -41,16 +54,23 @@ export const pushed = (spawning: Partial<SpawnFacts> = {}) => ({
 });
 
 export const prerequisite = {
-  ...{ taskId: 'task-1', title: 'Build', status: 'RUNNING' as const },
-  ...{ policy: 'block' as const, endedWithoutSuccess: false },
+  taskId: 'task-1',
+  title: 'Build',
+  status: 'RUNNING' as const,
+  policy: 'block' as const,
+  endedWithoutSuccess: false,
 };
 
 export const failedPrerequisite = {
-  ...{ ...prerequisite, status: 'FAILED' as const, endedWithoutSuccess: true },
+  ...prerequisite,
+  status: 'FAILED' as const,
+  endedWithoutSuccess: true,
 };
 
 export const free = [group('free', 'Ada')];
 export const aborted = { status: 'ABORTED' as const, abortReason: 'exit_code', retryCount: 1 };
 export const paused = (pausedBy: string) => ({
-  ...{ status: 'PAUSED' as const, pausedAt: EARLIER, pausedBy },
+  status: 'PAUSED' as const,
+  pausedAt: EARLIER,
+  pausedBy,
 });

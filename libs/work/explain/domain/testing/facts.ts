@@ -19,24 +19,44 @@ export const RUN: RunFacts = {
 };
 
 export const PAUSE: PauseFacts = {
-  ...{ id: 'pause-1', scope: 'task_type', taskType: 'test', reason: 'The licence is out' },
-  ...{ by: 'user:1', byName: 'Ada', since: EARLIER.toISOString(), until: LATER.toISOString() },
+  id: 'pause-1',
+  scope: 'task_type',
+  taskType: 'test',
+  reason: 'The licence is out',
+  by: 'user:1',
+  byName: 'Ada',
+  since: EARLIER.toISOString(),
+  until: LATER.toISOString(),
 };
 
 /** It has less left than a task needs. */
 export const BUDGET = {
-  ...{ budgetId: 'b', scope: 'project' as const, scopeId: 'p', periodEnd: '2026-03-31T00:00:00Z' },
-  ...{ allocated: '1000', consumed: '890', reserved: '100', available: '10', needed: '8970' },
+  budgetId: 'b',
+  scope: 'project' as const,
+  scopeId: 'p',
+  periodEnd: '2026-03-31T00:00:00Z',
+  allocated: '1000',
+  consumed: '890',
+  reserved: '100',
+  available: '10',
+  needed: '8970',
 };
 
 export const PROVIDER_LIMIT = {
-  ...{ limitId: 'l', provider: 'anthropic', model: 'claude-sonnet-4-6' },
-  ...{ kind: 'rate_limited' as const, until: '2026-03-01T12:05:00Z' },
+  limitId: 'l',
+  provider: 'anthropic',
+  model: 'claude-sonnet-4-6',
+  kind: 'rate_limited' as const,
+  until: '2026-03-01T12:05:00Z',
 };
 
 export const QUESTION = {
-  ...{ questionId: 'q', prompt: 'Ship it?', choices: ['yes', 'no'], default: 'no' },
-  ...{ onDeadline: 'default' as const, deadlineAt: LATER.toISOString() },
+  questionId: 'q',
+  prompt: 'Ship it?',
+  choices: ['yes', 'no'],
+  default: 'no',
+  onDeadline: 'default' as const,
+  deadlineAt: LATER.toISOString(),
 };
 
 export type Overrides = Partial<Omit<ExplainFacts, 'task'>> & {
@@ -67,9 +87,12 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       retryAt: null,
       retryCount: 0,
       maxRetries: 3,
-      ...{ abortReason: null, abortMessage: null },
-      ...{ failureReason: null, lastError: null },
-      ...{ pausedBy: null, pausedByName: null },
+      abortReason: null,
+      abortMessage: null,
+      failureReason: null,
+      lastError: null,
+      pausedBy: null,
+      pausedByName: null,
       pauseReason: null,
       pausedAt: null,
       queueExpiresAt: null,
@@ -79,8 +102,12 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       budgets: [],
       providerLimits: [],
       question: null,
-      ...{ assignedAt: null, startedAt: null, completedAt: null, failedAt: null },
-      ...{ abortedAt: null, archivedAt: null },
+      assignedAt: null,
+      startedAt: null,
+      completedAt: null,
+      failedAt: null,
+      abortedAt: null,
+      archivedAt: null,
       ...task,
     },
   };

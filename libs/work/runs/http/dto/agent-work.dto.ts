@@ -23,7 +23,8 @@ export class ClaimDto {
 
 export class SignalsDto {
   @IdList({
-    ...{ maxItems: 1000, optional: true },
+    maxItems: 1000,
+    optional: true,
     description:
       'The runs that the agent holds; when left out, all that it holds, those that it claims meanwhile too',
   })

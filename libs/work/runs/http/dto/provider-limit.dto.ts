@@ -15,14 +15,20 @@ const PROVIDER = { regexp: /^[\w.-]+$/, words: 'be the name of a provider, witho
 
 export class ProviderLimitReportDto extends RunReportDto implements ProviderLimitReport {
   @Text({
-    ...{ max: 100, optional: true, example: 'anthropic', pattern: PROVIDER },
+    max: 100,
+    optional: true,
+    example: 'anthropic',
+    pattern: PROVIDER,
     description:
       'May be left out for models of Anthropic, OpenAI and Google; where it is not known, the task alone waits',
   })
   provider?: string;
 
   @Text({
-    ...{ max: 100, optional: true, example: 'claude-sonnet-4-6', pattern: MODEL_NAME },
+    max: 100,
+    optional: true,
+    example: 'claude-sonnet-4-6',
+    pattern: MODEL_NAME,
     description: 'When left out, the model that the run was given',
   })
   model?: string;

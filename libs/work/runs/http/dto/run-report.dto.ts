@@ -62,7 +62,9 @@ export class LogEntryDto {
   level?: string;
 
   @Text({
-    ...{ max: 100, optional: true, description: 'output, when left out' },
+    max: 100,
+    optional: true,
+    description: 'output, when left out',
     pattern: EVENT_OF_THEIRS,
   })
   event?: string;
@@ -100,7 +102,8 @@ export class CompleteDto extends RunReportDto {
   summary?: string;
 
   @NestedList(() => UsageReportDto, {
-    ...{ maxItems: MAX_REPORTS, optional: true },
+    maxItems: MAX_REPORTS,
+    optional: true,
     description: 'What was used and not reported before',
   })
   usage?: UsageReportDto[];
@@ -123,7 +126,8 @@ export class OneCompletionDto {
   summary?: string;
 
   @NestedList(() => UsageReportDto, {
-    ...{ maxItems: MAX_REPORTS, optional: true },
+    maxItems: MAX_REPORTS,
+    optional: true,
     description: 'What was used and not reported before',
   })
   usage?: UsageReportDto[];

@@ -3,28 +3,46 @@ import type { SpawnRequest } from '../domain/spawn.js';
 import { basicResult, isUndelivered, toBasicRequest } from './basic-protocol.js';
 
 const spawn: SpawnRequest = {
-  ...{ workspaceId: 'w', agentId: 'a', taskId: 't', label: 'task:t:Title' },
+  workspaceId: 'w',
+  agentId: 'a',
+  taskId: 't',
+  label: 'task:t:Title',
   context: {
-    ...{ taskTitle: 'Title', taskDescription: null, checkpointData: { page: 7 } },
+    taskTitle: 'Title',
+    taskDescription: null,
+    checkpointData: { page: 7 },
     inputContext: { topic: 'sheep', drover: 'of the task' },
   },
-  ...{ runId: 'r', generation: 2, runToken: 'token', apiUrl: 'http://server/api/v1' },
-  ...{ command: ['node'], secrets: { KEY: 'secret' }, timeoutSeconds: 60, graceSeconds: 10 },
-  ...{ metadata: { network: 'off', model: 'a-model', modelTier: 'haiku' }, capabilities: [] },
+  runId: 'r',
+  generation: 2,
+  runToken: 'token',
+  apiUrl: 'http://server/api/v1',
+  command: ['node'],
+  secrets: { KEY: 'secret' },
+  timeoutSeconds: 60,
+  graceSeconds: 10,
+  metadata: { network: 'off', model: 'a-model', modelTier: 'haiku' },
+  capabilities: [],
 };
 
 describe('the basic protocol', () => {
   it('asks with five fields, and hands on in the input what a session needs to report', () => {
     const drover = { runId: 'r', generation: 2, runToken: 'token', apiUrl: 'http://server/api/v1' };
     expect(toBasicRequest(spawn)).toEqual({
-      ...{ workspaceId: 'w', agentId: 'a', taskId: 't', label: 'task:t:Title' },
+      workspaceId: 'w',
+      agentId: 'a',
+      taskId: 't',
+      label: 'task:t:Title',
       context: {
         ...spawn.context,
         inputContext: {
           topic: 'sheep',
           drover: {
-            ...{ ...drover, timeoutSeconds: 60, secrets: { KEY: 'secret' } },
-            ...{ model: 'a-model', modelTier: 'haiku' },
+            ...drover,
+            timeoutSeconds: 60,
+            secrets: { KEY: 'secret' },
+            model: 'a-model',
+            modelTier: 'haiku',
           },
         },
       },

@@ -51,8 +51,11 @@ describe('A gateway’s token that is refused', () => {
     const token = (header: object) =>
       jwt.sign({ typ: 'gateway' }, secret, {
         header: { alg: 'HS256', ...header },
-        ...{ issuer: 'drover-gateway', audience: 'drover:gateway' },
-        ...{ subject: 'a-gateway', jwtid: 'an-id', expiresIn: 60 },
+        issuer: 'drover-gateway',
+        audience: 'drover:gateway',
+        subject: 'a-gateway',
+        jwtid: 'an-id',
+        expiresIn: 60,
       });
     expect(ask(`Bearer ${token({})}`)).not.toThrow();
     expect(ask(`Bearer ${token({ crit: ['b64'] })}`)).toThrow('not valid');

@@ -80,7 +80,8 @@ export class GatewayHeartbeats {
       acknowledgedAt: now.toISOString(),
       restarted,
       stop: stray.map(({ run_id: runId, reason }) => ({
-        ...{ runId, graceSeconds },
+        runId,
+        graceSeconds,
         reason: reason ?? 'stale_run',
       })),
     };

@@ -38,7 +38,9 @@ it('gives no task the place of a session that the gateway runs for somebody else
   const heartbeat = (counts: { running: number; queued: number }) =>
     apiClient(server.url, headers).post('/gateway/heartbeat', {
       ...gateway.nextHeartbeat(),
-      ...{ capacity: 2, sessions: [], ...counts },
+      capacity: 2,
+      sessions: [],
+      ...counts,
     });
   await api.put(`/agents/${newId()}`, { name: 'Pushed', mode: 'push', command: ['node'] });
   const { body } = await api.post<{ id: string }>('/agent-tasks', { title: 'T', taskType: 'test' });
@@ -55,7 +57,10 @@ it('closes no intent to spawn for somebody who does not lead any more', async ()
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   await apiClient(server.url, headers).post('/gateway/heartbeat', {
     ...gateway.nextHeartbeat(),
-    ...{ capacity: 5, running: 0, queued: 0, sessions: [] },
+    capacity: 5,
+    running: 0,
+    queued: 0,
+    sessions: [],
   });
   await api.put(`/agents/${newId()}`, { name: 'Pushed', mode: 'push', command: ['node'] });
   const { body } = await api.post<{ id: string }>('/agent-tasks', { title: 'T', taskType: 'test' });

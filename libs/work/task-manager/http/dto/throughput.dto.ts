@@ -26,13 +26,15 @@ export class ThroughputDto implements TaskThroughputView {
   completed!: number;
 
   @ApiProperty({
-    ...{ type: ThroughputSpreadDto, nullable: true },
+    type: ThroughputSpreadDto,
+    nullable: true,
     description: 'From when a task could be taken to the start of its last run; null without tasks',
   })
   wait!: ThroughputSpreadDto | null;
 
   @ApiProperty({
-    ...{ type: ThroughputSpreadDto, nullable: true },
+    type: ThroughputSpreadDto,
+    nullable: true,
     description: 'How long the last run took; null without tasks',
   })
   run!: ThroughputSpreadDto | null;
