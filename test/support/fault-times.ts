@@ -1,0 +1,17 @@
+/**
+ * How long faults last. `npm test` takes the short times; `npm run soak` takes the long ones, by
+ * DROVER_TEST_FAULTS=long.
+ */
+const TIMES = {
+  short: { chaosSeconds: 45, valkeyStoppedSeconds: 15, modelSeconds: 15 },
+  long: { chaosSeconds: 120, valkeyStoppedSeconds: 60, modelSeconds: 40 },
+} as const satisfies Record<string, Record<string, number>>;
+
+export type FaultTimes = Record<keyof (typeof TIMES)['short'], number>;
+
+/** @throws when the variable names no such times: a typing error would pass for a long run */
+export function readFaultTimes(chosen = process.env['DROVER_TEST_FAULTS'] ?? 'short'): FaultTimes {
+  if (Object.hasOwn(TIMES, chosen)) return TIMES[chosen as keyof typeof TIMES];
+  const names = Object.keys(TIMES).join(' or ');
+  throw new Error(`DROVER_TEST_FAULTS is ${names}, and not ${chosen}.`);
+}
