@@ -1,7 +1,7 @@
 import type { components } from '#lib/api-client';
 import type { Output } from './output/output.js';
 
-type Status = components['schemas']['CoordinatorStatusDto'];
+type Status = components['schemas']['CoordinatorStatus'];
 
 export function showCoordinator(out: Output, status: Status): void {
   const { stats, queue, lastCycle } = status;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { components, DroverClient } from '#lib/api-client';
 import { isOver, type Task } from './task-view.js';
 
-export type Log = components['schemas']['LogDto'];
+export type Log = components['schemas']['TaskLogEntry'];
 
 const LOOK_EVERY_MS = 500;
 const PAGE = 200;

@@ -4,7 +4,7 @@ import { misuse } from './failure.js';
 import { type Flags, present } from './flags.js';
 import type { OptionSpec } from './command.js';
 
-export type NewTask = components['schemas']['BatchTaskDto'];
+export type NewTask = components['schemas']['BatchTask'];
 
 /** The options that say what a task is. */
 export const TASK_OPTIONS: readonly OptionSpec[] = [

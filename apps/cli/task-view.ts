@@ -4,11 +4,11 @@ import { clean } from './output/clean.js';
 import { ago, lasting } from './output/output.js';
 import type { Column } from './output/table.js';
 
-export type Task = components['schemas']['TaskDto'];
+export type Task = components['schemas']['Task'];
 export type TaskStatus = Task['status'];
-type Log = components['schemas']['LogDto'];
-type Explanation = components['schemas']['ExplanationDto'];
-type TimeRange = components['schemas']['TimeRangeDto'];
+type Log = components['schemas']['TaskLogEntry'];
+type Explanation = components['schemas']['Explanation'];
+type TimeRange = components['schemas']['TimeRange'];
 
 export const OVER: readonly TaskStatus[] = ['COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'];
 

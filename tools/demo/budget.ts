@@ -6,7 +6,7 @@ import { follow, type Task } from './follow.js';
 import type { People } from './people.js';
 import { ALLOCATED_TOKENS, RAISED_TOKENS, USED_TOKENS } from './settings.js';
 
-type Budget = components['schemas']['BudgetDoc'];
+type Budget = components['schemas']['Budget'];
 
 export interface BudgetStory {
   /** When two tasks have used what they could. */

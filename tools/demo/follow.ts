@@ -3,7 +3,7 @@ import type { components, DroverClient, operations } from '#lib/api-client';
 import { Sentence } from '../shared/sentence.js';
 import { PATIENCE_MS } from './settings.js';
 
-export type Task = components['schemas']['TaskDto'];
+export type Task = components['schemas']['Task'];
 type Filter = operations['listTasks']['parameters']['query'];
 
 /** All over, or what is left waits for a task that ended badly: no look will find it otherwise. */

@@ -98,7 +98,7 @@ export interface JobPlace {
 }
 
 /** The body of one request to the batch endpoint: the tasks name each other by their refs. */
-export function jobRequest(place: JobPlace): components['schemas']['CreateBatchDto'] {
+export function jobRequest(place: JobPlace): components['schemas']['CreateTasks'] {
   return {
     tasks: TASKS.map((task) => ({
       ref: task.ref,

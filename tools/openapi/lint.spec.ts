@@ -50,3 +50,8 @@ it('finds what OpenAPI 3.1 knows no more', async () => {
     expect.arrayContaining([expect.stringContaining('`nullable`')]),
   );
 });
+
+it.each(['ThingDto', 'ThingDoc'])('a schema cannot be named %s', async (name) => {
+  const problems = await lint({}, { [name]: { type: 'string' } });
+  expect(problems.filter((problem) => problem.endsWith('(rule/schema-name)'))).toHaveLength(1);
+});

@@ -12,6 +12,12 @@ const RULES = {
       'The operationId must be a verb and what it is done to, such as createTask: name one in `@ApiOperation`',
     severity: 'error',
   },
+  'rule/schema-name': {
+    subject: { type: 'NamedSchemas' },
+    assertions: { notPattern: '/(Dto|Doc|View)$/' },
+    message: 'A schema has the name of a thing, such as Task: name its class TaskDto',
+    severity: 'error',
+  },
 } as const;
 
 /**

@@ -9,7 +9,7 @@ import { Sentence } from '../shared/sentence.js';
 import { signedIn } from '../shared/sign-in.js';
 import type { Home } from './home.js';
 
-type NewKey = components['schemas']['CreateApiKeyDto'];
+type NewKey = components['schemas']['CreateApiKey'];
 
 const YEAR_SECONDS = 365 * 86_400;
 

@@ -4,7 +4,7 @@ import { present } from '../flags.js';
 import { LIST_OPTIONS, listed } from '../lists.js';
 import { ago, bar, type Output } from '../output/output.js';
 
-type Budget = components['schemas']['BudgetDoc'];
+type Budget = components['schemas']['Budget'];
 type Policy = Budget['policy'];
 
 const POLICY = [
@@ -66,7 +66,7 @@ const show: CommandSpec = {
   },
 };
 
-function between(projection: components['schemas']['ProjectionDoc']): string | null {
+function between(projection: components['schemas']['Projection']): string | null {
   const { earliestDaysUntilExhaustion: from, latestDaysUntilExhaustion: to } = projection;
   return from === null || to === null ? null : `${from} and ${to} days`;
 }

@@ -6,7 +6,7 @@ import {
   DroverProblem,
 } from '#lib/api-client';
 
-type SignIn = components['schemas']['SignInDoc'];
+type SignIn = components['schemas']['TokenPair'];
 
 export type SessionState = 'restoring' | 'signed-in' | 'signed-out';
 

@@ -7,8 +7,8 @@ import {
 } from '#lib/api-client';
 import { session } from './session.js';
 
-export type Profile = components['schemas']['ProfileDoc'];
-export type Membership = components['schemas']['MembershipDoc'];
+export type Profile = components['schemas']['Profile'];
+export type Membership = components['schemas']['Membership'];
 export type Role = Membership['role'];
 
 const KEPT = 'drover.workspace';

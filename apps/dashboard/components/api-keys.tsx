@@ -8,7 +8,7 @@ import { Ago, Empty, Field, Loaded, Panel } from './parts.js';
 import { Secret } from './secret.js';
 import { columnsOf, Table } from './table.js';
 
-type ApiKey = components['schemas']['ApiKeyDoc'];
+type ApiKey = components['schemas']['ApiKey'];
 type Scope = ApiKey['scopes'][number];
 
 const SCOPES = Object.keys({

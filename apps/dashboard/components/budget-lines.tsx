@@ -3,7 +3,7 @@ import { plainOf, shortCount } from '../domain/format.js';
 import { wordOf } from './badge.js';
 import { Ago, Meter } from './parts.js';
 
-export type Budget = components['schemas']['BudgetDoc'];
+export type Budget = components['schemas']['Budget'];
 
 /** What is used of each budget. */
 export function BudgetLines({ budgets }: { budgets: Budget[] }) {

@@ -7,8 +7,8 @@ import { type Budget, budgetName } from './budget-lines.js';
 import { FormDialog } from './form-dialog.js';
 import { Ago, Facts, Field, Loaded, Meter, Panel } from './parts.js';
 
-type Alert = components['schemas']['BudgetAlertDoc'];
-type Projection = components['schemas']['ProjectionDoc'];
+type Alert = components['schemas']['BudgetAlert'];
+type Projection = components['schemas']['Projection'];
 
 const EVERY_MS = 30_000;
 const ALERTS = 5;

@@ -5,7 +5,7 @@ import { Ago, Empty, Loaded } from './parts.js';
 import { columnsOf, Table } from './table.js';
 import type { components } from '#lib/api-client';
 
-type Entry = components['schemas']['CoordinatorLogDto'];
+type Entry = components['schemas']['CoordinatorLogEntry'];
 
 const EVERY_MS = 10_000;
 

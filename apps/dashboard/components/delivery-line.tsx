@@ -5,8 +5,8 @@ import { Badge } from './badge.js';
 import { Foreign } from './foreign.js';
 import { Ago, Button } from './parts.js';
 
-type Delivery = components['schemas']['DeliveryDoc'];
-type Attempt = components['schemas']['AttemptDoc'];
+type Delivery = components['schemas']['WebhookDelivery'];
+type Attempt = components['schemas']['DeliveryAttempt'];
 
 /** One delivery; its attempts and its body behind a click. */
 export function DeliveryLine({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {

@@ -6,8 +6,8 @@ import { FormDialog } from './form-dialog.js';
 import { Ago, Button, Empty, Field, Loaded, Panel } from './parts.js';
 import { columnsOf, Table } from './table.js';
 
-type Member = components['schemas']['MemberDoc'];
-type Invitation = components['schemas']['InvitationDoc'];
+type Member = components['schemas']['Member'];
+type Invitation = components['schemas']['Invitation'];
 
 const ROLES: Role[] = ['VIEWER', 'MEMBER', 'ADMIN', 'OWNER'];
 

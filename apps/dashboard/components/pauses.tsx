@@ -6,7 +6,7 @@ import { FormDialog } from './form-dialog.js';
 import { Ago, Button, Empty, Field, Loaded, Panel } from './parts.js';
 import { columnsOf, Table } from './table.js';
 
-type Pause = components['schemas']['PauseDoc'];
+type Pause = components['schemas']['Pause'];
 
 const CHANGES = [['pauses'], ['overview'], ['task']];
 

@@ -7,7 +7,7 @@ import { plainOf } from '../domain/format.js';
 import { Foreign } from './foreign.js';
 import { Ago, Button, Field, Panel } from './parts.js';
 
-type Question = components['schemas']['QuestionDoc'];
+type Question = components['schemas']['Question'];
 
 /** What an agent asks, with a button for each choice and a field where any text will do. */
 export function QuestionPanel({ question }: { question: Question }) {

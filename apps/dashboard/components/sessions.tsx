@@ -4,9 +4,9 @@ import { plainOf } from '../domain/format.js';
 import { Ago, Button, Loaded, Panel } from './parts.js';
 import { columnsOf, Table } from './table.js';
 
-type SessionDoc = components['schemas']['SessionDoc'];
+type Session = components['schemas']['Session'];
 
-const COLUMNS = columnsOf<SessionDoc>([
+const COLUMNS = columnsOf<Session>([
   {
     id: 'agent',
     head: 'Browser',

@@ -5,7 +5,7 @@ import type { Task } from '../domain/status.js';
 import { wordOf } from './badge.js';
 import { Ago, Facts, Loaded, Panel } from './parts.js';
 
-type Estimate = components['schemas']['EstimateDto'];
+type Estimate = components['schemas']['Estimate'];
 
 const EVERY_MS = 10_000;
 

@@ -7,8 +7,8 @@ import { LOOKS, type Task } from '../domain/status.js';
 import { wordOf } from './badge.js';
 import { Loaded, Panel } from './parts.js';
 
-type Graph = components['schemas']['TaskGraphDto'];
-type GraphTask = components['schemas']['GraphTaskDto'];
+type Graph = components['schemas']['TaskGraph'];
+type GraphTask = components['schemas']['GraphTask'];
 
 const BOX = { width: 190, height: 40, gap: 10, between: 60 };
 /** Tasks in a column; the one that is shown is always among them. */

@@ -4,7 +4,7 @@ import { useRead } from '../api/read.js';
 import { clockOf, lengthOf } from '../domain/format.js';
 import { Empty, Loaded, Panel } from './parts.js';
 
-type Sums = components['schemas']['ThroughputDto'];
+type Sums = components['schemas']['Throughput'];
 
 // The library that draws comes after the figures.
 const Chart = lazy(() =>

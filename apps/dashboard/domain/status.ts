@@ -1,9 +1,9 @@
 import type { components } from '#lib/api-client';
 
-export type Task = components['schemas']['TaskDto'];
+export type Task = components['schemas']['Task'];
 export type TaskStatus = Task['status'];
-export type Agent = components['schemas']['AgentDoc'];
-export type Run = components['schemas']['RunDto'];
+export type Agent = components['schemas']['Agent'];
+export type Run = components['schemas']['Run'];
 
 export const TASK_STATUSES: TaskStatus[] = [
   'PENDING',

@@ -6,7 +6,7 @@ import { Ago, Button, Empty, Field, Loaded, Page, Panel } from '../components/pa
 import { columnsOf, Table } from '../components/table.js';
 import { plainOf } from '../domain/format.js';
 
-type Entry = components['schemas']['AuditEntryDoc'];
+type Entry = components['schemas']['AuditEntry'];
 
 const COLUMNS = columnsOf<Entry>([
   { id: 'when', head: 'When', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },

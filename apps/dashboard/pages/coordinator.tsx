@@ -10,9 +10,9 @@ import { Pauses } from '../components/pauses.js';
 import { columnsOf, Table } from '../components/table.js';
 import { lengthOf, plainOf } from '../domain/format.js';
 
-type Cycle = components['schemas']['CycleDto'];
-type Step = components['schemas']['StepDto'];
-type Level = components['schemas']['CoordinatorLogDto']['level'];
+type Cycle = components['schemas']['CoordinatorCycle'];
+type Step = components['schemas']['CycleStep'];
+type Level = components['schemas']['CoordinatorLogEntry']['level'];
 
 const EVERY_MS = 5_000;
 const LEVELS: Level[] = ['DEBUG', 'INFO', 'WARN', 'ERROR'];

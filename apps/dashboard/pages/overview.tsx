@@ -10,7 +10,7 @@ import { Throughput } from '../components/throughput.js';
 import { TokensByDay } from '../components/tokens-by-day.js';
 import type { Agent, TaskStatus } from '../domain/status.js';
 
-type Counts = components['schemas']['TaskCountsDto'];
+type Counts = components['schemas']['TaskCounts'];
 
 const EVERY_MS = 10_000;
 

@@ -9,7 +9,7 @@ import { FormDialog } from '../components/form-dialog.js';
 import { Button, Empty, Loaded, Page, Panel } from '../components/parts.js';
 import { plainOf } from '../domain/format.js';
 
-type State = components['schemas']['DeliveryDoc']['state'];
+type State = components['schemas']['WebhookDelivery']['state'];
 
 const STATES: State[] = ['pending', 'delivered', 'dead'];
 const EVERY_MS = 5_000;

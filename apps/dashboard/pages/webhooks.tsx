@@ -9,7 +9,7 @@ import { Secret } from '../components/secret.js';
 import { columnsOf, Table } from '../components/table.js';
 import { plainOf } from '../domain/format.js';
 
-type Webhook = components['schemas']['WebhookDoc'];
+type Webhook = components['schemas']['Webhook'];
 
 const COLUMNS = columnsOf<Webhook>([
   {

@@ -2,10 +2,10 @@ import { patient, type SignalPoll } from '#lib/agent-host';
 import type { components, DroverClient } from '#lib/api-client';
 
 type Schemas = components['schemas'];
-export type Heartbeat = Schemas['GatewayHeartbeatDto'];
-export type Report = Schemas['SessionReportsDto']['reports'][number];
-export type HeartbeatAnswer = Schemas['GatewayHeartbeatDoc'];
-export type SignalAnswer = Schemas['GatewaySignalsDoc'];
+export type Heartbeat = Schemas['GatewayHeartbeatRequest'];
+export type Report = Schemas['ReportSessions']['reports'][number];
+export type HeartbeatAnswer = Schemas['GatewayHeartbeatAnswer'];
+export type SignalAnswer = Schemas['GatewaySignals'];
 export type Signal = SignalAnswer['runs'][number];
 
 /** The server's endpoints for gateways. Every method fails as those of DroverClient. */

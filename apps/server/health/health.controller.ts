@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '#lib/http';
 import { Public } from '#lib/identity';
 import { Health } from '#lib/observability';
-import { AliveDoc, ReadinessDoc, SystemHealthDoc } from './health.docs.js';
+import { LivenessDto, ReadinessDto, SystemHealthDto } from './health.dto.js';
 
 @ApiTags('Health')
 @Public()
@@ -14,7 +14,7 @@ export class HealthController {
   @Get('healthz')
   @Public({ unlimited: true })
   @ApiOperation({ operationId: 'getLiveness', summary: 'Is the process alive? Asks nobody else.' })
-  @ApiOkResponse({ type: AliveDoc })
+  @ApiOkResponse({ type: LivenessDto })
   alive() {
     return { status: 'alive' };
   }
@@ -26,7 +26,7 @@ export class HealthController {
     operationId: 'getReadiness',
     summary: 'Can requests be served? Valkey is told, but decides nothing.',
   })
-  @ApiOkResponse({ type: ReadinessDoc })
+  @ApiOkResponse({ type: ReadinessDto })
   @ApiErrors('database_unavailable', 'shutting_down')
   ready() {
     return this.health.readiness();
@@ -37,7 +37,7 @@ export class HealthController {
     operationId: 'getSystemHealth',
     summary: 'How are the coordinator and all that it needs?',
   })
-  @ApiOkResponse({ type: SystemHealthDoc })
+  @ApiOkResponse({ type: SystemHealthDto })
   coordinator() {
     return this.health.system();
   }

@@ -3,14 +3,14 @@ import type { components } from '#lib/api-client';
 
 type Schemas = components['schemas'];
 
-export type ClaimAnswer = Schemas['ClaimDoc'];
+export type ClaimAnswer = Schemas['Claim'];
 
 export type ClaimedTask = ClaimAnswer['tasks'][number];
 
 /** A server of the version before may leave some of it out. */
 export type ClaimedTaskBody = Omit<Partial<Work>, Needed> &
   Pick<Work, Exclude<Needed, 'inputContext'>> & { inputContext: JsonObject };
-type Work = Schemas['ClaimedWorkDto'];
+type Work = Schemas['ClaimedWork'];
 type Needed =
   'id' | 'title' | 'taskType' | 'priority' | 'inputContext' | 'retryCount' | 'maxRetries';
 
@@ -45,22 +45,22 @@ export interface LogEntry {
   details?: JsonObject;
 }
 
-export type ProgressReport = Schemas['ProgressDto'];
+export type ProgressReport = Schemas['ReportProgress'];
 
-export type UsageReport = Schemas['UsageReportDto'];
+export type UsageReport = Schemas['UsageReport'];
 
 export interface UsageAnswer {
   /** `stop`: a budget is used up; the signal for it comes by itself. */
-  advice: Schemas['UsageOutcomeDto']['advice'];
+  advice: Schemas['UsageOutcome']['advice'];
   /** Those that cover the run, the one with least left of its whole first. */
-  budgets: Pick<Schemas['BudgetStandingDoc'], 'scope' | 'allocated' | 'percentUsed'>[];
+  budgets: Pick<Schemas['BudgetStanding'], 'scope' | 'allocated' | 'percentUsed'>[];
 }
 
 /** A provider that has refused a run. Neither a model nor a time has to be named. */
-export type ProviderLimit = Omit<Schemas['ProviderLimitReportDto'], 'checkpointData' | 'runId'>;
+export type ProviderLimit = Omit<Schemas['ReportProviderLimit'], 'checkpointData' | 'runId'>;
 
 /** A question to people, with which a run ends. */
-export type Question = Omit<Schemas['AskDto'], 'checkpointData'>;
+export type Question = Omit<Schemas['AskQuestion'], 'checkpointData'>;
 
 export type ReleaseReason = 'drain' | 'paused' | 'unstarted' | 'provider_limited';
 
@@ -72,11 +72,11 @@ export type FinalReport =
   | { kind: 'provider-limits'; limit: ProviderLimit; checkpointData?: JsonObject }
   | { kind: 'questions'; question: Question; checkpointData?: JsonObject };
 
-export type RunSignal = Schemas['RunSignalDto'];
+export type RunSignal = Schemas['RunSignal'];
 
-export type Registration = Schemas['RegisterAgentDto'];
+export type Registration = Schemas['RegisterAgent'];
 
-export type Heartbeat = Schemas['HeartbeatDto'];
+export type Heartbeat = Schemas['HeartbeatRequest'];
 
 /** A task that the server thinks this agent works on. */
 export interface LiveTask {
@@ -86,4 +86,4 @@ export interface LiveTask {
 }
 
 /** The server's signals for the agent and its runs. */
-export type Signals = Schemas['SignalsAnswerDto'];
+export type Signals = Schemas['AgentSignals'];

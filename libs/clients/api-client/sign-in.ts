@@ -38,7 +38,7 @@ const MARGIN_MS = 30_000;
  */
 export async function signIn(
   options: SignInOptions,
-  user: components['schemas']['LoginDto'],
+  user: components['schemas']['SignIn'],
 ): Promise<SignedIn> {
   const session = new Session(options, undefined);
   await session.accept(
@@ -86,7 +86,7 @@ class Session implements SignedIn {
     return this.current !== undefined;
   }
 
-  async accept(answer: components['schemas']['SignInDoc'], workspaceId?: string): Promise<void> {
+  async accept(answer: components['schemas']['TokenPair'], workspaceId?: string): Promise<void> {
     const { accessToken, refreshToken, expiresInSeconds } = answer;
     const life = expiresInSeconds * 1000;
     // Counted from now: the server's clock may be another than ours.

@@ -26,7 +26,7 @@ export interface DroverEvent {
 }
 
 /** An entry of a task's log. */
-export type LogEntry = components['schemas']['LogDto'];
+export type LogEntry = components['schemas']['TaskLogEntry'];
 
 export type EventFilter = Omit<
   NonNullable<operations['followEvents']['parameters']['query']>,

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { components, DroverClient } from '#lib/api-client';
 
 /** Whom the credentials of a client name, as `GET /auth/caller` tells. */
-export type McpCaller = components['schemas']['CallerDoc'];
+export type McpCaller = components['schemas']['Caller'];
 type Scope = NonNullable<McpCaller['scopes']>[number];
 
 /** What a tool works with. Its requests carry the caller's own credentials, and no others. */

@@ -2,7 +2,7 @@ export * from './domain/index.js';
 export { AgentManagerModule } from './agent-manager.module.js';
 export { AgentManagerService } from './agents/agent-manager.service.js';
 export { prepareAssignment } from './agents/assignable-agents.js';
-export { AgentDoc } from './http/dto/agent.docs.js';
+export { AgentDto } from './http/dto/agent-answers.dto.js';
 export { Heartbeats, type HeartbeatListener } from './heartbeats/heartbeats.js';
 export { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 export { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';

@@ -4,7 +4,7 @@ import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel'
 import { whyUnchanged } from './errors.js';
 import { type Listing, pageOf } from './listing.js';
 import { withoutSecrets } from './texts.js';
-import { MILESTONE_FIELDS, type MilestoneView } from './views.js';
+import { MILESTONE_FIELDS, type MilestoneDto } from './views.js';
 
 export interface NewMilestone {
   name: string;
@@ -25,7 +25,7 @@ export class MilestonesService {
     { workspaceId }: Caller,
     projectId: string,
     milestone: NewMilestone,
-  ): Promise<MilestoneView> {
+  ): Promise<MilestoneDto> {
     const { name, ...texts } = withoutSecrets(milestone);
     const data = { ...withDate(texts), name, workspaceId, projectId };
     return this.database.tenant(workspaceId).prisma(async (tx) => {
@@ -40,7 +40,7 @@ export class MilestonesService {
     { workspaceId }: Caller,
     projectId: string,
     listing: Listing,
-  ): Promise<Page<MilestoneView>> {
+  ): Promise<Page<MilestoneDto>> {
     const { where, ...order } = pageOf(listing);
     const query = { where: { ...where, workspaceId, projectId }, ...order };
     const rows = await this.database.tenant(workspaceId).prisma(async (tx) => {
@@ -57,7 +57,7 @@ export class MilestonesService {
   }
 
   /** @throws DroverError `milestone_not_found` */
-  async get({ workspaceId }: Caller, id: string): Promise<MilestoneView> {
+  async get({ workspaceId }: Caller, id: string): Promise<MilestoneDto> {
     const where = { workspaceId_id: { workspaceId, id } };
     const row = await this.database
       .tenant(workspaceId)
@@ -72,7 +72,7 @@ export class MilestonesService {
     id: string,
     change: MilestoneChange,
     version?: number,
-  ): Promise<MilestoneView> {
+  ): Promise<MilestoneDto> {
     return this.update(caller, { id, version }, withDate(withoutSecrets(change)));
   }
 
@@ -81,7 +81,7 @@ export class MilestonesService {
    *
    * @throws DroverError `milestone_not_found` or `version_mismatch`
    */
-  async archive(caller: Caller, id: string, version?: number): Promise<MilestoneView> {
+  async archive(caller: Caller, id: string, version?: number): Promise<MilestoneDto> {
     const milestone = await this.get(caller, id);
     if (version !== undefined && version !== milestone.version) {
       throw new DroverError('version_mismatch');
@@ -94,7 +94,7 @@ export class MilestonesService {
     { workspaceId }: Caller,
     where: { id: string; version?: number },
     change: Omit<MilestoneChange, 'dueAt'> & { dueAt?: Date | null; archivedAt?: Date },
-  ): Promise<MilestoneView> {
+  ): Promise<MilestoneDto> {
     return this.database.tenant(workspaceId).prisma(async (tx) => {
       const [row] = await tx.milestone.updateManyAndReturn({
         where: { ...where, workspaceId },

@@ -4,7 +4,7 @@ import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel'
 import { whyUnchanged } from './errors.js';
 import { type Listing, pageOf } from './listing.js';
 import { withoutSecrets } from './texts.js';
-import { PROJECT_FIELDS, type ProjectView } from './views.js';
+import { PROJECT_FIELDS, type ProjectDto } from './views.js';
 
 export interface NewProject {
   name: string;
@@ -18,14 +18,14 @@ export type ProjectChange = Partial<NewProject>;
 export class ProjectsService {
   constructor(private readonly database: Database) {}
 
-  create({ workspaceId }: Caller, project: NewProject): Promise<ProjectView> {
+  create({ workspaceId }: Caller, project: NewProject): Promise<ProjectDto> {
     const data = { ...withoutSecrets(project), workspaceId, id: newId() };
     return this.database
       .tenant(workspaceId)
       .prisma((tx) => tx.project.create({ data, select: PROJECT_FIELDS }));
   }
 
-  async list({ workspaceId }: Caller, listing: Listing): Promise<Page<ProjectView>> {
+  async list({ workspaceId }: Caller, listing: Listing): Promise<Page<ProjectDto>> {
     const { where, ...order } = pageOf(listing);
     const query = { where: { ...where, workspaceId }, ...order, select: PROJECT_FIELDS };
     const rows = await this.database.tenant(workspaceId).prisma((tx) => tx.project.findMany(query));
@@ -38,7 +38,7 @@ export class ProjectsService {
   }
 
   /** @throws DroverError `project_not_found` */
-  async get({ workspaceId }: Caller, id: string): Promise<ProjectView> {
+  async get({ workspaceId }: Caller, id: string): Promise<ProjectDto> {
     const where = { workspaceId_id: { workspaceId, id } };
     const row = await this.database
       .tenant(workspaceId)
@@ -48,12 +48,7 @@ export class ProjectsService {
   }
 
   /** @throws DroverError `project_not_found` or `version_mismatch` */
-  change(
-    caller: Caller,
-    id: string,
-    change: ProjectChange,
-    version?: number,
-  ): Promise<ProjectView> {
+  change(caller: Caller, id: string, change: ProjectChange, version?: number): Promise<ProjectDto> {
     return this.update(caller, { id, version }, withoutSecrets(change));
   }
 
@@ -62,7 +57,7 @@ export class ProjectsService {
    *
    * @throws DroverError `project_not_found` or `version_mismatch`
    */
-  async archive(caller: Caller, id: string, version?: number): Promise<ProjectView> {
+  async archive(caller: Caller, id: string, version?: number): Promise<ProjectDto> {
     const project = await this.get(caller, id);
     if (version !== undefined && version !== project.version) {
       throw new DroverError('version_mismatch');
@@ -75,7 +70,7 @@ export class ProjectsService {
     { workspaceId }: Caller,
     where: { id: string; version?: number },
     change: ProjectChange & { archivedAt?: Date },
-  ): Promise<ProjectView> {
+  ): Promise<ProjectDto> {
     return this.database.tenant(workspaceId).prisma(async (tx) => {
       const [row] = await tx.project.updateManyAndReturn({
         where: { ...where, workspaceId },

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 
 /** A project as the API shows one; Prisma's row has the same members. */
-export class ProjectView {
+export class ProjectDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty() name!: string;
   @ApiProperty({ type: String, nullable: true }) description!: string | null;
@@ -11,18 +11,18 @@ export class ProjectView {
   @ApiProperty() updatedAt!: Date;
 }
 
-export class MilestoneView extends ProjectView {
+export class MilestoneDto extends ProjectDto {
   @ApiProperty({ format: 'uuid' }) projectId!: string;
   @ApiProperty({ type: Date, nullable: true }) dueAt!: Date | null;
 }
 
-export class ProjectPage {
-  @ApiProperty({ type: [ProjectView] }) items!: ProjectView[];
+export class ProjectPageDto {
+  @ApiProperty({ type: [ProjectDto] }) items!: ProjectDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class MilestonePage {
-  @ApiProperty({ type: [MilestoneView] }) items!: MilestoneView[];
+export class MilestonePageDto {
+  @ApiProperty({ type: [MilestoneDto] }) items!: MilestoneDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 

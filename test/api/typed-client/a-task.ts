@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from '#api-types';
 
-type Task = components['schemas']['TaskDto'];
+type Task = components['schemas']['Task'];
 type ErrorCode = components['schemas']['ErrorCode'];
 
 export interface Access {
@@ -69,7 +69,7 @@ export const refused = {
   // @ts-expect-error No such code.
   code: 'no_such_code' satisfies ErrorCode,
   // @ts-expect-error Null is not a title.
-  title: { title: null, taskType: 'typed' } satisfies components['schemas']['CreateTaskDto'],
+  title: { title: null, taskType: 'typed' } satisfies components['schemas']['CreateTask'],
   // @ts-expect-error It can be null.
   owner: (task: Task): string => task.description,
   // @ts-expect-error No such path.

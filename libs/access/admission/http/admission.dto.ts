@@ -15,7 +15,7 @@ const SPAWNS_PER_MINUTE =
 const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
 
-export class PauseDto implements PauseRequest {
+export class CreatePauseDto implements PauseRequest {
   @OneOf(SCOPES, { description: 'everything: of the whole installation, for operators' })
   scope!: PauseScope;
 
@@ -34,7 +34,7 @@ export class ListPausesQuery extends PageQuery {
   ended?: boolean;
 }
 
-export class PauseDoc implements PauseView {
+export class PauseDto implements PauseView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ enum: SCOPES }) scope!: PauseScope;
   @ApiProperty({ type: String, nullable: true }) taskType!: string | null;
@@ -51,7 +51,7 @@ export class PauseDoc implements PauseView {
   endedBy!: string | null;
 }
 
-export class EndedPauseDoc extends PauseDoc implements EndedPauseView {
+export class EndedPauseDto extends PauseDto implements EndedPauseView {
   @ApiProperty({
     type: [String],
     format: 'uuid',
@@ -60,12 +60,12 @@ export class EndedPauseDoc extends PauseDoc implements EndedPauseView {
   remaining!: string[];
 }
 
-export class PausePageDoc {
-  @ApiProperty({ type: [PauseDoc] }) items!: PauseDoc[];
+export class PausePageDto {
+  @ApiProperty({ type: [PauseDto] }) items!: PauseDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class LimitsDto implements LimitsRequest {
+export class SetLimitsDto implements LimitsRequest {
   @Int(0, MANY, { nullable: true, description: MAX_QUEUE_DEPTH })
   maxQueueDepth!: number | null;
 
@@ -73,7 +73,7 @@ export class LimitsDto implements LimitsRequest {
   spawnsPerMinute!: number | null;
 }
 
-export class LimitsDoc implements LimitsView {
+export class LimitsDto implements LimitsView {
   @ApiProperty(id) workspaceId!: string;
   @ApiProperty({ type: 'integer', nullable: true, description: MAX_QUEUE_DEPTH })
   maxQueueDepth!: number | null;

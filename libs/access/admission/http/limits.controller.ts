@@ -4,7 +4,7 @@ import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { Limits } from '../limits/limits.service.js';
-import { LimitsDoc, LimitsDto } from './admission.dto.js';
+import { LimitsDto, SetLimitsDto } from './admission.dto.js';
 
 @ApiTags('workspaces')
 @Controller('workspaces/:workspaceId/limits')
@@ -16,7 +16,7 @@ export class LimitsController {
   @Auth({ scope: 'tasks:read' })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
   @ApiOperation({ operationId: 'getLimits', summary: 'What the workspace may queue and spawn' })
-  @ApiOkResponse({ type: LimitsDoc })
+  @ApiOkResponse({ type: LimitsDto })
   @ApiErrors('workspace_not_found')
   get(@CurrentCaller() caller: Caller) {
     return this.limits.get(caller);
@@ -30,11 +30,11 @@ export class LimitsController {
     operationId: 'setLimits',
     summary: 'Set what the workspace may queue and spawn; for operators',
   })
-  @ApiOkResponse({ type: LimitsDoc })
+  @ApiOkResponse({ type: LimitsDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
   set(
     @UuidParam('workspaceId') workspaceId: string,
-    @Body() body: LimitsDto,
+    @Body() body: SetLimitsDto,
     @IfMatch() version: number | undefined,
   ) {
     return this.limits.set(workspaceId, body, version);

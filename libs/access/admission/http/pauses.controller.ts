@@ -5,11 +5,11 @@ import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
 import { Pauses } from '../pauses/pauses.service.js';
 import {
-  EndedPauseDoc,
+  EndedPauseDto,
   ListPausesQuery,
-  PauseDoc,
   PauseDto,
-  PausePageDoc,
+  CreatePauseDto,
+  PausePageDto,
 } from './admission.dto.js';
 
 @ApiTags('Pauses')
@@ -24,16 +24,16 @@ export class PausesController {
     operationId: 'createPause',
     summary: 'Hand out no more tasks of a type, of the workspace, or at all',
   })
-  @ApiCreatedResponse({ type: PauseDoc })
+  @ApiCreatedResponse({ type: PauseDto })
   @ApiErrors('validation_failed')
-  pause(@CurrentCaller() caller: Caller, @Body() body: PauseDto) {
+  pause(@CurrentCaller() caller: Caller, @Body() body: CreatePauseDto) {
     return this.pauses.pause(caller, body);
   }
 
   @Get()
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({ summary: 'What is paused here, by whom and why; the newest first' })
-  @ApiOkResponse({ type: PausePageDoc })
+  @ApiOkResponse({ type: PausePageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() query: ListPausesQuery) {
     const { limit, cursor, ended = false } = query;
@@ -43,7 +43,7 @@ export class PausesController {
   @Delete(':id')
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({ summary: 'Let go on what no other pause holds' })
-  @ApiOkResponse({ type: EndedPauseDoc })
+  @ApiOkResponse({ type: EndedPauseDto })
   @ApiErrors('validation_failed', 'pause_not_found')
   end(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.pauses.end(caller, id);

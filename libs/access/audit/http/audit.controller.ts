@@ -4,7 +4,7 @@ import { ApiErrors } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
 import { AuditLog } from '../audit-log.js';
-import { AuditPageDoc, AuditQuery } from './audit.dto.js';
+import { AuditEntryPageDto, AuditQuery } from './audit.dto.js';
 
 @ApiTags('Audit')
 @Controller('audit-log')
@@ -20,7 +20,7 @@ export class AuditController {
       'Kept are changing requests that succeeded, and those refused with 403. What happens to tasks has its history in ' +
       'their logs and events.',
   })
-  @ApiOkResponse({ type: AuditPageDoc })
+  @ApiOkResponse({ type: AuditEntryPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() { limit, cursor, ...filter }: AuditQuery) {
     return this.auditLog.list(caller, filter, { limit, before: idOfCursor(cursor) });

@@ -17,7 +17,7 @@ export class AuditQuery extends PageQuery implements AuditFilter {
   @Timestamp({ optional: true, description: 'Those before this moment' }) to?: string;
 }
 
-export class AuditEntryDoc implements AuditEntryView {
+export class AuditEntryDto implements AuditEntryView {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ format: 'date-time' }) createdAt!: string;
   @ApiProperty({ enum: ['user', 'api_key'] }) actorKind!: 'user' | 'api_key';
@@ -54,7 +54,7 @@ export class AuditEntryDoc implements AuditEntryView {
   address!: string;
 }
 
-export class AuditPageDoc {
-  @ApiProperty({ type: [AuditEntryDoc] }) items!: AuditEntryDoc[];
+export class AuditEntryPageDto {
+  @ApiProperty({ type: [AuditEntryDto] }) items!: AuditEntryDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }

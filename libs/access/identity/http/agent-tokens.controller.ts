@@ -5,7 +5,7 @@ import type { Caller, Page } from '#lib/kernel';
 import { Auth, CurrentCaller } from '../access/decorators.js';
 import { IssuedTokens, type IssuedTokenView } from '../tokens/issued-tokens.js';
 import { AgentTokensQuery } from './workspaces.dto.js';
-import { AgentTokenPageDoc } from './workspaces.views.js';
+import { AgentTokenPageDto } from './workspaces-answers.dto.js';
 
 @ApiTags('workspaces')
 @ApiParam({ name: 'workspaceId', format: 'uuid' })
@@ -21,7 +21,7 @@ export class AgentTokensController {
       'Those that a member has issued, also with an API key of theirs, end when the member is removed or the ' +
       'user is disabled: `issuedBy` shows them before.',
   })
-  @ApiOkResponse({ type: AgentTokenPageDoc })
+  @ApiOkResponse({ type: AgentTokenPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')
   list(
     @CurrentCaller() caller: Caller,

@@ -12,7 +12,7 @@ import type { Page, UserCaller } from '#lib/kernel';
 import { Auth, CurrentCaller } from '../access/decorators.js';
 import { ApiKeysService, type ApiKeyView } from '../api-keys/api-keys.service.js';
 import { CreateApiKeyDto } from './workspaces.dto.js';
-import { ApiKeyPageDoc, NewApiKeyDoc } from './workspaces.views.js';
+import { ApiKeyPageDto, NewApiKeyDto } from './workspaces-answers.dto.js';
 
 /** For people only: a key that could make keys could make itself more than it is. */
 @ApiTags('api keys')
@@ -24,7 +24,7 @@ export class ApiKeysController {
 
   @Post()
   @ApiOperation({ summary: 'Make an API key; it is shown in this answer only' })
-  @ApiCreatedResponse({ type: NewApiKeyDoc })
+  @ApiCreatedResponse({ type: NewApiKeyDto })
   @ApiErrors('validation_failed', 'workspace_not_found')
   create(
     @CurrentCaller() caller: UserCaller,
@@ -35,7 +35,7 @@ export class ApiKeysController {
 
   @Get()
   @ApiOperation({ summary: 'The API keys of a workspace, without the keys' })
-  @ApiOkResponse({ type: ApiKeyPageDoc })
+  @ApiOkResponse({ type: ApiKeyPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')
   list(@CurrentCaller() caller: UserCaller, @Query() query: PageQuery): Promise<Page<ApiKeyView>> {
     return this.apiKeys.list(caller, query);

@@ -17,9 +17,9 @@ import { type CallerView, viewOfCaller } from '../domain/caller-view.js';
 import type { SessionView } from '../auth/session-view.js';
 import type { UserView } from '../users/user-view.js';
 import { UsersService } from '../users/users.service.js';
-import { ChangePasswordDto, LoginDto, RefreshDto, SignUpDto } from './auth.dto.js';
-import { CallerDoc, ProfileDoc, SessionListDoc, SignInDoc } from './auth.views.js';
-import { UserViewDoc } from './users.views.js';
+import { ChangePasswordDto, SignInDto, RefreshTokensDto, SignUpDto } from './auth.dto.js';
+import { CallerDto, ProfileDto, SessionListDto, TokenPairDto } from './auth-answers.dto.js';
+import { UserDto } from './users-answers.dto.js';
 
 @ApiTags('auth')
 @Controller('auth')
@@ -35,9 +35,9 @@ export class AuthController {
   @HttpCode(200)
   @Public()
   @ApiOperation({ operationId: 'signIn', summary: 'Sign in with e-mail address and password' })
-  @ApiOkResponse({ type: SignInDoc })
+  @ApiOkResponse({ type: TokenPairDto })
   @ApiErrors('validation_failed', 'invalid_credentials', 'workspace_not_found', 'rate_limited')
-  login(@Body() body: LoginDto, @Req() request: FastifyRequest): Promise<SignIn> {
+  login(@Body() body: SignInDto, @Req() request: FastifyRequest): Promise<SignIn> {
     const userAgent = request.headers['user-agent'];
     return this.auth.login(body, { address: request.ip, userAgent });
   }
@@ -50,16 +50,16 @@ export class AuthController {
     summary: 'Exchange a refresh token for a new pair',
     description: 'Each is good once. Presenting one again ends the session.',
   })
-  @ApiOkResponse({ type: SignInDoc })
+  @ApiOkResponse({ type: TokenPairDto })
   @ApiErrors('validation_failed', 'invalid_refresh_token', 'workspace_not_found')
-  refresh(@Body() body: RefreshDto): Promise<SignIn> {
+  refresh(@Body() body: RefreshTokensDto): Promise<SignIn> {
     return this.auth.refresh(body.refreshToken, body.workspaceId);
   }
 
   @Post('sign-up')
   @Public()
   @ApiOperation({ summary: 'Become a user, where OPEN_SIGN_UP allows it' })
-  @ApiCreatedResponse({ type: UserViewDoc })
+  @ApiCreatedResponse({ type: UserDto })
   @ApiErrors('validation_failed', 'forbidden', 'email_taken', 'rate_limited')
   signUp(@Body() body: SignUpDto, @Req() request: FastifyRequest): Promise<UserView> {
     return this.users.signUp(body, request.ip);
@@ -78,7 +78,7 @@ export class AuthController {
   @Get('me')
   @Auth({ workspace: false })
   @ApiOperation({ operationId: 'getAccount', summary: 'My account, and my memberships' })
-  @ApiOkResponse({ type: ProfileDoc })
+  @ApiOkResponse({ type: ProfileDto })
   me(@CurrentAccount() account: Account): Promise<Profile> {
     return this.accounts.profile(account);
   }
@@ -89,7 +89,7 @@ export class AuthController {
     operationId: 'getCaller',
     summary: 'Whom the credentials name, and what they are good for',
   })
-  @ApiOkResponse({ type: CallerDoc })
+  @ApiOkResponse({ type: CallerDto })
   caller(@CurrentCaller() caller: TokenCaller): CallerView {
     return viewOfCaller(caller);
   }
@@ -97,7 +97,7 @@ export class AuthController {
   @Get('sessions')
   @Auth({ workspace: false })
   @ApiOperation({ summary: 'My live sessions, newest first' })
-  @ApiOkResponse({ type: SessionListDoc })
+  @ApiOkResponse({ type: SessionListDto })
   async listSessions(@CurrentAccount() account: Account): Promise<{ items: SessionView[] }> {
     return { items: await this.sessions.list(account.userId, account.sessionId) };
   }

@@ -8,13 +8,13 @@ const WORKSPACE_ID = {
     'Makes the access token good for this workspace alone; X-Workspace-Id is then not needed.',
 };
 
-export class LoginDto {
+export class SignInDto {
   @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
   @Text({ max: MAX_PASSWORD_LENGTH }) password!: string;
   @Id(WORKSPACE_ID) workspaceId?: string;
 }
 
-export class RefreshDto {
+export class RefreshTokensDto {
   @Text({ max: 200 }) refreshToken!: string;
   @Id(WORKSPACE_ID) workspaceId?: string;
 }

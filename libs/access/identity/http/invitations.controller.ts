@@ -16,12 +16,12 @@ import {
   type OwnInvitationView,
 } from '../workspaces/invitations.service.js';
 import {
-  AcceptedInvitationDoc,
-  InvitationDoc,
-  InvitationPageDoc,
-  OwnInvitationPageDoc,
-} from './invitations.views.js';
-import { InviteDto } from './workspaces.dto.js';
+  AcceptedInvitationDto,
+  InvitationDto,
+  InvitationPageDto,
+  OwnInvitationPageDto,
+} from './invitations.dto.js';
+import { CreateInvitationDto } from './workspaces.dto.js';
 
 @ApiTags('workspaces')
 @ApiParam({ name: 'workspaceId', format: 'uuid' })
@@ -32,7 +32,7 @@ export class InvitationsController {
 
   @Get()
   @ApiOperation({ summary: 'The invitations into a workspace that nobody has answered' })
-  @ApiOkResponse({ type: InvitationPageDoc })
+  @ApiOkResponse({ type: InvitationPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')
   list(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<InvitationView>> {
     return this.invitations.list(caller, query);
@@ -46,9 +46,12 @@ export class InvitationsController {
       'Sends no mail: tell the invited of it. They sign in with that address, and accept. Inviting again replaces the ' +
       'invitation. Only an OWNER invites an OWNER, and an API key needs all scopes to invite anybody.',
   })
-  @ApiCreatedResponse({ type: InvitationDoc })
+  @ApiCreatedResponse({ type: InvitationDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'already_member')
-  invite(@CurrentCaller() caller: Caller, @Body() body: InviteDto): Promise<InvitationView> {
+  invite(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateInvitationDto,
+  ): Promise<InvitationView> {
     return this.invitations.invite(caller, body.email, body.role);
   }
 
@@ -75,7 +78,7 @@ export class OwnInvitationsController {
       'Where anybody may sign up, a password proves no address: users with one see none here, and accept by the id ' +
       'that the inviting side tells them.',
   })
-  @ApiOkResponse({ type: OwnInvitationPageDoc })
+  @ApiOkResponse({ type: OwnInvitationPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(
     @CurrentAccount() { userId }: Account,
@@ -90,7 +93,7 @@ export class OwnInvitationsController {
     operationId: 'acceptInvitation',
     summary: 'Accept an invitation to my e-mail address, and become a member',
   })
-  @ApiOkResponse({ type: AcceptedInvitationDoc })
+  @ApiOkResponse({ type: AcceptedInvitationDto })
   @ApiErrors('validation_failed', 'invitation_not_found', 'already_member')
   accept(
     @CurrentAccount() { userId }: Account,

@@ -13,7 +13,7 @@ import { Auth, CurrentCaller } from '../access/decorators.js';
 import { MembersService } from '../workspaces/members.service.js';
 import type { MemberView } from '../workspaces/workspace-view.js';
 import { AddMemberDto, ChangeMemberDto } from './workspaces.dto.js';
-import { MemberDoc, MemberPageDoc } from './workspaces.views.js';
+import { MemberDto, MemberPageDto } from './workspaces-answers.dto.js';
 
 @ApiTags('workspaces')
 @ApiParam({ name: 'workspaceId', format: 'uuid' })
@@ -24,7 +24,7 @@ export class MembersController {
   @Get()
   @Auth({ scope: 'workspace:admin' })
   @ApiOperation({ summary: 'The members of a workspace' })
-  @ApiOkResponse({ type: MemberPageDoc })
+  @ApiOkResponse({ type: MemberPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')
   list(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<MemberView>> {
     return this.members.list(caller, query);
@@ -37,7 +37,7 @@ export class MembersController {
     summary: 'Make a user a member without asking them (operators)',
     description: 'All others invite an e-mail address. Only an OWNER makes an OWNER.',
   })
-  @ApiCreatedResponse({ type: MemberDoc })
+  @ApiCreatedResponse({ type: MemberDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'user_not_found', 'already_member')
   add(@CurrentCaller() caller: Caller, @Body() body: AddMemberDto): Promise<MemberView> {
     return this.members.add(caller, body.userId, body.role);
@@ -50,7 +50,7 @@ export class MembersController {
     operationId: 'changeMemberRole',
     summary: 'Change a member’s role; an API key needs all scopes to raise one',
   })
-  @ApiOkResponse({ type: MemberDoc })
+  @ApiOkResponse({ type: MemberDto })
   @ApiErrors('validation_failed', 'member_not_found', 'version_mismatch', 'last_owner')
   changeRole(
     @CurrentCaller() caller: Caller,

@@ -6,7 +6,7 @@ import { Auth } from '../access/decorators.js';
 import type { UserView } from '../users/user-view.js';
 import { UsersService } from '../users/users.service.js';
 import { ChangeUserDto, CreateUserDto } from './users.dto.js';
-import { NewPasswordDoc, NewUserDoc, UserPageDoc, UserViewDoc } from './users.views.js';
+import { NewPasswordDto, NewUserDto, UserPageDto, UserDto } from './users-answers.dto.js';
 
 @ApiTags('users')
 @Controller('users')
@@ -16,7 +16,7 @@ export class UsersController {
 
   @Post()
   @ApiOperation({ summary: 'Make a user (operators)' })
-  @ApiCreatedResponse({ type: NewUserDoc })
+  @ApiCreatedResponse({ type: NewUserDto })
   @ApiErrors('validation_failed', 'email_taken')
   create(@Body() body: CreateUserDto): Promise<UserView> {
     return this.users.create(body);
@@ -24,7 +24,7 @@ export class UsersController {
 
   @Get()
   @ApiOperation({ summary: 'All users, oldest first (operators)' })
-  @ApiOkResponse({ type: UserPageDoc })
+  @ApiOkResponse({ type: UserPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@Query() query: PageQuery): Promise<Page<UserView>> {
     return this.users.list(query);
@@ -33,7 +33,7 @@ export class UsersController {
   @Get(':id')
   @Versioned()
   @ApiOperation({ summary: 'One user (operators)' })
-  @ApiOkResponse({ type: UserViewDoc })
+  @ApiOkResponse({ type: UserDto })
   @ApiErrors('validation_failed', 'user_not_found')
   get(@UuidParam('id') id: string): Promise<UserView> {
     return this.users.get(id);
@@ -42,7 +42,7 @@ export class UsersController {
   @Patch(':id')
   @Versioned()
   @ApiOperation({ summary: 'Rename, disable, enable or promote a user (operators)' })
-  @ApiOkResponse({ type: UserViewDoc })
+  @ApiOkResponse({ type: UserDto })
   @ApiErrors('validation_failed', 'user_not_found', 'version_mismatch', 'last_operator')
   change(
     @UuidParam('id') id: string,
@@ -57,7 +57,7 @@ export class UsersController {
     operationId: 'resetUserPassword',
     summary: 'Give a user a new password, and end their sessions (operators)',
   })
-  @ApiCreatedResponse({ type: NewPasswordDoc })
+  @ApiCreatedResponse({ type: NewPasswordDto })
   @ApiErrors('validation_failed', 'user_not_found')
   resetPassword(
     @UuidParam('id') id: string,

@@ -11,8 +11,8 @@ import type { Caller, MemberRole, Page } from '#lib/kernel';
 import { type Account, Auth, CurrentAccount, CurrentCaller } from '../access/decorators.js';
 import type { WorkspaceView } from '../workspaces/workspace-view.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import { ChangeWorkspaceDto, CreateWorkspaceDto } from './workspaces.dto.js';
-import { WorkspaceDoc, WorkspacePageDoc } from './workspaces.views.js';
+import { RenameWorkspaceDto, CreateWorkspaceDto } from './workspaces.dto.js';
+import { WorkspaceDto, WorkspacePageDto } from './workspaces-answers.dto.js';
 
 @ApiTags('workspaces')
 @Controller('workspaces')
@@ -22,7 +22,7 @@ export class WorkspacesController {
   @Post()
   @Auth({ workspace: false })
   @ApiOperation({ summary: 'Make a workspace and become its OWNER' })
-  @ApiCreatedResponse({ type: WorkspaceDoc })
+  @ApiCreatedResponse({ type: WorkspaceDto })
   @ApiErrors('validation_failed', 'slug_taken')
   create(
     @CurrentAccount() account: Account,
@@ -34,7 +34,7 @@ export class WorkspacesController {
   @Get()
   @Auth({ workspace: false })
   @ApiOperation({ summary: 'The workspaces that I am a member of' })
-  @ApiOkResponse({ type: WorkspacePageDoc })
+  @ApiOkResponse({ type: WorkspacePageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(
     @CurrentAccount() account: Account,
@@ -48,7 +48,7 @@ export class WorkspacesController {
   @Auth({ scope: 'projects:read' })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
   @ApiOperation({ summary: 'One workspace' })
-  @ApiOkResponse({ type: WorkspaceDoc })
+  @ApiOkResponse({ type: WorkspaceDto })
   @ApiErrors('validation_failed', 'workspace_not_found')
   get(@CurrentCaller() caller: Caller): Promise<WorkspaceView> {
     return this.workspaces.get(caller);
@@ -59,11 +59,11 @@ export class WorkspacesController {
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
   @ApiOperation({ summary: 'Rename a workspace' })
-  @ApiOkResponse({ type: WorkspaceDoc })
+  @ApiOkResponse({ type: WorkspaceDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
   rename(
     @CurrentCaller() caller: Caller,
-    @Body() body: ChangeWorkspaceDto,
+    @Body() body: RenameWorkspaceDto,
     @IfMatch() version: number | undefined,
   ): Promise<WorkspaceView> {
     return this.workspaces.rename(caller, body.name, version);
@@ -76,7 +76,7 @@ export class WorkspacesController {
   @ApiOperation({
     summary: 'Close a workspace for good; its tokens, runs and sessions end, its rows stay',
   })
-  @ApiOkResponse({ type: WorkspaceDoc })
+  @ApiOkResponse({ type: WorkspaceDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
   archive(
     @CurrentCaller() caller: Caller,

@@ -16,7 +16,7 @@ export class CreateWorkspaceDto {
   slug?: string;
 }
 
-export class ChangeWorkspaceDto {
+export class RenameWorkspaceDto {
   @Text({ max: 200 }) name!: string;
 }
 
@@ -25,7 +25,7 @@ export class AddMemberDto {
   @OneOf(MEMBER_ROLES) role!: MemberRole;
 }
 
-export class InviteDto {
+export class CreateInvitationDto {
   @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
   @OneOf(MEMBER_ROLES) role!: MemberRole;
 }

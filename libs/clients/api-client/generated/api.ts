@@ -3010,7 +3010,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        LoginDto: {
+        SignIn: {
             /** @example ada@example.com */
             email: string;
             password: string;
@@ -3020,7 +3020,7 @@ export interface components {
              */
             workspaceId?: string;
         };
-        SignInDoc: {
+        TokenPair: {
             /** @example Bearer */
             tokenType: string;
             accessToken: string;
@@ -3037,7 +3037,7 @@ export interface components {
             /** Format: uuid */
             userId: string;
         };
-        RefreshDto: {
+        RefreshTokens: {
             refreshToken: string;
             /**
              * Format: uuid
@@ -3045,13 +3045,13 @@ export interface components {
              */
             workspaceId?: string;
         };
-        SignUpDto: {
+        SignUp: {
             /** @example ada@example.com */
             email: string;
             name: string;
             password: string;
         };
-        UserViewDoc: {
+        User: {
             /** Format: uuid */
             id: string;
             email: string;
@@ -3065,7 +3065,7 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
-        MembershipDoc: {
+        Membership: {
             /** Format: uuid */
             workspaceId: string;
             name: string;
@@ -3073,12 +3073,12 @@ export interface components {
             /** @enum {string} */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
         };
-        ProfileDoc: {
-            user: components["schemas"]["UserViewDoc"];
+        Profile: {
+            user: components["schemas"]["User"];
             sessionId: string;
-            memberships: components["schemas"]["MembershipDoc"][];
+            memberships: components["schemas"]["Membership"][];
         };
-        CallerDoc: {
+        Caller: {
             /** @enum {string} */
             kind: "user" | "agent" | "run" | "api_key";
             /** Format: uuid */
@@ -3110,7 +3110,7 @@ export interface components {
              */
             taskId: string | null;
         };
-        SessionDoc: {
+        Session: {
             /** Format: uuid */
             id: string;
             /** @description Whether this request belongs to it. */
@@ -3124,14 +3124,14 @@ export interface components {
             userAgent: string | null;
             ipAddress: string | null;
         };
-        SessionListDoc: {
-            items: components["schemas"]["SessionDoc"][];
+        SessionList: {
+            items: components["schemas"]["Session"][];
         };
-        ChangePasswordDto: {
+        ChangePassword: {
             currentPassword: string;
             newPassword: string;
         };
-        CreateUserDto: {
+        CreateUser: {
             /** @example ada@example.com */
             email: string;
             name: string;
@@ -3139,7 +3139,7 @@ export interface components {
             password?: string;
             isOperator?: boolean;
         };
-        NewUserDoc: {
+        NewUser: {
             /** Format: uuid */
             id: string;
             email: string;
@@ -3155,28 +3155,28 @@ export interface components {
             /** @description Shown once, when the request gave no password. */
             generatedPassword?: string;
         };
-        UserPageDoc: {
-            items: components["schemas"]["UserViewDoc"][];
+        UserPage: {
+            items: components["schemas"]["User"][];
             nextCursor: string | null;
         };
-        ChangeUserDto: {
+        ChangeUser: {
             name?: string;
             isOperator?: boolean;
             /** @description A disabled user is signed out everywhere. */
             disabled?: boolean;
         };
-        NewPasswordDoc: {
+        NewPassword: {
             /** Format: uuid */
             userId: string;
             /** @description Shown once. */
             generatedPassword: string;
         };
-        CreateWorkspaceDto: {
+        CreateWorkspace: {
             name: string;
             /** @description Made of the name when left out. */
             slug?: string;
         };
-        WorkspaceDoc: {
+        Workspace: {
             /** Format: uuid */
             id: string;
             name: string;
@@ -3189,7 +3189,7 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
-        OwnWorkspaceDoc: {
+        OwnWorkspace: {
             /** Format: uuid */
             id: string;
             name: string;
@@ -3204,14 +3204,14 @@ export interface components {
             /** @enum {string} */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
         };
-        WorkspacePageDoc: {
-            items: components["schemas"]["OwnWorkspaceDoc"][];
+        WorkspacePage: {
+            items: components["schemas"]["OwnWorkspace"][];
             nextCursor: string | null;
         };
-        ChangeWorkspaceDto: {
+        RenameWorkspace: {
             name: string;
         };
-        MemberDoc: {
+        Member: {
             /** Format: uuid */
             userId: string;
             email: string;
@@ -3224,21 +3224,21 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
-        MemberPageDoc: {
-            items: components["schemas"]["MemberDoc"][];
+        MemberPage: {
+            items: components["schemas"]["Member"][];
             nextCursor: string | null;
         };
-        AddMemberDto: {
+        AddMember: {
             /** Format: uuid */
             userId: string;
             /** @enum {string} */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
         };
-        ChangeMemberDto: {
+        ChangeMember: {
             /** @enum {string} */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
         };
-        InvitationDoc: {
+        Invitation: {
             /**
              * Format: uuid
              * @description Tell it nobody but the invited: with it the user of that address accepts.
@@ -3254,17 +3254,17 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
         };
-        InvitationPageDoc: {
-            items: components["schemas"]["InvitationDoc"][];
+        InvitationPage: {
+            items: components["schemas"]["Invitation"][];
             nextCursor: string | null;
         };
-        InviteDto: {
+        CreateInvitation: {
             /** @example ada@example.com */
             email: string;
             /** @enum {string} */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
         };
-        OwnInvitationDoc: {
+        OwnInvitation: {
             /** Format: uuid */
             id: string;
             /** Format: uuid */
@@ -3278,17 +3278,17 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
         };
-        OwnInvitationPageDoc: {
-            items: components["schemas"]["OwnInvitationDoc"][];
+        OwnInvitationPage: {
+            items: components["schemas"]["OwnInvitation"][];
             nextCursor: string | null;
         };
-        AcceptedInvitationDoc: {
+        AcceptedInvitation: {
             /** Format: uuid */
             workspaceId: string;
             /** @enum {string} */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
         };
-        CreateApiKeyDto: {
+        CreateApiKey: {
             name: string;
             scopes: ("tasks:read" | "tasks:write" | "questions:answer" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[];
             /**
@@ -3299,7 +3299,7 @@ export interface components {
             /** @description Default 7776000, 90 days. */
             expiresInSeconds?: number;
         };
-        NewApiKeyDoc: {
+        NewApiKey: {
             /** Format: uuid */
             id: string;
             name: string;
@@ -3327,7 +3327,7 @@ export interface components {
              */
             key: string;
         };
-        ApiKeyDoc: {
+        ApiKey: {
             /** Format: uuid */
             id: string;
             name: string;
@@ -3350,11 +3350,11 @@ export interface components {
             /** Format: date-time */
             revokedAt: string | null;
         };
-        ApiKeyPageDoc: {
-            items: components["schemas"]["ApiKeyDoc"][];
+        ApiKeyPage: {
+            items: components["schemas"]["ApiKey"][];
             nextCursor: string | null;
         };
-        IssuedTokenDoc: {
+        AgentToken: {
             /** Format: uuid */
             id: string;
             /** Format: uuid */
@@ -3371,11 +3371,11 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
         };
-        AgentTokenPageDoc: {
-            items: components["schemas"]["IssuedTokenDoc"][];
+        AgentTokenPage: {
+            items: components["schemas"]["AgentToken"][];
             nextCursor: string | null;
         };
-        AuditEntryDoc: {
+        AuditEntry: {
             /** Format: uuid */
             id: string;
             /** Format: date-time */
@@ -3412,15 +3412,15 @@ export interface components {
              */
             address: string;
         };
-        AuditPageDoc: {
-            items: components["schemas"]["AuditEntryDoc"][];
+        AuditEntryPage: {
+            items: components["schemas"]["AuditEntry"][];
             nextCursor: string | null;
         };
-        CreateProjectDto: {
+        CreateProject: {
             name: string;
             description?: string | null;
         };
-        ProjectView: {
+        Project: {
             /** Format: uuid */
             id: string;
             name: string;
@@ -3434,20 +3434,20 @@ export interface components {
             updatedAt: string;
         };
         ProjectPage: {
-            items: components["schemas"]["ProjectView"][];
+            items: components["schemas"]["Project"][];
             nextCursor: string | null;
         };
-        ChangeProjectDto: {
+        ChangeProject: {
             name?: string;
             description?: string | null;
         };
-        CreateMilestoneDto: {
+        CreateMilestone: {
             name: string;
             description?: string | null;
             /** Format: date-time */
             dueAt?: string | null;
         };
-        MilestoneView: {
+        Milestone: {
             /** Format: uuid */
             id: string;
             name: string;
@@ -3465,16 +3465,16 @@ export interface components {
             dueAt: string | null;
         };
         MilestonePage: {
-            items: components["schemas"]["MilestoneView"][];
+            items: components["schemas"]["Milestone"][];
             nextCursor: string | null;
         };
-        ChangeMilestoneDto: {
+        ChangeMilestone: {
             name?: string;
             description?: string | null;
             /** Format: date-time */
             dueAt?: string | null;
         };
-        QuietHoursDto: {
+        QuietHours: {
             from: string;
             /** @description On the next day unless it is later than `from` */
             to: string;
@@ -3488,7 +3488,7 @@ export interface components {
             /** @description Events that come all the same */
             exceptTypes?: ("*" | "task" | "task.*" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run" | "run.*" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "question" | "question.*" | "question.asked" | "question.answered" | "question.expired" | "budget" | "budget.*" | "budget.alert" | "agent" | "agent.*" | "agent.status_changed")[];
         };
-        WebhookDto: {
+        CreateWebhook: {
             /**
              * @description Default signed: for programs. Others: for people
              * @enum {string}
@@ -3513,9 +3513,9 @@ export interface components {
             /** @description For people: events that one message tells one by one */
             digestMax?: number;
             /** @description For people: when messages wait */
-            quietHours?: components["schemas"]["QuietHoursDto"] | null;
+            quietHours?: components["schemas"]["QuietHours"] | null;
         };
-        NewWebhookDoc: {
+        NewWebhook: {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
@@ -3542,7 +3542,7 @@ export interface components {
             template: string | null;
             digestSeconds: number | null;
             digestMax: number | null;
-            quietHours: components["schemas"]["QuietHoursDto"] | null;
+            quietHours: components["schemas"]["QuietHours"] | null;
             version: number;
             /** Format: date-time */
             createdAt: string;
@@ -3551,7 +3551,7 @@ export interface components {
             /** @description The signing secret, in this answer only; null for people */
             secret: string | null;
         };
-        WebhookDoc: {
+        Webhook: {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
@@ -3578,18 +3578,18 @@ export interface components {
             template: string | null;
             digestSeconds: number | null;
             digestMax: number | null;
-            quietHours: components["schemas"]["QuietHoursDto"] | null;
+            quietHours: components["schemas"]["QuietHours"] | null;
             version: number;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
         };
-        WebhookPageDoc: {
-            items: components["schemas"]["WebhookDoc"][];
+        WebhookPage: {
+            items: components["schemas"]["Webhook"][];
             nextCursor: string | null;
         };
-        WebhookChangeDto: {
+        ChangeWebhook: {
             /** @description An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks. For slack and discord theirs, which is a secret. */
             url?: string;
             /** @description email: members of the workspace, by user id or address */
@@ -3609,11 +3609,11 @@ export interface components {
             /** @description For people: events that one message tells one by one */
             digestMax?: number;
             /** @description For people: when messages wait */
-            quietHours?: components["schemas"]["QuietHoursDto"] | null;
+            quietHours?: components["schemas"]["QuietHours"] | null;
             /** @description What waits for a disabled one waits on */
             enabled?: boolean;
         };
-        AttemptDoc: {
+        DeliveryAttempt: {
             number: number;
             /** Format: date-time */
             startedAt: string;
@@ -3625,7 +3625,7 @@ export interface components {
             /** @description The first 4 KiB */
             answer: string | null;
         };
-        DeliveryDoc: {
+        WebhookDelivery: {
             /** @description The id of the event */
             id: string;
             event: string;
@@ -3642,13 +3642,13 @@ export interface components {
             /** Format: date-time */
             nextAttemptAt: string | null;
             /** @description The last 20 */
-            attempts: components["schemas"]["AttemptDoc"][];
+            attempts: components["schemas"]["DeliveryAttempt"][];
         };
-        DeliveryPageDoc: {
-            items: components["schemas"]["DeliveryDoc"][];
+        WebhookDeliveryPage: {
+            items: components["schemas"]["WebhookDelivery"][];
             nextCursor: string | null;
         };
-        ReplayDto: {
+        ReplayDeliveries: {
             /** @description These deliveries */
             ids?: string[];
             /**
@@ -3667,10 +3667,10 @@ export interface components {
              */
             to?: string;
         };
-        ReplayDoc: {
+        ReplayedDeliveries: {
             replayed: number;
         };
-        PauseDto: {
+        CreatePause: {
             /**
              * @description everything: of the whole installation, for operators
              * @enum {string}
@@ -3686,7 +3686,7 @@ export interface components {
              */
             until?: string;
         };
-        PauseDoc: {
+        Pause: {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
@@ -3707,11 +3707,11 @@ export interface components {
             /** @description As pausedBy; null: its time was over */
             endedBy: string | null;
         };
-        PausePageDoc: {
-            items: components["schemas"]["PauseDoc"][];
+        PausePage: {
+            items: components["schemas"]["Pause"][];
             nextCursor: string | null;
         };
-        EndedPauseDoc: {
+        EndedPause: {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
@@ -3734,7 +3734,7 @@ export interface components {
             /** @description Other pauses that still hold tasks which this one covered; each has to be ended */
             remaining: string[];
         };
-        LimitsDoc: {
+        Limits: {
             /** Format: uuid */
             workspaceId: string;
             /** @description Tasks that may wait. 0: no limit; null: MAX_QUEUE_DEPTH_PER_WORKSPACE of the installation */
@@ -3748,13 +3748,13 @@ export interface components {
             /** @description 0 until somebody has set a limit */
             version: number;
         };
-        LimitsDto: {
+        SetLimits: {
             /** @description Tasks that may wait. 0: no limit; null: MAX_QUEUE_DEPTH_PER_WORKSPACE of the installation */
             maxQueueDepth: number | null;
             /** @description Sessions of push agents that may be spawned in a minute. 0: none at all; null: no limit of its own, only that of the installation */
             spawnsPerMinute: number | null;
         };
-        BudgetDto: {
+        CreateBudget: {
             /** @enum {string} */
             scope: "global" | "project" | "milestone" | "task";
             /**
@@ -3777,7 +3777,7 @@ export interface components {
              */
             policy?: "pause" | "finish" | "abort";
         };
-        BudgetDoc: {
+        Budget: {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
@@ -3830,11 +3830,11 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
-        BudgetPageDoc: {
-            items: components["schemas"]["BudgetDoc"][];
+        BudgetPage: {
+            items: components["schemas"]["Budget"][];
             nextCursor: string | null;
         };
-        BudgetChangeDto: {
+        ChangeBudget: {
             allocated?: string | number;
             /** Format: date-time */
             periodStart?: string;
@@ -3843,7 +3843,7 @@ export interface components {
             /** @enum {string} */
             policy?: "pause" | "finish" | "abort";
         };
-        ReallocationDto: {
+        ReallocateBudget: {
             /**
              * Format: uuid
              * @description The budget that gets the tokens
@@ -3851,11 +3851,11 @@ export interface components {
             to: string;
             amount: string | number;
         };
-        ReallocationDoc: {
-            from: components["schemas"]["BudgetDoc"];
-            to: components["schemas"]["BudgetDoc"];
+        Reallocation: {
+            from: components["schemas"]["Budget"];
+            to: components["schemas"]["Budget"];
         };
-        ModelPriceDoc: {
+        ModelPrice: {
             /** @example claude-sonnet-4 */
             model: string;
             /**
@@ -3896,11 +3896,11 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
         };
-        ModelPricePageDoc: {
-            items: components["schemas"]["ModelPriceDoc"][];
+        ModelPricePage: {
+            items: components["schemas"]["ModelPrice"][];
             nextCursor: string | null;
         };
-        ModelPriceDto: {
+        CreateModelPrice: {
             /** @example claude-sonnet-4 */
             model: string;
             /**
@@ -3934,7 +3934,7 @@ export interface components {
              */
             cacheWriteUsd: string;
         };
-        RoutingRuleDoc: {
+        RoutingRule: {
             taskType?: string;
             minPriority?: number;
             minComplexity?: number;
@@ -3946,7 +3946,7 @@ export interface components {
             tier?: "haiku" | "sonnet" | "opus";
             model?: string;
         };
-        TierModelsDoc: {
+        TierModels: {
             /** @example claude-haiku-4-5 */
             haiku: string;
             /** @example claude-sonnet-4-6 */
@@ -3954,15 +3954,15 @@ export interface components {
             /** @example claude-opus-4-6 */
             opus: string;
         };
-        ModelRoutingDoc: {
+        ModelRouting: {
             enabled: boolean;
-            rules: components["schemas"]["RoutingRuleDoc"][];
+            rules: components["schemas"]["RoutingRule"][];
             /** @description The model of each tier */
-            tiers: components["schemas"]["TierModelsDoc"];
+            tiers: components["schemas"]["TierModels"];
             /** @description 0 until somebody has set it */
             version: number;
         };
-        RoutingRuleDto: {
+        RoutingRuleRequest: {
             /**
              * @description Only tasks of this type
              * @example review
@@ -3990,7 +3990,7 @@ export interface components {
              */
             model?: string;
         };
-        TierModelsDto: {
+        TierModelsRequest: {
             /** @example claude-sonnet-4-6 */
             haiku?: string;
             /** @example claude-sonnet-4-6 */
@@ -3998,15 +3998,15 @@ export interface components {
             /** @example claude-sonnet-4-6 */
             opus?: string;
         };
-        ModelRoutingDto: {
+        SetModelRouting: {
             /** @description Whether runs are given models */
             enabled: boolean;
             /** @description The first that holds for a task counts, and before the server's own */
-            rules: components["schemas"]["RoutingRuleDto"][];
+            rules: components["schemas"]["RoutingRuleRequest"][];
             /** @description The models of the tiers; the server's for those left out */
-            tiers: components["schemas"]["TierModelsDto"];
+            tiers: components["schemas"]["TierModelsRequest"];
         };
-        ModelChoiceDoc: {
+        ModelChoice: {
             /** @example claude-sonnet-4-6 */
             model: string;
             /**
@@ -4024,7 +4024,7 @@ export interface components {
             /** @description Whether runs are given models at all */
             enabled: boolean;
         };
-        ModelSavingsDoc: {
+        ModelSavings: {
             /** @example claude-haiku-4-5 */
             model: string;
             /** @example 120000 */
@@ -4047,7 +4047,7 @@ export interface components {
             /** @example 80 */
             savedPercent: number | null;
         };
-        RoutingSavingsDoc: {
+        RoutingSavings: {
             /** Format: date-time */
             from: string;
             /** Format: date-time */
@@ -4088,9 +4088,9 @@ export interface components {
              */
             savedPercent: number | null;
             /** @description The most saved first */
-            models: components["schemas"]["ModelSavingsDoc"][];
+            models: components["schemas"]["ModelSavings"][];
         };
-        UsageSumsDoc: {
+        UsageSums: {
             /** @description A day, an id, or the name of a model; null: of no project */
             key: string | null;
             /** @description Of the agent or project, or the title of the task; null of days and models */
@@ -4130,11 +4130,11 @@ export interface components {
             /** @description Of models that had no price then */
             reportsWithoutPrice: number;
         };
-        UsagePageDoc: {
-            items: components["schemas"]["UsageSumsDoc"][];
+        UsagePage: {
+            items: components["schemas"]["UsageSums"][];
             nextCursor: string | null;
         };
-        EstimateFiguresDoc: {
+        EstimateFigures: {
             /** @description Tasks that have completed */
             tasks: number;
             /** @description Of these, tasks whose runs reported no usage; the other numbers are without them */
@@ -4160,7 +4160,7 @@ export interface components {
              */
             within20Percent: number | null;
         };
-        EstimatesOfKindDoc: {
+        KindEstimates: {
             /** @description Tasks that have completed */
             tasks: number;
             /** @description Of these, tasks whose runs reported no usage; the other numbers are without them */
@@ -4190,18 +4190,18 @@ export interface components {
             /** Format: uuid */
             projectId: string | null;
         };
-        EstimateReportDoc: {
+        EstimateReport: {
             /** Format: date-time */
             from: string;
             /** Format: date-time */
             to: string;
-            total: components["schemas"]["EstimateFiguresDoc"];
+            total: components["schemas"]["EstimateFigures"];
             /** @description By type and project: the 500 with most tasks, these first */
-            items: components["schemas"]["EstimatesOfKindDoc"][];
+            items: components["schemas"]["KindEstimates"][];
             /** @description There are more than these */
             more: boolean;
         };
-        UsageCostDoc: {
+        UsageCost: {
             /**
              * Format: uuid
              * @description null for a project, as its title, type and time are
@@ -4232,11 +4232,11 @@ export interface components {
              */
             costUsd: string;
         };
-        UsageCostPageDoc: {
-            items: components["schemas"]["UsageCostDoc"][];
+        UsageCostPage: {
+            items: components["schemas"]["UsageCost"][];
             nextCursor: string | null;
         };
-        BudgetAlertDoc: {
+        BudgetAlert: {
             /** Format: date-time */
             at: string;
             /**
@@ -4264,11 +4264,11 @@ export interface components {
             /** @example 75 % of the budget of the project is used */
             message: string;
         };
-        BudgetAlertPageDoc: {
-            items: components["schemas"]["BudgetAlertDoc"][];
+        BudgetAlertPage: {
+            items: components["schemas"]["BudgetAlert"][];
             nextCursor: string | null;
         };
-        BurnRatesDoc: {
+        BurnRates: {
             /**
              * @description 24 times what was used in the last hour
              * @example 125000
@@ -4290,13 +4290,13 @@ export interface components {
              */
             ewma: string;
         };
-        ThrottleDoc: {
+        Throttle: {
             /** @description Runs that may go on at once */
             maxRuns: number;
             /** Format: date-time */
             since: string;
         };
-        ProjectionDoc: {
+        Projection: {
             /** Format: uuid */
             budgetId: string;
             /**
@@ -4315,7 +4315,7 @@ export interface components {
              */
             dailyBurnRate: string;
             /** @description Tokens a day */
-            burnRates: components["schemas"]["BurnRatesDoc"];
+            burnRates: components["schemas"]["BurnRates"];
             /**
              * @description At dailyBurnRate; null: nothing was used
              * @example 6.5
@@ -4346,14 +4346,14 @@ export interface components {
              */
             recommendation: "CONTINUE" | "THROTTLE" | "PAUSE";
             /** @description The limit that the coordinator has set by it; null: none */
-            throttle: components["schemas"]["ThrottleDoc"] | null;
+            throttle: components["schemas"]["Throttle"] | null;
             /**
              * Format: date-time
              * @description When this was so
              */
             at: string;
         };
-        LimitReporterDoc: {
+        LimitReporter: {
             /** Format: uuid */
             runId: string;
             /** Format: uuid */
@@ -4362,7 +4362,7 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
-        ProviderLimitDoc: {
+        ProviderLimit: {
             /** Format: uuid */
             id: string;
             /** @example anthropic */
@@ -4376,12 +4376,12 @@ export interface components {
             /** Format: date-time */
             until: string;
             /** @description The run that told of it last */
-            reportedBy: components["schemas"]["LimitReporterDoc"];
+            reportedBy: components["schemas"]["LimitReporter"];
         };
-        ProviderLimitListDoc: {
-            items: components["schemas"]["ProviderLimitDoc"][];
+        ProviderLimitList: {
+            items: components["schemas"]["ProviderLimit"][];
         };
-        AgentDoc: {
+        Agent: {
             /** Format: uuid */
             id: string;
             /** Format: uuid */
@@ -4444,11 +4444,11 @@ export interface components {
              */
             bootId: string | null;
         };
-        AgentPageDoc: {
-            items: components["schemas"]["AgentDoc"][];
+        AgentPage: {
+            items: components["schemas"]["Agent"][];
             nextCursor: string | null;
         };
-        RegisterAgentDto: {
+        RegisterAgent: {
             /** @example Dev Agent #1 */
             name: string;
             /**
@@ -4529,7 +4529,7 @@ export interface components {
                 [key: string]: string;
             };
         };
-        AgentHealthDoc: {
+        AgentHealth: {
             /** Format: uuid */
             agentId: string;
             /**
@@ -4562,7 +4562,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        KeptHeartbeatDoc: {
+        Heartbeat: {
             /** Format: date-time */
             seenAt: string;
             /** @enum {string} */
@@ -4574,17 +4574,17 @@ export interface components {
             memoryMb: number | null;
             cpuPercent: number | null;
         };
-        HeartbeatPageDoc: {
-            items: components["schemas"]["KeptHeartbeatDoc"][];
+        HeartbeatPage: {
+            items: components["schemas"]["Heartbeat"][];
             nextCursor: string | null;
         };
-        IssueTokenDto: {
+        IssueAgentToken: {
             /** @description At most, and by default, AGENT_TOKEN_SECONDS (90 days). */
             expiresInSeconds?: number;
             /** @description Refuse all earlier tokens of the agent, and of its runs, from now on. */
             rotate?: boolean;
         };
-        AgentTokenDoc: {
+        NewAgentToken: {
             /** @description Shown once. */
             token: string;
             /** Format: uuid */
@@ -4592,12 +4592,12 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
         };
-        MetricsDto: {
+        AgentMetrics: {
             cpuPercent?: number | null;
             memoryMb?: number | null;
             tasksCompleted?: number | null;
         };
-        HeartbeatDto: {
+        HeartbeatRequest: {
             /**
              * @description idle, busy, working and running are taken as healthy.
              * @example healthy
@@ -4620,13 +4620,13 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @description The same as memoryMb and cpuPercent; tasksCompleted goes to the metadata. */
-            metrics?: components["schemas"]["MetricsDto"];
+            metrics?: components["schemas"]["AgentMetrics"];
             /** @description Not looked at: the path says which agent it is. */
             workerId?: string;
             /** @description Not looked at: the server's clock counts. */
             timestamp?: string;
         };
-        HeartbeatAnswerDoc: {
+        HeartbeatAnswer: {
             /** Format: date-time */
             acknowledgedAt: string;
             /**
@@ -4635,7 +4635,7 @@ export interface components {
              */
             nextExpectedAt: string;
         };
-        CreateTaskDto: {
+        CreateTask: {
             /** @example Fix TypeScript strict errors */
             title: string;
             description?: string;
@@ -4701,7 +4701,7 @@ export interface components {
             /** @description For agents and runs: when the run releases its task, or fails and is retried, the task waits until this subtask has ended. One that completes does not wait. */
             blocksParent?: boolean;
         };
-        DependencyDto: {
+        Dependency: {
             /** Format: uuid */
             taskId: string;
             /** @enum {string} */
@@ -4709,7 +4709,7 @@ export interface components {
             /** @description It no longer holds the task back */
             settled: boolean;
         };
-        TaskDto: {
+        Task: {
             /** Format: uuid */
             id: string;
             /** Format: uuid */
@@ -4777,7 +4777,7 @@ export interface components {
             /** @description How many of dependsOn still hold it back */
             unmetDependencies: number;
             /** @description Where one task is asked for */
-            dependencies?: components["schemas"]["DependencyDto"][];
+            dependencies?: components["schemas"]["Dependency"][];
             requiredCapabilities: string[];
             /** @description Secrets in it are shown as "[redacted]", but to the run that holds the task */
             inputContext: {
@@ -4844,7 +4844,7 @@ export interface components {
             /** Format: date-time */
             archivedAt: string | null;
         };
-        BatchTaskDto: {
+        BatchTask: {
             /** @example Fix TypeScript strict errors */
             title: string;
             description?: string;
@@ -4912,14 +4912,14 @@ export interface components {
             /** @description Your own name for it within this batch */
             ref?: string;
         };
-        CreateBatchDto: {
-            tasks: components["schemas"]["BatchTaskDto"][];
+        CreateTasks: {
+            tasks: components["schemas"]["BatchTask"][];
         };
-        TaskListDto: {
+        TaskList: {
             /** @description In the order of the request */
-            items: components["schemas"]["TaskDto"][];
+            items: components["schemas"]["Task"][];
         };
-        BulkFilterDto: {
+        BulkFilter: {
             /** @description One of these: repeated, or with commas. */
             status?: ("PENDING" | "ASSIGNED" | "RUNNING" | "PAUSED" | "ABORTED" | "FAILED" | "COMPLETED" | "ARCHIVED")[];
             priority?: number;
@@ -4970,35 +4970,35 @@ export interface components {
              */
             updatedBefore?: string;
         };
-        BulkCommandDto: {
+        BulkCommand: {
             /** @example Requirements changed */
             reason?: string;
             ids?: string[];
-            filter?: components["schemas"]["BulkFilterDto"];
+            filter?: components["schemas"]["BulkFilter"];
         };
-        BulkResultDto: {
+        BulkResult: {
             /** @description How many tasks were named or matched */
             matched: number;
             changed: number;
             /** @description Tasks that were there already, or that may not go there */
             skipped: number;
         };
-        CancelDto: {
+        CancelTask: {
             /** @example Requirements changed */
             reason?: string;
             /** @description Its subtasks, and everything that depends on it, are cancelled with it */
             cascade?: boolean;
         };
-        CommandDto: {
+        TaskCommand: {
             /** @example Requirements changed */
             reason?: string;
         };
-        TaskPageDto: {
-            items: components["schemas"]["TaskDto"][];
+        TaskPage: {
+            items: components["schemas"]["Task"][];
             /** @description null on the last page */
             nextCursor: string | null;
         };
-        ThroughputSpreadDto: {
+        ThroughputSpread: {
             /**
              * @description Seconds that half of the tasks took at most
              * @example 0.4
@@ -5010,22 +5010,22 @@ export interface components {
              */
             p95: number;
         };
-        ThroughputStepDto: {
+        ThroughputStep: {
             /** Format: date-time */
             from: string;
             completed: number;
         };
-        ThroughputDto: {
+        Throughput: {
             /** @description Tasks that completed in this time */
             completed: number;
             /** @description From when a task could be taken to the start of its last run; null without tasks */
-            wait: components["schemas"]["ThroughputSpreadDto"] | null;
+            wait: components["schemas"]["ThroughputSpread"] | null;
             /** @description How long the last run took; null without tasks */
-            run: components["schemas"]["ThroughputSpreadDto"] | null;
+            run: components["schemas"]["ThroughputSpread"] | null;
             /** @description Thirty of equal length, the oldest first; the last one is under way */
-            steps: components["schemas"]["ThroughputStepDto"][];
+            steps: components["schemas"]["ThroughputStep"][];
         };
-        TaskCountsDto: {
+        TaskCounts: {
             /** @description PENDING, and an agent may take them */
             ready: number;
             /** @description PENDING, and waiting for other tasks */
@@ -5036,7 +5036,7 @@ export interface components {
             /** @description ABORTED, with a time of retry */
             retrying: number;
         };
-        RunDto: {
+        Run: {
             /** Format: uuid */
             id: string;
             /** Format: uuid */
@@ -5112,17 +5112,17 @@ export interface components {
              */
             model: string | null;
         };
-        RunPageDto: {
-            items: components["schemas"]["RunDto"][];
+        RunPage: {
+            items: components["schemas"]["Run"][];
             /** @description null on the last page */
             nextCursor: string | null;
         };
-        LogActorDto: {
+        TaskLogActor: {
             /** @example user */
             kind: string;
             id: string | null;
         };
-        LogDto: {
+        TaskLogEntry: {
             /**
              * @description Rises within a task; a 64-bit number.
              * @example 88123
@@ -5151,18 +5151,18 @@ export interface components {
             taskVersion: number | null;
             previousStatus: string | null;
             newStatus: string | null;
-            actor: components["schemas"]["LogActorDto"];
+            actor: components["schemas"]["TaskLogActor"];
             sessionKey: string | null;
             stackTrace: string | null;
             /** Format: date-time */
             createdAt: string;
         };
-        LogPageDto: {
-            items: components["schemas"]["LogDto"][];
+        TaskLogPage: {
+            items: components["schemas"]["TaskLogEntry"][];
             /** @description null on the last page; with follow=true, null only while there is no entry */
             nextCursor: string | null;
         };
-        NeighbourDto: {
+        RelatedTask: {
             /** Format: uuid */
             taskId: string;
             title: string;
@@ -5177,28 +5177,28 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
         };
-        DependenciesDto: {
+        TaskDependencies: {
             /** Format: uuid */
             taskId: string;
             /** @enum {string} */
             status: "PENDING" | "ASSIGNED" | "RUNNING" | "PAUSED" | "ABORTED" | "FAILED" | "COMPLETED" | "ARCHIVED";
             unmetDependencies: number;
-            dependsOn: components["schemas"]["NeighbourDto"][];
+            dependsOn: components["schemas"]["RelatedTask"][];
             /** @description A page of them */
-            blocks: components["schemas"]["NeighbourDto"][];
+            blocks: components["schemas"]["RelatedTask"][];
             /** @description For the next page of `blocks` */
             nextCursor: string | null;
             /** @description The version of the task; for If-Match */
             version: number;
         };
-        GraphTaskDto: {
+        GraphTask: {
             /** Format: uuid */
             taskId: string;
             title: string;
             /** @enum {string} */
             status: "PENDING" | "ASSIGNED" | "RUNNING" | "PAUSED" | "ABORTED" | "FAILED" | "COMPLETED" | "ARCHIVED";
         };
-        GraphEdgeDto: {
+        GraphEdge: {
             /**
              * Format: uuid
              * @description The task that waits
@@ -5211,17 +5211,17 @@ export interface components {
             /** @description It no longer holds the waiting task back */
             settled: boolean;
         };
-        TaskGraphDto: {
+        TaskGraph: {
             /** Format: uuid */
             taskId: string;
             /** @description The task itself among them */
-            tasks: components["schemas"]["GraphTaskDto"][];
+            tasks: components["schemas"]["GraphTask"][];
             /** @description Between these tasks; 2,000 at most */
-            edges: components["schemas"]["GraphEdgeDto"][];
+            edges: components["schemas"]["GraphEdge"][];
             /** @description There are more tasks or edges than these */
             truncated: boolean;
         };
-        AddDependenciesDto: {
+        AddDependencies: {
             /** @description Ids, or objects with a policy for a task that does not complete. */
             dependsOn: (string | {
                 /** Format: uuid */
@@ -5233,7 +5233,7 @@ export interface components {
                 policy: "block" | "fail" | "ignore";
             })[];
         };
-        ReplaceDependenciesDto: {
+        ReplaceDependencies: {
             /** @description Ids, or objects with a policy for a task that does not complete. */
             dependsOn: (string | {
                 /** Format: uuid */
@@ -5245,7 +5245,7 @@ export interface components {
                 policy: "block" | "fail" | "ignore";
             })[];
         };
-        UpdateTaskDto: {
+        UpdateTask: {
             title?: string;
             description?: string | null;
             /** @description 10 first */
@@ -5291,11 +5291,11 @@ export interface components {
             /** @description Why the status changes */
             reason?: string;
         };
-        AssignDto: {
+        AssignTask: {
             /** Format: uuid */
             agentId: string | null;
         };
-        HookRuleDto: {
+        HookRule: {
             /**
              * @description The event: issues.labeled, issue_comment.created, Note Hook, or the `type` of a generic one. What stands before a dot is for all of that name.
              * @example issues.labeled
@@ -5329,17 +5329,17 @@ export interface components {
             /** @description resume_task: told with the resumption, instead of the comment; it may have {{path}}. */
             text?: string;
         };
-        InboundHookDto: {
+        CreateInboundHook: {
             /**
              * @description Who sends, and signs: generic is Standard Webhooks
              * @enum {string}
              */
             kind: "github" | "gitlab" | "generic";
             /** @description The first that matches decides */
-            rules: components["schemas"]["HookRuleDto"][];
+            rules: components["schemas"]["HookRule"][];
             description?: string | null;
         };
-        NewInboundHookDoc: {
+        NewInboundHook: {
             /** Format: uuid */
             id: string;
             /** @description Where the events are sent, below the address of the server */
@@ -5347,7 +5347,7 @@ export interface components {
             /** @enum {string} */
             kind: "github" | "gitlab" | "generic";
             description: string | null;
-            rules: components["schemas"]["HookRuleDto"][];
+            rules: components["schemas"]["HookRule"][];
             enabled: boolean;
             /**
              * Format: date-time
@@ -5364,7 +5364,7 @@ export interface components {
             /** @description What the sender signs with, in this answer only */
             secret: string;
         };
-        InboundHookDoc: {
+        InboundHook: {
             /** Format: uuid */
             id: string;
             /** @description Where the events are sent, below the address of the server */
@@ -5372,7 +5372,7 @@ export interface components {
             /** @enum {string} */
             kind: "github" | "gitlab" | "generic";
             description: string | null;
-            rules: components["schemas"]["HookRuleDto"][];
+            rules: components["schemas"]["HookRule"][];
             enabled: boolean;
             /**
              * Format: date-time
@@ -5387,18 +5387,18 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
-        InboundHookPageDoc: {
-            items: components["schemas"]["InboundHookDoc"][];
+        InboundHookPage: {
+            items: components["schemas"]["InboundHook"][];
             nextCursor: string | null;
         };
-        InboundHookChangeDto: {
+        ChangeInboundHook: {
             /** @description The first that matches decides */
-            rules?: components["schemas"]["HookRuleDto"][];
+            rules?: components["schemas"]["HookRule"][];
             description?: string | null;
             /** @description Events for a disabled one are refused with 409 */
             enabled?: boolean;
         };
-        InboundDeliveryDoc: {
+        InboundHookDelivery: {
             /** Format: uuid */
             id: string;
             /** @description The sender’s own id */
@@ -5423,11 +5423,11 @@ export interface components {
             /** Format: date-time */
             receivedAt: string;
         };
-        InboundDeliveryPageDoc: {
-            items: components["schemas"]["InboundDeliveryDoc"][];
+        InboundHookDeliveryPage: {
+            items: components["schemas"]["InboundHookDelivery"][];
             nextCursor: string | null;
         };
-        AskDto: {
+        AskQuestion: {
             /** @description The question, for people */
             prompt: string;
             /** @description The answers to choose from */
@@ -5453,7 +5453,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        QuestionDoc: {
+        Question: {
             /** Format: uuid */
             id: string;
             /** Format: uuid */
@@ -5495,15 +5495,15 @@ export interface components {
             /** Format: date-time */
             closedAt: string | null;
         };
-        QuestionPageDoc: {
-            items: components["schemas"]["QuestionDoc"][];
+        QuestionPage: {
+            items: components["schemas"]["Question"][];
             nextCursor: string | null;
         };
-        AnswerDto: {
+        AnswerQuestion: {
             /** @description One of the choices, or any text where it may be */
             answer: string;
         };
-        StartRunDto: {
+        StartRun: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
@@ -5512,7 +5512,7 @@ export interface components {
             sessionKey?: string;
             branch?: string;
         };
-        ReportOutcomeDto: {
+        ReportOutcome: {
             /** Format: uuid */
             runId: string;
             /** Format: uuid */
@@ -5525,7 +5525,7 @@ export interface components {
             /** @description The version of the task */
             version: number;
         };
-        ProgressDto: {
+        ReportProgress: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
@@ -5540,13 +5540,13 @@ export interface components {
             /** Format: date-time */
             estimatedCompletionAt?: string;
         };
-        ProgressOutcomeDto: {
+        ProgressOutcome: {
             /** Format: uuid */
             taskId: string;
             /** @description 0 to 100 */
             progressPercent: number;
         };
-        CheckpointDto: {
+        SaveCheckpoint: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
@@ -5556,7 +5556,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        LogEntryDto: {
+        LogLine: {
             /** @enum {string} */
             level?: "DEBUG" | "INFO" | "WARN" | "ERROR" | "CRITICAL";
             /** @description output, when left out */
@@ -5571,19 +5571,19 @@ export interface components {
              */
             at?: string;
         };
-        LogsDto: {
+        AddLogs: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
              */
             runId?: string;
-            entries: components["schemas"]["LogEntryDto"][];
+            entries: components["schemas"]["LogLine"][];
         };
-        LogsOutcomeDto: {
+        AddedLogs: {
             /** @description How many entries were kept */
             accepted: number;
         };
-        RenewDto: {
+        RenewRun: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
@@ -5591,13 +5591,13 @@ export interface components {
             runId?: string;
             leaseSeconds?: number;
         };
-        RenewalDto: {
+        Renewal: {
             /** Format: date-time */
             leaseExpiresAt: string;
             /** @description How often the lease has been renewed by hand */
             renewals: number;
         };
-        UsageReportDto: {
+        UsageReport: {
             /** @description Its own name for the report: the same again is counted once */
             id: string;
             /** @example claude-sonnet-4 */
@@ -5611,10 +5611,10 @@ export interface components {
             /** @description By the reporter’s own reckoning: kept, and counted nowhere */
             costUsd?: string | number;
         };
-        ClaimNextDto: {
+        ClaimNext: {
             maxTasks?: number;
         };
-        CompleteDto: {
+        CompleteRun: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
@@ -5625,11 +5625,11 @@ export interface components {
             };
             summary?: string;
             /** @description What was used and not reported before */
-            usage?: components["schemas"]["UsageReportDto"][];
+            usage?: components["schemas"]["UsageReport"][];
             /** @description Claim the next tasks in the same request; with the token of the agent only */
-            claimNext?: components["schemas"]["ClaimNextDto"];
+            claimNext?: components["schemas"]["ClaimNext"];
         };
-        ClaimedRunDto: {
+        ClaimedRun: {
             /** Format: uuid */
             id: string;
             /** @description Counts the runs of the task */
@@ -5659,7 +5659,7 @@ export interface components {
              */
             traceparent: string | null;
         };
-        TaskAnswerDto: {
+        TaskAnswer: {
             /** Format: uuid */
             questionId: string;
             prompt: string;
@@ -5672,7 +5672,7 @@ export interface components {
             /** Format: date-time */
             answeredAt: string;
         };
-        ClaimedWorkDto: {
+        ClaimedWork: {
             /** Format: uuid */
             id: string;
             title: string;
@@ -5693,7 +5693,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description To its questions, the latest 20, the oldest first */
-            answers: components["schemas"]["TaskAnswerDto"][];
+            answers: components["schemas"]["TaskAnswer"][];
             /** @description Variables for the environment of what executes it: secrets */
             secrets: {
                 [key: string]: string;
@@ -5705,11 +5705,11 @@ export interface components {
             tags: string[];
             generation: number;
         };
-        ClaimedTaskDto: {
-            run: components["schemas"]["ClaimedRunDto"];
-            task: components["schemas"]["ClaimedWorkDto"];
+        ClaimedTask: {
+            run: components["schemas"]["ClaimedRun"];
+            task: components["schemas"]["ClaimedWork"];
         };
-        CompletionDto: {
+        Completion: {
             /** Format: uuid */
             runId: string;
             /** Format: uuid */
@@ -5722,9 +5722,9 @@ export interface components {
             /** @description The version of the task */
             version: number;
             /** @description Where `claimNext` asked for it */
-            claimed?: components["schemas"]["ClaimedTaskDto"][];
+            claimed?: components["schemas"]["ClaimedTask"][];
         };
-        RunErrorDto: {
+        RunError: {
             message: string;
             /** @enum {string} */
             class?: "oom" | "timeout" | "exit_code" | "signal" | "infrastructure" | "setup" | "unknown";
@@ -5735,18 +5735,18 @@ export interface components {
             /** @description Whether another attempt could go better; else the class decides */
             retryable?: boolean;
         };
-        FailDto: {
+        FailRun: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
              */
             runId?: string;
-            error: components["schemas"]["RunErrorDto"];
+            error: components["schemas"]["RunError"];
             checkpointData?: {
                 [key: string]: unknown;
             };
         };
-        ReleaseDto: {
+        ReleaseRun: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
@@ -5758,7 +5758,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        OneCompletionDto: {
+        RunCompletion: {
             /** Format: uuid */
             runId: string;
             outputResult?: {
@@ -5766,14 +5766,14 @@ export interface components {
             };
             summary?: string;
             /** @description What was used and not reported before */
-            usage?: components["schemas"]["UsageReportDto"][];
+            usage?: components["schemas"]["UsageReport"][];
         };
-        CompleteManyDto: {
-            completions: components["schemas"]["OneCompletionDto"][];
+        CompleteRuns: {
+            completions: components["schemas"]["RunCompletion"][];
             /** @description Claim the next tasks in the same request */
-            claimNext?: components["schemas"]["ClaimNextDto"];
+            claimNext?: components["schemas"]["ClaimNext"];
         };
-        ReportProblemDto: {
+        CompletionProblem: {
             /** @example urn:drover:error:validation_failed */
             type: string;
             title: string;
@@ -5785,21 +5785,21 @@ export interface components {
             advice: string;
             errors?: components["schemas"]["ProblemField"][];
         };
-        OneOutcomeDto: {
+        CompletionResult: {
             /** Format: uuid */
             runId: string;
             /** @description Where it was accepted */
-            outcome?: components["schemas"]["ReportOutcomeDto"];
+            outcome?: components["schemas"]["ReportOutcome"];
             /** @description Why it was not, as a request of its own would have been answered */
-            problem?: components["schemas"]["ReportProblemDto"];
+            problem?: components["schemas"]["CompletionProblem"];
         };
-        CompletionsDto: {
+        CompletionResults: {
             /** @description In the order of the request */
-            results: components["schemas"]["OneOutcomeDto"][];
+            results: components["schemas"]["CompletionResult"][];
             /** @description Where `claimNext` asked for it */
-            claimed?: components["schemas"]["ClaimedTaskDto"][];
+            claimed?: components["schemas"]["ClaimedTask"][];
         };
-        EfficiencyDoc: {
+        Efficiency: {
             linesChanged: number;
             /**
              * @description 150 a line
@@ -5814,7 +5814,7 @@ export interface components {
             /** @description false: a ratio below 0.5; the advice is `warn` then at least */
             isEfficient: boolean;
         };
-        BudgetStandingDoc: {
+        BudgetStanding: {
             /** Format: uuid */
             budgetId: string;
             /** @enum {string} */
@@ -5833,7 +5833,7 @@ export interface components {
             /** @enum {string} */
             policy: "pause" | "finish" | "abort";
         };
-        RunBudgetDoc: {
+        RunBudget: {
             /** Format: uuid */
             runId: string;
             /** Format: uuid */
@@ -5871,19 +5871,19 @@ export interface components {
              * @example No budget covers it: go on.
              */
             message: string;
-            efficiency: components["schemas"]["EfficiencyDoc"] | null;
+            efficiency: components["schemas"]["Efficiency"] | null;
             /** @description Those that cover the run now */
-            budgets: components["schemas"]["BudgetStandingDoc"][];
+            budgets: components["schemas"]["BudgetStanding"][];
         };
-        UsageDto: {
+        ReportUsage: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
              */
             runId?: string;
-            reports: components["schemas"]["UsageReportDto"][];
+            reports: components["schemas"]["UsageReport"][];
         };
-        UsageOutcomeDto: {
+        UsageOutcome: {
             /** Format: uuid */
             runId: string;
             /** @description Reports that were counted */
@@ -5896,9 +5896,9 @@ export interface components {
              */
             advice: "continue" | "warn" | "stop";
             /** @description Those that cover the run now */
-            budgets: components["schemas"]["BudgetStandingDoc"][];
+            budgets: components["schemas"]["BudgetStanding"][];
         };
-        ProviderLimitReportDto: {
+        ReportProviderLimit: {
             /**
              * Format: uuid
              * @description The run that reports; a run token implies it
@@ -5935,7 +5935,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        ProviderLimitOutcomeDto: {
+        ProviderLimitOutcome: {
             /** Format: uuid */
             runId: string;
             /** Format: uuid */
@@ -5958,7 +5958,7 @@ export interface components {
              */
             until: string | null;
         };
-        ClaimDto: {
+        ClaimTasks: {
             /** @description 1 when left out */
             maxTasks?: number;
             /**
@@ -5971,21 +5971,21 @@ export interface components {
             /** @description The lease of the runs; when left out, the agent's heartbeats carry it */
             leaseSeconds?: number;
         };
-        ClaimDoc: {
+        Claim: {
             /** @description Empty when there was none in time */
-            tasks: components["schemas"]["ClaimedTaskDto"][];
+            tasks: components["schemas"]["ClaimedTask"][];
             /**
              * @description Why there is none
              * @enum {string}
              */
             reason?: "nothing_ready" | "agent_full" | "agent_in_error" | "workspace_archived" | "paused" | "throttled" | "provider_limited" | "budget";
         };
-        SignalsDto: {
+        AgentSignalsRequest: {
             /** @description The runs that the agent holds; when left out, all that it holds, those that it claims meanwhile too */
             runIds?: string[];
             waitMs?: number;
         };
-        RunSignalDto: {
+        RunSignal: {
             /** Format: uuid */
             runId: string;
             /**
@@ -5997,22 +5997,22 @@ export interface components {
             /** @description Between SIGTERM and SIGKILL */
             graceSeconds: number;
         };
-        SignalsAnswerDto: {
+        AgentSignals: {
             /** @description Take no new work, and leave when what you hold is finished */
             drain: boolean;
             /** @description Those of the runs that are not to go on, or seem to hang */
-            runs: components["schemas"]["RunSignalDto"][];
+            runs: components["schemas"]["RunSignal"][];
         };
-        TerminateDto: {
+        TerminateAgent: {
             /** @example Manual shutdown */
             reason?: string;
             /** @description Let it finish what it holds; true when left out */
             graceful?: boolean;
         };
-        DeregisterDto: {
+        DeregisterAgent: {
             reason?: string;
         };
-        TimeRangeDto: {
+        TimeRange: {
             /**
              * Format: date-time
              * @description As likely before as after
@@ -6024,40 +6024,40 @@ export interface components {
              */
             p90: string;
         };
-        SpreadDto: {
+        EstimateSpread: {
             p50: number;
             p90: number;
         };
-        PlacesDto: {
+        RunSlots: {
             /** @description Tasks that the agents which could take it may hold at once */
             all: number;
             /** @description How many more they could hold now */
             free: number;
         };
-        EstimateBasisDto: {
+        EstimateBasis: {
             /** @description The latest completed tasks of its type that were looked at */
             completedTasks: number;
-            durationSeconds: components["schemas"]["SpreadDto"] | null;
+            durationSeconds: components["schemas"]["EstimateSpread"] | null;
             /** @description From ready to assigned */
-            waitSeconds: components["schemas"]["SpreadDto"] | null;
+            waitSeconds: components["schemas"]["EstimateSpread"] | null;
             /** @description Tasks that rank before it */
             ahead: number | null;
-            places: components["schemas"]["PlacesDto"] | null;
+            places: components["schemas"]["RunSlots"] | null;
             /** @description Tasks for whose end it waits */
             after: number | null;
         };
-        EstimateDto: {
+        Estimate: {
             /** @description Of one that runs: when it did */
-            start: components["schemas"]["TimeRangeDto"] | null;
-            end: components["schemas"]["TimeRangeDto"] | null;
+            start: components["schemas"]["TimeRange"] | null;
+            end: components["schemas"]["TimeRange"] | null;
             /**
              * @description Why the end is not known; null when it is. `ended`: it does not go on by itself. `paused`: until somebody resumes it or ends the pause. `dependency_failed`: a task that it waits for, directly or not, ended without success. `waiting_for_dependency`: a task that it waits for has no estimate. `too_many_dependencies`: it waits, directly or not, for more tasks than are looked at (100, of which 20 are ready). `no_agent`: no agent that could take it is in service. `spawn_rate`: only push agents could take it, and its workspace may spawn no session at all. `too_far_back`: more than 1,000 ready tasks rank before it. `no_history`: no task of its type has completed. `held_back`: one of its reasons holds it back, and nobody knows until when. `longer_than_any`: it has run longer than any that completed.
              * @enum {string|null}
              */
             unknownBecause: "ended" | "paused" | "held_back" | "dependency_failed" | "waiting_for_dependency" | "too_many_dependencies" | "no_agent" | "spawn_rate" | "too_far_back" | "no_history" | "longer_than_any" | null;
-            basis: components["schemas"]["EstimateBasisDto"];
+            basis: components["schemas"]["EstimateBasis"];
         };
-        ExplanationDto: {
+        Explanation: {
             /** Format: uuid */
             taskId: string;
             /** @enum {string} */
@@ -6648,11 +6648,11 @@ export interface components {
                 };
             })[];
             /** @description The future is simulated 101 times; `start` and `end` are the 50th and the 90th percentile. In each simulation, with D drawn from the durations of the latest 200 completed tasks of a type in this workspace, and W from their waits: a task that runs ends after D, given that D is longer than it has run; one in the queue starts when a place is free for it and all that rank before it, each of which takes the place that is free first for a D of its own type, + min(W, 5 s), and ends D later; one that joins the queue later starts W after the latest of its retry, the ends of the pauses that hold it and the ends, in the same simulation, of the tasks it waits for, and ends D later. Who overtakes it, agents that come or go, and attempts that fail are not foreseen. */
-            estimate: components["schemas"]["EstimateDto"];
+            estimate: components["schemas"]["Estimate"];
             /** Format: date-time */
             at: string;
         };
-        StatsDto: {
+        CoordinatorStats: {
             pendingTasks: number;
             runningTasks: number;
             /** @description Agents that were heard within their threshold, or are not missed. */
@@ -6660,7 +6660,7 @@ export interface components {
             /** @description Agents in ERROR, or unresponsive beyond their threshold. */
             staleAgents: number;
         };
-        QueueDto: {
+        QueueCounts: {
             /** @description PENDING, and an agent may take them. */
             ready: number;
             /** @description PENDING, and waiting for other tasks. */
@@ -6670,7 +6670,7 @@ export interface components {
             assigned: number;
             paused: number;
         };
-        StepDto: {
+        CycleStep: {
             /** @enum {string} */
             step: "expire_leases" | "reap_stale_agents" | "recover_lost_runs" | "close_workspaces" | "watch_liveness" | "recover_orphans" | "reconcile_states" | "promote_retries" | "expire_questions" | "fail_cycles" | "settle_dependents" | "time_out_runs" | "warn_hung" | "time_out_hung" | "detect_split_brain" | "expire_queued" | "terminate_drained" | "enforce_budgets" | "heed_provider_limits" | "clear_pauses" | "tell_budget_alerts" | "throttle_workspaces" | "assign";
             /** @description Rows moved, of the workspaces that you see. */
@@ -6679,13 +6679,13 @@ export interface components {
             /** @description The code of its failure. */
             error: string | null;
         };
-        CycleDto: {
+        CoordinatorCycle: {
             /** Format: date-time */
             startedAt: string;
             durationMs: number;
-            steps: components["schemas"]["StepDto"][];
+            steps: components["schemas"]["CycleStep"][];
         };
-        CoordinatorStatusDto: {
+        CoordinatorStatus: {
             /** @description Whether somebody leads now. */
             active: boolean;
             /** @example coord-abc123 */
@@ -6694,14 +6694,14 @@ export interface components {
             workspaces: string[];
             /** Format: date-time */
             lastHeartbeat: string | null;
-            stats: components["schemas"]["StatsDto"];
-            queue: components["schemas"]["QueueDto"];
+            stats: components["schemas"]["CoordinatorStats"];
+            queue: components["schemas"]["QueueCounts"];
             /** @description A 64-bit number that rises with each change of leader. */
             epoch: string;
             cycleCount: number;
-            lastCycle: components["schemas"]["CycleDto"] | null;
+            lastCycle: components["schemas"]["CoordinatorCycle"] | null;
         };
-        RecoverDto: {
+        RecoveryRequest: {
             /**
              * Format: uuid
              * @description The workspace to sweep; all that you may see if left out: for members, their own.
@@ -6710,7 +6710,7 @@ export interface components {
             /** @description All workspaces, whatever X-Workspace-Id names; for operators of the installation only. */
             allWorkspaces?: boolean;
         };
-        RecoveryDto: {
+        Recovery: {
             /** Format: uuid */
             workspaceId: string | null;
             /** @description The sum of the counts. */
@@ -6744,7 +6744,7 @@ export interface components {
             /** @description The other steps ran. */
             failedSteps: ("expire_leases" | "reap_stale_agents" | "recover_lost_runs" | "close_workspaces" | "watch_liveness" | "recover_orphans" | "reconcile_states" | "promote_retries" | "expire_questions" | "fail_cycles" | "settle_dependents" | "time_out_runs" | "warn_hung" | "time_out_hung" | "detect_split_brain" | "expire_queued" | "terminate_drained" | "enforce_budgets" | "heed_provider_limits" | "clear_pauses" | "tell_budget_alerts" | "throttle_workspaces" | "assign")[];
         };
-        CoordinatorLogDto: {
+        CoordinatorLogEntry: {
             /** @description A 64-bit number. */
             id: string;
             /** Format: uuid */
@@ -6761,11 +6761,11 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
         };
-        CoordinatorLogPageDto: {
-            items: components["schemas"]["CoordinatorLogDto"][];
+        CoordinatorLogPage: {
+            items: components["schemas"]["CoordinatorLogEntry"][];
             nextCursor: string | null;
         };
-        TicketDto: {
+        StreamTicket: {
             /** @description For `?ticket=` of a stream. */
             ticket: string;
             /**
@@ -6775,11 +6775,11 @@ export interface components {
             expiresAt: string;
             expiresInSeconds: number;
         };
-        AliveDoc: {
+        Liveness: {
             /** @enum {string} */
             status: "alive";
         };
-        ReadinessDoc: {
+        Readiness: {
             /** @enum {string} */
             status: "ready";
             /** @enum {string} */
@@ -6787,17 +6787,17 @@ export interface components {
             /** @enum {string} */
             valkey: "connected" | "disconnected" | "refusing_changes" | "not_configured";
         };
-        CoordinatorHealthDoc: {
+        CoordinatorHealth: {
             /** @description Whether somebody leads now. */
             active: boolean;
             /** Format: date-time */
             lastCycle: string | null;
             cycleCount: number;
         };
-        SystemHealthDoc: {
+        SystemHealth: {
             /** @enum {string} */
             status: "healthy" | "degraded" | "unhealthy";
-            coordinator: components["schemas"]["CoordinatorHealthDoc"];
+            coordinator: components["schemas"]["CoordinatorHealth"];
             /** @enum {string} */
             database: "connected" | "disconnected" | "refusing_changes" | "not_configured";
             /** @enum {string} */
@@ -6807,14 +6807,14 @@ export interface components {
             /** @description What goes on now and will not for long, such as API keys in use that end within 14 days. */
             warnings?: string[];
         };
-        HeldSessionDto: {
+        HeldSession: {
             /** Format: uuid */
             runId: string;
             sessionKey: string;
             /** @enum {string} */
             status: "QUEUED" | "STARTING" | "RUNNING";
         };
-        GatewayHeartbeatDto: {
+        GatewayHeartbeatRequest: {
             /** @description As its token says it */
             gatewayId: string;
             /**
@@ -6834,31 +6834,31 @@ export interface components {
             /** @description It takes no new sessions */
             draining?: boolean;
             /** @description All its live sessions that are of runs, those of an earlier life included */
-            sessions: components["schemas"]["HeldSessionDto"][];
+            sessions: components["schemas"]["HeldSession"][];
             /** @description Runs whose sessions have ended, and whose reports are still to come */
             ended?: string[];
         };
-        StopDoc: {
+        SessionStop: {
             /** Format: uuid */
             runId: string;
             reason: string;
             /** @description Seconds between TERM and KILL */
             graceSeconds: number;
         };
-        GatewayHeartbeatDoc: {
+        GatewayHeartbeatAnswer: {
             /** Format: date-time */
             acknowledgedAt: string;
             /** @description Whether it was known in an earlier life */
             restarted: boolean;
             /** @description Sessions whose runs are not live any more */
-            stop: components["schemas"]["StopDoc"][];
+            stop: components["schemas"]["SessionStop"][];
         };
-        SessionErrorDto: {
+        SessionError: {
             /** @enum {string} */
             class: "oom" | "timeout" | "exit_code" | "signal" | "infrastructure" | "setup" | "resource_exhausted" | "drained" | "paused" | "unknown";
             message: string;
         };
-        SessionReportDto: {
+        SessionReport: {
             /** Format: uuid */
             runId: string;
             sessionKey: string;
@@ -6870,18 +6870,18 @@ export interface components {
             exitCode?: number | null;
             signal?: string | null;
             oomKilled?: boolean;
-            error?: components["schemas"]["SessionErrorDto"] | null;
+            error?: components["schemas"]["SessionError"] | null;
             /** @description The last of what the session wrote */
             output?: string;
         };
-        SessionReportsDto: {
+        ReportSessions: {
             /** @description As its token says it */
             gatewayId: string;
             /** Format: uuid */
             bootId: string;
-            reports: components["schemas"]["SessionReportDto"][];
+            reports: components["schemas"]["SessionReport"][];
         };
-        ReportResultDoc: {
+        SessionReportResult: {
             /** Format: uuid */
             runId: string;
             /** @description false: the run has ended without it */
@@ -6889,10 +6889,10 @@ export interface components {
             /** @description Why not */
             reason?: string;
         };
-        ReportResultsDoc: {
-            results: components["schemas"]["ReportResultDoc"][];
+        SessionReportResults: {
+            results: components["schemas"]["SessionReportResult"][];
         };
-        GatewaySignalsDto: {
+        GatewaySignalsRequest: {
             /** @description As its token says it */
             gatewayId: string;
             /** @description Runs whose sessions it holds */
@@ -6900,7 +6900,7 @@ export interface components {
             /** @description How long to wait for signals, in ms */
             waitMs?: number;
         };
-        GatewaySignalDoc: {
+        GatewaySignal: {
             /** Format: uuid */
             runId: string;
             reason: string;
@@ -6912,8 +6912,8 @@ export interface components {
              */
             action: "stop" | "pause" | "warn";
         };
-        GatewaySignalsDoc: {
-            runs: components["schemas"]["GatewaySignalDoc"][];
+        GatewaySignals: {
+            runs: components["schemas"]["GatewaySignal"][];
         };
     };
     responses: never;
@@ -6933,7 +6933,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LoginDto"];
+                "application/json": components["schemas"]["SignIn"];
             };
         };
         responses: {
@@ -6942,7 +6942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignInDoc"];
+                    "application/json": components["schemas"]["TokenPair"];
                 };
             };
             /** @description A refusal */
@@ -6965,7 +6965,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RefreshDto"];
+                "application/json": components["schemas"]["RefreshTokens"];
             };
         };
         responses: {
@@ -6974,7 +6974,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignInDoc"];
+                    "application/json": components["schemas"]["TokenPair"];
                 };
             };
             /** @description A refusal */
@@ -6997,7 +6997,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SignUpDto"];
+                "application/json": components["schemas"]["SignUp"];
             };
         };
         responses: {
@@ -7006,7 +7006,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserViewDoc"];
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description A refusal */
@@ -7060,7 +7060,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProfileDoc"];
+                    "application/json": components["schemas"]["Profile"];
                 };
             };
             /** @description A refusal */
@@ -7091,7 +7091,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallerDoc"];
+                    "application/json": components["schemas"]["Caller"];
                 };
             };
             /** @description A refusal */
@@ -7119,7 +7119,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SessionListDoc"];
+                    "application/json": components["schemas"]["SessionList"];
                 };
             };
             /** @description A refusal */
@@ -7170,7 +7170,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ChangePasswordDto"];
+                "application/json": components["schemas"]["ChangePassword"];
             };
         };
         responses: {
@@ -7210,7 +7210,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserPageDoc"];
+                    "application/json": components["schemas"]["UserPage"];
                 };
             };
             /** @description A refusal */
@@ -7233,7 +7233,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateUserDto"];
+                "application/json": components["schemas"]["CreateUser"];
             };
         };
         responses: {
@@ -7242,7 +7242,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewUserDoc"];
+                    "application/json": components["schemas"]["NewUser"];
                 };
             };
             /** @description A refusal */
@@ -7272,7 +7272,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserViewDoc"];
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description A refusal */
@@ -7300,7 +7300,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ChangeUserDto"];
+                "application/json": components["schemas"]["ChangeUser"];
             };
         };
         responses: {
@@ -7309,7 +7309,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserViewDoc"];
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description A refusal */
@@ -7339,7 +7339,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewPasswordDoc"];
+                    "application/json": components["schemas"]["NewPassword"];
                 };
             };
             /** @description A refusal */
@@ -7372,7 +7372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WorkspacePageDoc"];
+                    "application/json": components["schemas"]["WorkspacePage"];
                 };
             };
             /** @description A refusal */
@@ -7395,7 +7395,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateWorkspaceDto"];
+                "application/json": components["schemas"]["CreateWorkspace"];
             };
         };
         responses: {
@@ -7404,7 +7404,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WorkspaceDoc"];
+                    "application/json": components["schemas"]["Workspace"];
                 };
             };
             /** @description A refusal */
@@ -7434,7 +7434,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WorkspaceDoc"];
+                    "application/json": components["schemas"]["Workspace"];
                 };
             };
             /** @description A refusal */
@@ -7462,7 +7462,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ChangeWorkspaceDto"];
+                "application/json": components["schemas"]["RenameWorkspace"];
             };
         };
         responses: {
@@ -7471,7 +7471,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WorkspaceDoc"];
+                    "application/json": components["schemas"]["Workspace"];
                 };
             };
             /** @description A refusal */
@@ -7504,7 +7504,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WorkspaceDoc"];
+                    "application/json": components["schemas"]["Workspace"];
                 };
             };
             /** @description A refusal */
@@ -7539,7 +7539,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MemberPageDoc"];
+                    "application/json": components["schemas"]["MemberPage"];
                 };
             };
             /** @description A refusal */
@@ -7564,7 +7564,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AddMemberDto"];
+                "application/json": components["schemas"]["AddMember"];
             };
         };
         responses: {
@@ -7573,7 +7573,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MemberDoc"];
+                    "application/json": components["schemas"]["Member"];
                 };
             };
             /** @description A refusal */
@@ -7631,7 +7631,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ChangeMemberDto"];
+                "application/json": components["schemas"]["ChangeMember"];
             };
         };
         responses: {
@@ -7640,7 +7640,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MemberDoc"];
+                    "application/json": components["schemas"]["Member"];
                 };
             };
             /** @description A refusal */
@@ -7675,7 +7675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvitationPageDoc"];
+                    "application/json": components["schemas"]["InvitationPage"];
                 };
             };
             /** @description A refusal */
@@ -7700,7 +7700,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["InviteDto"];
+                "application/json": components["schemas"]["CreateInvitation"];
             };
         };
         responses: {
@@ -7709,7 +7709,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvitationDoc"];
+                    "application/json": components["schemas"]["Invitation"];
                 };
             };
             /** @description A refusal */
@@ -7771,7 +7771,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OwnInvitationPageDoc"];
+                    "application/json": components["schemas"]["OwnInvitationPage"];
                 };
             };
             /** @description A refusal */
@@ -7801,7 +7801,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AcceptedInvitationDoc"];
+                    "application/json": components["schemas"]["AcceptedInvitation"];
                 };
             };
             /** @description A refusal */
@@ -7864,7 +7864,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApiKeyPageDoc"];
+                    "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
             /** @description A refusal */
@@ -7889,7 +7889,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateApiKeyDto"];
+                "application/json": components["schemas"]["CreateApiKey"];
             };
         };
         responses: {
@@ -7898,7 +7898,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewApiKeyDoc"];
+                    "application/json": components["schemas"]["NewApiKey"];
                 };
             };
             /** @description A refusal */
@@ -7966,7 +7966,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentTokenPageDoc"];
+                    "application/json": components["schemas"]["AgentTokenPage"];
                 };
             };
             /** @description A refusal */
@@ -8010,7 +8010,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditPageDoc"];
+                    "application/json": components["schemas"]["AuditEntryPage"];
                 };
             };
             /** @description A refusal */
@@ -8076,7 +8076,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateProjectDto"];
+                "application/json": components["schemas"]["CreateProject"];
             };
         };
         responses: {
@@ -8085,7 +8085,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProjectView"];
+                    "application/json": components["schemas"]["Project"];
                 };
             };
             /** @description A refusal */
@@ -8118,7 +8118,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProjectView"];
+                    "application/json": components["schemas"]["Project"];
                 };
             };
             /** @description A refusal */
@@ -8148,7 +8148,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ChangeProjectDto"];
+                "application/json": components["schemas"]["ChangeProject"];
             };
         };
         responses: {
@@ -8157,7 +8157,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProjectView"];
+                    "application/json": components["schemas"]["Project"];
                 };
             };
             /** @description A refusal */
@@ -8192,7 +8192,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProjectView"];
+                    "application/json": components["schemas"]["Project"];
                 };
             };
             /** @description A refusal */
@@ -8262,7 +8262,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateMilestoneDto"];
+                "application/json": components["schemas"]["CreateMilestone"];
             };
         };
         responses: {
@@ -8271,7 +8271,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MilestoneView"];
+                    "application/json": components["schemas"]["Milestone"];
                 };
             };
             /** @description A refusal */
@@ -8304,7 +8304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MilestoneView"];
+                    "application/json": components["schemas"]["Milestone"];
                 };
             };
             /** @description A refusal */
@@ -8334,7 +8334,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ChangeMilestoneDto"];
+                "application/json": components["schemas"]["ChangeMilestone"];
             };
         };
         responses: {
@@ -8343,7 +8343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MilestoneView"];
+                    "application/json": components["schemas"]["Milestone"];
                 };
             };
             /** @description A refusal */
@@ -8378,7 +8378,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MilestoneView"];
+                    "application/json": components["schemas"]["Milestone"];
                 };
             };
             /** @description A refusal */
@@ -8414,7 +8414,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookPageDoc"];
+                    "application/json": components["schemas"]["WebhookPage"];
                 };
             };
             /** @description A refusal */
@@ -8440,7 +8440,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WebhookDto"];
+                "application/json": components["schemas"]["CreateWebhook"];
             };
         };
         responses: {
@@ -8449,7 +8449,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewWebhookDoc"];
+                    "application/json": components["schemas"]["NewWebhook"];
                 };
             };
             /** @description A refusal */
@@ -8482,7 +8482,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookDoc"];
+                    "application/json": components["schemas"]["Webhook"];
                 };
             };
             /** @description A refusal */
@@ -8543,7 +8543,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WebhookChangeDto"];
+                "application/json": components["schemas"]["ChangeWebhook"];
             };
         };
         responses: {
@@ -8552,7 +8552,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookDoc"];
+                    "application/json": components["schemas"]["Webhook"];
                 };
             };
             /** @description A refusal */
@@ -8585,7 +8585,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewWebhookDoc"];
+                    "application/json": components["schemas"]["NewWebhook"];
                 };
             };
             /** @description A refusal */
@@ -8624,7 +8624,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeliveryPageDoc"];
+                    "application/json": components["schemas"]["WebhookDeliveryPage"];
                 };
             };
             /** @description A refusal */
@@ -8659,7 +8659,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeliveryDoc"];
+                    "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
             /** @description A refusal */
@@ -8689,7 +8689,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReplayDto"];
+                "application/json": components["schemas"]["ReplayDeliveries"];
             };
         };
         responses: {
@@ -8698,7 +8698,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReplayDoc"];
+                    "application/json": components["schemas"]["ReplayedDeliveries"];
                 };
             };
             /** @description A refusal */
@@ -8736,7 +8736,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PausePageDoc"];
+                    "application/json": components["schemas"]["PausePage"];
                 };
             };
             /** @description A refusal */
@@ -8764,7 +8764,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PauseDto"];
+                "application/json": components["schemas"]["CreatePause"];
             };
         };
         responses: {
@@ -8773,7 +8773,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PauseDoc"];
+                    "application/json": components["schemas"]["Pause"];
                 };
             };
             /** @description A refusal */
@@ -8806,7 +8806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EndedPauseDoc"];
+                    "application/json": components["schemas"]["EndedPause"];
                 };
             };
             /** @description A refusal */
@@ -8836,7 +8836,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LimitsDoc"];
+                    "application/json": components["schemas"]["Limits"];
                 };
             };
             /** @description A refusal */
@@ -8864,7 +8864,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LimitsDto"];
+                "application/json": components["schemas"]["SetLimits"];
             };
         };
         responses: {
@@ -8873,7 +8873,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LimitsDoc"];
+                    "application/json": components["schemas"]["Limits"];
                 };
             };
             /** @description A refusal */
@@ -8913,7 +8913,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BudgetPageDoc"];
+                    "application/json": components["schemas"]["BudgetPage"];
                 };
             };
             /** @description A refusal */
@@ -8941,7 +8941,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BudgetDto"];
+                "application/json": components["schemas"]["CreateBudget"];
             };
         };
         responses: {
@@ -8950,7 +8950,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BudgetDoc"];
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description A refusal */
@@ -8983,7 +8983,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BudgetDoc"];
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description A refusal */
@@ -9013,7 +9013,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BudgetChangeDto"];
+                "application/json": components["schemas"]["ChangeBudget"];
             };
         };
         responses: {
@@ -9022,7 +9022,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BudgetDoc"];
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description A refusal */
@@ -9052,7 +9052,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReallocationDto"];
+                "application/json": components["schemas"]["ReallocateBudget"];
             };
         };
         responses: {
@@ -9061,7 +9061,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReallocationDoc"];
+                    "application/json": components["schemas"]["Reallocation"];
                 };
             };
             /** @description A refusal */
@@ -9101,7 +9101,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelPricePageDoc"];
+                    "application/json": components["schemas"]["ModelPricePage"];
                 };
             };
             /** @description A refusal */
@@ -9124,7 +9124,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ModelPriceDto"];
+                "application/json": components["schemas"]["CreateModelPrice"];
             };
         };
         responses: {
@@ -9133,7 +9133,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelPriceDoc"];
+                    "application/json": components["schemas"]["ModelPrice"];
                 };
             };
             /** @description A refusal */
@@ -9164,7 +9164,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelRoutingDoc"];
+                    "application/json": components["schemas"]["ModelRouting"];
                 };
             };
             /** @description A refusal */
@@ -9192,7 +9192,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ModelRoutingDto"];
+                "application/json": components["schemas"]["SetModelRouting"];
             };
         };
         responses: {
@@ -9201,7 +9201,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelRoutingDoc"];
+                    "application/json": components["schemas"]["ModelRouting"];
                 };
             };
             /** @description A refusal */
@@ -9240,7 +9240,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelChoiceDoc"];
+                    "application/json": components["schemas"]["ModelChoice"];
                 };
             };
             /** @description A refusal */
@@ -9276,7 +9276,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RoutingSavingsDoc"];
+                    "application/json": components["schemas"]["RoutingSavings"];
                 };
             };
             /** @description A refusal */
@@ -9328,7 +9328,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UsagePageDoc"];
+                    "application/json": components["schemas"]["UsagePage"];
                     "text/csv": string;
                 };
             };
@@ -9365,7 +9365,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EstimateReportDoc"];
+                    "application/json": components["schemas"]["EstimateReport"];
                 };
             };
             /** @description A refusal */
@@ -9407,7 +9407,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UsageCostPageDoc"];
+                    "application/json": components["schemas"]["UsageCostPage"];
                 };
             };
             /** @description A refusal */
@@ -9445,7 +9445,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BudgetAlertPageDoc"];
+                    "application/json": components["schemas"]["BudgetAlertPage"];
                 };
             };
             /** @description A refusal */
@@ -9478,7 +9478,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProjectionDoc"];
+                    "application/json": components["schemas"]["Projection"];
                 };
             };
             /** @description A refusal */
@@ -9509,7 +9509,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProviderLimitListDoc"];
+                    "application/json": components["schemas"]["ProviderLimitList"];
                 };
             };
             /** @description A refusal */
@@ -9542,7 +9542,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProviderLimitDoc"];
+                    "application/json": components["schemas"]["ProviderLimit"];
                 };
             };
             /** @description A refusal */
@@ -9586,7 +9586,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentPageDoc"];
+                    "application/json": components["schemas"]["AgentPage"];
                 };
             };
             /** @description A refusal */
@@ -9619,7 +9619,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentDoc"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             /** @description A refusal */
@@ -9649,7 +9649,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RegisterAgentDto"];
+                "application/json": components["schemas"]["RegisterAgent"];
             };
         };
         responses: {
@@ -9659,7 +9659,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentDoc"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             201: {
@@ -9667,7 +9667,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentDoc"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             /** @description A refusal */
@@ -9700,7 +9700,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentHealthDoc"];
+                    "application/json": components["schemas"]["AgentHealth"];
                 };
             };
             /** @description A refusal */
@@ -9742,7 +9742,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HeartbeatPageDoc"];
+                    "application/json": components["schemas"]["HeartbeatPage"];
                 };
             };
             /** @description A refusal */
@@ -9770,7 +9770,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["IssueTokenDto"];
+                "application/json": components["schemas"]["IssueAgentToken"];
             };
         };
         responses: {
@@ -9779,7 +9779,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentTokenDoc"];
+                    "application/json": components["schemas"]["NewAgentToken"];
                 };
             };
             /** @description A refusal */
@@ -9838,7 +9838,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["HeartbeatDto"];
+                "application/json": components["schemas"]["HeartbeatRequest"];
             };
         };
         responses: {
@@ -9847,7 +9847,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HeartbeatAnswerDoc"];
+                    "application/json": components["schemas"]["HeartbeatAnswer"];
                 };
             };
             /** @description A refusal */
@@ -9911,7 +9911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskPageDto"];
+                    "application/json": components["schemas"]["TaskPage"];
                 };
             };
             /** @description A refusal */
@@ -9939,7 +9939,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateTaskDto"];
+                "application/json": components["schemas"]["CreateTask"];
             };
         };
         responses: {
@@ -9948,7 +9948,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskDto"];
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             /** @description A refusal */
@@ -9976,7 +9976,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateBatchDto"];
+                "application/json": components["schemas"]["CreateTasks"];
             };
         };
         responses: {
@@ -9985,7 +9985,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskListDto"];
+                    "application/json": components["schemas"]["TaskList"];
                 };
             };
             /** @description A refusal */
@@ -10013,7 +10013,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BulkCommandDto"];
+                "application/json": components["schemas"]["BulkCommand"];
             };
         };
         responses: {
@@ -10022,7 +10022,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BulkResultDto"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
             /** @description A refusal */
@@ -10050,7 +10050,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BulkCommandDto"];
+                "application/json": components["schemas"]["BulkCommand"];
             };
         };
         responses: {
@@ -10059,7 +10059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BulkResultDto"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
             /** @description A refusal */
@@ -10091,7 +10091,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CancelDto"];
+                "application/json": components["schemas"]["CancelTask"];
             };
         };
         responses: {
@@ -10100,7 +10100,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskDto"];
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             /** @description A refusal */
@@ -10132,7 +10132,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CommandDto"];
+                "application/json": components["schemas"]["TaskCommand"];
             };
         };
         responses: {
@@ -10141,7 +10141,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskDto"];
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             /** @description A refusal */
@@ -10173,7 +10173,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CommandDto"];
+                "application/json": components["schemas"]["TaskCommand"];
             };
         };
         responses: {
@@ -10182,7 +10182,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskDto"];
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             /** @description A refusal */
@@ -10214,7 +10214,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CommandDto"];
+                "application/json": components["schemas"]["TaskCommand"];
             };
         };
         responses: {
@@ -10223,7 +10223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskDto"];
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             /** @description A refusal */
@@ -10255,7 +10255,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CommandDto"];
+                "application/json": components["schemas"]["TaskCommand"];
             };
         };
         responses: {
@@ -10264,7 +10264,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskDto"];
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             /** @description A refusal */
@@ -10298,7 +10298,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ThroughputDto"];
+                    "application/json": components["schemas"]["Throughput"];
                 };
             };
             /** @description A refusal */
@@ -10329,7 +10329,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskCountsDto"];
+                    "application/json": components["schemas"]["TaskCounts"];
                 };
             };
             /** @description A refusal */
@@ -10362,7 +10362,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskDto"];
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             /** @description A refusal */
@@ -10392,7 +10392,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UpdateTaskDto"];
+                "application/json": components["schemas"]["UpdateTask"];
             };
         };
         responses: {
@@ -10401,7 +10401,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskDto"];
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             /** @description A refusal */
@@ -10439,7 +10439,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunPageDto"];
+                    "application/json": components["schemas"]["RunPage"];
                 };
             };
             /** @description A refusal */
@@ -10484,7 +10484,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LogPageDto"];
+                    "application/json": components["schemas"]["TaskLogPage"];
                 };
             };
             /** @description A refusal */
@@ -10512,7 +10512,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LogsDto"];
+                "application/json": components["schemas"]["AddLogs"];
             };
         };
         responses: {
@@ -10521,7 +10521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LogsOutcomeDto"];
+                    "application/json": components["schemas"]["AddedLogs"];
                 };
             };
             /** @description A refusal */
@@ -10559,7 +10559,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DependenciesDto"];
+                    "application/json": components["schemas"]["TaskDependencies"];
                 };
             };
             /** @description A refusal */
@@ -10589,7 +10589,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReplaceDependenciesDto"];
+                "application/json": components["schemas"]["ReplaceDependencies"];
             };
         };
         responses: {
@@ -10598,7 +10598,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DependenciesDto"];
+                    "application/json": components["schemas"]["TaskDependencies"];
                 };
             };
             /** @description A refusal */
@@ -10630,7 +10630,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AddDependenciesDto"];
+                "application/json": components["schemas"]["AddDependencies"];
             };
         };
         responses: {
@@ -10639,7 +10639,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DependenciesDto"];
+                    "application/json": components["schemas"]["TaskDependencies"];
                 };
             };
             /** @description A refusal */
@@ -10675,7 +10675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskGraphDto"];
+                    "application/json": components["schemas"]["TaskGraph"];
                 };
             };
             /** @description A refusal */
@@ -10711,7 +10711,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DependenciesDto"];
+                    "application/json": components["schemas"]["TaskDependencies"];
                 };
             };
             /** @description A refusal */
@@ -10743,7 +10743,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AssignDto"];
+                "application/json": components["schemas"]["AssignTask"];
             };
         };
         responses: {
@@ -10752,7 +10752,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskDto"];
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             /** @description A refusal */
@@ -10788,7 +10788,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InboundHookPageDoc"];
+                    "application/json": components["schemas"]["InboundHookPage"];
                 };
             };
             /** @description A refusal */
@@ -10814,7 +10814,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["InboundHookDto"];
+                "application/json": components["schemas"]["CreateInboundHook"];
             };
         };
         responses: {
@@ -10823,7 +10823,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewInboundHookDoc"];
+                    "application/json": components["schemas"]["NewInboundHook"];
                 };
             };
             /** @description A refusal */
@@ -10856,7 +10856,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InboundHookDoc"];
+                    "application/json": components["schemas"]["InboundHook"];
                 };
             };
             /** @description A refusal */
@@ -10917,7 +10917,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["InboundHookChangeDto"];
+                "application/json": components["schemas"]["ChangeInboundHook"];
             };
         };
         responses: {
@@ -10926,7 +10926,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InboundHookDoc"];
+                    "application/json": components["schemas"]["InboundHook"];
                 };
             };
             /** @description A refusal */
@@ -10959,7 +10959,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewInboundHookDoc"];
+                    "application/json": components["schemas"]["NewInboundHook"];
                 };
             };
             /** @description A refusal */
@@ -10997,7 +10997,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InboundDeliveryPageDoc"];
+                    "application/json": components["schemas"]["InboundHookDeliveryPage"];
                 };
             };
             /** @description A refusal */
@@ -11043,7 +11043,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InboundDeliveryDoc"];
+                    "application/json": components["schemas"]["InboundHookDelivery"];
                 };
             };
             /** @description A refusal */
@@ -11073,7 +11073,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AskDto"];
+                "application/json": components["schemas"]["AskQuestion"];
             };
         };
         responses: {
@@ -11082,7 +11082,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QuestionDoc"];
+                    "application/json": components["schemas"]["Question"];
                 };
             };
             /** @description A refusal */
@@ -11121,7 +11121,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QuestionPageDoc"];
+                    "application/json": components["schemas"]["QuestionPage"];
                 };
             };
             /** @description A refusal */
@@ -11154,7 +11154,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QuestionDoc"];
+                    "application/json": components["schemas"]["Question"];
                 };
             };
             /** @description A refusal */
@@ -11184,7 +11184,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AnswerDto"];
+                "application/json": components["schemas"]["AnswerQuestion"];
             };
         };
         responses: {
@@ -11193,7 +11193,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QuestionDoc"];
+                    "application/json": components["schemas"]["Question"];
                 };
             };
             /** @description A refusal */
@@ -11221,7 +11221,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["StartRunDto"];
+                "application/json": components["schemas"]["StartRun"];
             };
         };
         responses: {
@@ -11230,7 +11230,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReportOutcomeDto"];
+                    "application/json": components["schemas"]["ReportOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11258,7 +11258,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ProgressDto"];
+                "application/json": components["schemas"]["ReportProgress"];
             };
         };
         responses: {
@@ -11267,7 +11267,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProgressOutcomeDto"];
+                    "application/json": components["schemas"]["ProgressOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11295,7 +11295,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CheckpointDto"];
+                "application/json": components["schemas"]["SaveCheckpoint"];
             };
         };
         responses: {
@@ -11304,7 +11304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProgressOutcomeDto"];
+                    "application/json": components["schemas"]["ProgressOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11332,7 +11332,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RenewDto"];
+                "application/json": components["schemas"]["RenewRun"];
             };
         };
         responses: {
@@ -11341,7 +11341,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RenewalDto"];
+                    "application/json": components["schemas"]["Renewal"];
                 };
             };
             /** @description A refusal */
@@ -11369,7 +11369,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CompleteDto"];
+                "application/json": components["schemas"]["CompleteRun"];
             };
         };
         responses: {
@@ -11378,7 +11378,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CompletionDto"];
+                    "application/json": components["schemas"]["Completion"];
                 };
             };
             /** @description A refusal */
@@ -11406,7 +11406,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["FailDto"];
+                "application/json": components["schemas"]["FailRun"];
             };
         };
         responses: {
@@ -11415,7 +11415,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReportOutcomeDto"];
+                    "application/json": components["schemas"]["ReportOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11443,7 +11443,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReleaseDto"];
+                "application/json": components["schemas"]["ReleaseRun"];
             };
         };
         responses: {
@@ -11452,7 +11452,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReportOutcomeDto"];
+                    "application/json": components["schemas"]["ReportOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11478,7 +11478,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CompleteManyDto"];
+                "application/json": components["schemas"]["CompleteRuns"];
             };
         };
         responses: {
@@ -11487,7 +11487,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CompletionsDto"];
+                    "application/json": components["schemas"]["CompletionResults"];
                 };
             };
             /** @description A refusal */
@@ -11515,7 +11515,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["StartRunDto"];
+                "application/json": components["schemas"]["StartRun"];
             };
         };
         responses: {
@@ -11524,7 +11524,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReportOutcomeDto"];
+                    "application/json": components["schemas"]["ReportOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11552,7 +11552,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ProgressDto"];
+                "application/json": components["schemas"]["ReportProgress"];
             };
         };
         responses: {
@@ -11561,7 +11561,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProgressOutcomeDto"];
+                    "application/json": components["schemas"]["ProgressOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11589,7 +11589,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CheckpointDto"];
+                "application/json": components["schemas"]["SaveCheckpoint"];
             };
         };
         responses: {
@@ -11598,7 +11598,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProgressOutcomeDto"];
+                    "application/json": components["schemas"]["ProgressOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11626,7 +11626,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LogsDto"];
+                "application/json": components["schemas"]["AddLogs"];
             };
         };
         responses: {
@@ -11635,7 +11635,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LogsOutcomeDto"];
+                    "application/json": components["schemas"]["AddedLogs"];
                 };
             };
             /** @description A refusal */
@@ -11663,7 +11663,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RenewDto"];
+                "application/json": components["schemas"]["RenewRun"];
             };
         };
         responses: {
@@ -11672,7 +11672,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RenewalDto"];
+                    "application/json": components["schemas"]["Renewal"];
                 };
             };
             /** @description A refusal */
@@ -11700,7 +11700,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CompleteDto"];
+                "application/json": components["schemas"]["CompleteRun"];
             };
         };
         responses: {
@@ -11709,7 +11709,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CompletionDto"];
+                    "application/json": components["schemas"]["Completion"];
                 };
             };
             /** @description A refusal */
@@ -11737,7 +11737,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["FailDto"];
+                "application/json": components["schemas"]["FailRun"];
             };
         };
         responses: {
@@ -11746,7 +11746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReportOutcomeDto"];
+                    "application/json": components["schemas"]["ReportOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11774,7 +11774,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReleaseDto"];
+                "application/json": components["schemas"]["ReleaseRun"];
             };
         };
         responses: {
@@ -11783,7 +11783,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReportOutcomeDto"];
+                    "application/json": components["schemas"]["ReportOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11819,7 +11819,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunBudgetDoc"];
+                    "application/json": components["schemas"]["RunBudget"];
                 };
             };
             /** @description A refusal */
@@ -11847,7 +11847,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UsageDto"];
+                "application/json": components["schemas"]["ReportUsage"];
             };
         };
         responses: {
@@ -11856,7 +11856,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UsageOutcomeDto"];
+                    "application/json": components["schemas"]["UsageOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11884,7 +11884,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UsageDto"];
+                "application/json": components["schemas"]["ReportUsage"];
             };
         };
         responses: {
@@ -11893,7 +11893,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UsageOutcomeDto"];
+                    "application/json": components["schemas"]["UsageOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11921,7 +11921,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ProviderLimitReportDto"];
+                "application/json": components["schemas"]["ReportProviderLimit"];
             };
         };
         responses: {
@@ -11930,7 +11930,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProviderLimitOutcomeDto"];
+                    "application/json": components["schemas"]["ProviderLimitOutcome"];
                 };
             };
             /** @description A refusal */
@@ -11958,7 +11958,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ProviderLimitReportDto"];
+                "application/json": components["schemas"]["ReportProviderLimit"];
             };
         };
         responses: {
@@ -11967,7 +11967,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProviderLimitOutcomeDto"];
+                    "application/json": components["schemas"]["ProviderLimitOutcome"];
                 };
             };
             /** @description A refusal */
@@ -12026,7 +12026,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ClaimDto"];
+                "application/json": components["schemas"]["ClaimTasks"];
             };
         };
         responses: {
@@ -12035,7 +12035,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClaimDoc"];
+                    "application/json": components["schemas"]["Claim"];
                 };
             };
             /** @description A refusal */
@@ -12063,7 +12063,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SignalsDto"];
+                "application/json": components["schemas"]["AgentSignalsRequest"];
             };
         };
         responses: {
@@ -12072,7 +12072,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignalsAnswerDto"];
+                    "application/json": components["schemas"]["AgentSignals"];
                 };
             };
             /** @description A refusal */
@@ -12113,7 +12113,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskPageDto"];
+                    "application/json": components["schemas"]["TaskPage"];
                 };
             };
             /** @description A refusal */
@@ -12143,7 +12143,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TerminateDto"];
+                "application/json": components["schemas"]["TerminateAgent"];
             };
         };
         responses: {
@@ -12152,7 +12152,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentDoc"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             /** @description A refusal */
@@ -12180,7 +12180,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DeregisterDto"];
+                "application/json": components["schemas"]["DeregisterAgent"];
             };
         };
         responses: {
@@ -12189,7 +12189,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentDoc"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             /** @description A refusal */
@@ -12222,7 +12222,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ExplanationDto"];
+                    "application/json": components["schemas"]["Explanation"];
                 };
             };
             /** @description A refusal */
@@ -12253,7 +12253,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CoordinatorStatusDto"];
+                    "application/json": components["schemas"]["CoordinatorStatus"];
                 };
             };
             /** @description A refusal */
@@ -12279,7 +12279,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RecoverDto"];
+                "application/json": components["schemas"]["RecoveryRequest"];
             };
         };
         responses: {
@@ -12288,7 +12288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecoveryDto"];
+                    "application/json": components["schemas"]["Recovery"];
                 };
             };
             /** @description A refusal */
@@ -12328,7 +12328,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CoordinatorLogPageDto"];
+                    "application/json": components["schemas"]["CoordinatorLogPage"];
                 };
             };
             /** @description A refusal */
@@ -12407,7 +12407,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TicketDto"];
+                    "application/json": components["schemas"]["StreamTicket"];
                 };
             };
             /** @description A refusal */
@@ -12480,7 +12480,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AliveDoc"];
+                    "application/json": components["schemas"]["Liveness"];
                 };
             };
             /** @description A refusal */
@@ -12508,7 +12508,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReadinessDoc"];
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             /** @description A refusal */
@@ -12536,7 +12536,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SystemHealthDoc"];
+                    "application/json": components["schemas"]["SystemHealth"];
                 };
             };
             /** @description A refusal */
@@ -12559,7 +12559,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["GatewayHeartbeatDto"];
+                "application/json": components["schemas"]["GatewayHeartbeatRequest"];
             };
         };
         responses: {
@@ -12568,7 +12568,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GatewayHeartbeatDoc"];
+                    "application/json": components["schemas"]["GatewayHeartbeatAnswer"];
                 };
             };
             /** @description A refusal */
@@ -12591,7 +12591,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SessionReportsDto"];
+                "application/json": components["schemas"]["ReportSessions"];
             };
         };
         responses: {
@@ -12600,7 +12600,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReportResultsDoc"];
+                    "application/json": components["schemas"]["SessionReportResults"];
                 };
             };
             /** @description A refusal */
@@ -12623,7 +12623,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["GatewaySignalsDto"];
+                "application/json": components["schemas"]["GatewaySignalsRequest"];
             };
         };
         responses: {
@@ -12632,7 +12632,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GatewaySignalsDoc"];
+                    "application/json": components["schemas"]["GatewaySignals"];
                 };
             };
             /** @description A refusal */

@@ -4,7 +4,7 @@ import type { components } from '#lib/api-client';
 // Arguments that several tools have. How long and how large they may be is the API's to say: it refuses, and tells why.
 
 type Schemas = components['schemas'];
-export type TaskView = Schemas['TaskDto'];
+export type TaskView = Schemas['Task'];
 
 const ended = ['ABORTED', 'FAILED', 'COMPLETED', 'ARCHIVED'] as const;
 export const TASK_STATUS = z.enum(['PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', ...ended]);

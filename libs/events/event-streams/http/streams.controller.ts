@@ -13,7 +13,7 @@ import { atLeast } from '#lib/task-manager';
 import { EventStreams } from '../event-streams.js';
 import { LogStreams } from '../log-streams.js';
 import { Tickets } from '../tickets.js';
-import { EventsQuery, LogStreamQuery, TicketDto } from './streams.dto.js';
+import { EventsQuery, LogStreamQuery, StreamTicketDto } from './streams.dto.js';
 
 const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
@@ -70,8 +70,8 @@ export class StreamsController {
       'Browsers send no headers with a stream. A ticket stands in its address: it opens streams of this workspace for ' +
       '60 s, and they end when the access token does that it was asked for with.',
   })
-  @ApiCreatedResponse({ type: TicketDto })
-  issueTicket(@Req() request: AuthenticatedRequest): TicketDto {
+  @ApiCreatedResponse({ type: StreamTicketDto })
+  issueTicket(@Req() request: AuthenticatedRequest): StreamTicketDto {
     return this.tickets.issue(request);
   }
 

@@ -48,7 +48,7 @@ export class LogStreamQuery extends StreamQuery {
   event?: string;
 }
 
-export class TicketDto {
+export class StreamTicketDto {
   @ApiProperty({ description: 'For `?ticket=` of a stream.' }) ticket!: string;
   @ApiProperty({ format: 'date-time', description: 'Streams can be opened with it until then.' })
   expiresAt!: string;

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { ApiErrors, BodyBytes, RawBody, traceparentOfRequest, UuidParam } from '#lib/http';
 import { Public } from '#lib/identity';
 import { HookReceiver } from '../hook-receiver.js';
-import { InboundDeliveryDoc } from './inbound-hooks.dto.js';
+import { InboundHookDeliveryDto } from './inbound-hooks.dto.js';
 
 /** The headers of the signatures, and of ids: those of a generic event, of GitHub's and of GitLab's. */
 const HEADERS = [
@@ -41,7 +41,7 @@ export class HooksController {
   })
   @SignatureHeaders()
   @ApiBody({ schema: { type: 'object', additionalProperties: true } })
-  @ApiOkResponse({ type: InboundDeliveryDoc })
+  @ApiOkResponse({ type: InboundHookDeliveryDto })
   @ApiErrors(
     ...(['validation_failed', 'malformed_json', 'malformed_header', 'conflict_retry'] as const),
     ...(['invalid_hook_signature', 'inbound_hook_disabled', 'hook_rule_refused'] as const),

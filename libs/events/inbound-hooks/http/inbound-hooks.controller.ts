@@ -11,12 +11,12 @@ import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
 import { InboundHooks } from '../inbound-hooks.service.js';
 import {
-  InboundDeliveryPageDoc,
-  InboundHookChangeDto,
-  InboundHookDoc,
+  InboundHookDeliveryPageDto,
+  ChangeInboundHookDto,
   InboundHookDto,
-  InboundHookPageDoc,
-  NewInboundHookDoc,
+  CreateInboundHookDto,
+  InboundHookPageDto,
+  NewInboundHookDto,
 } from './inbound-hooks.dto.js';
 
 @ApiTags('Inbound hooks')
@@ -30,15 +30,15 @@ export class InboundHooksController {
   @ApiOperation({
     summary: 'Have events of another system make tasks; the secret is in this answer only',
   })
-  @ApiCreatedResponse({ type: NewInboundHookDoc })
+  @ApiCreatedResponse({ type: NewInboundHookDto })
   @ApiErrors('validation_failed', 'inbound_hook_limit')
-  create(@CurrentCaller() caller: Caller, @Body() body: InboundHookDto) {
+  create(@CurrentCaller() caller: Caller, @Body() body: CreateInboundHookDto) {
     return this.hooks.create(caller, body);
   }
 
   @Get()
   @ApiOperation({ summary: 'The inbound hooks of the workspace, the oldest first' })
-  @ApiOkResponse({ type: InboundHookPageDoc })
+  @ApiOkResponse({ type: InboundHookPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() { limit, cursor }: PageQuery) {
     return this.hooks.list(caller, { limit, after: idOfCursor(cursor) });
@@ -47,7 +47,7 @@ export class InboundHooksController {
   @Get(':id')
   @Versioned()
   @ApiOperation({ summary: 'One inbound hook' })
-  @ApiOkResponse({ type: InboundHookDoc })
+  @ApiOkResponse({ type: InboundHookDto })
   @ApiErrors('validation_failed', 'inbound_hook_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.hooks.get(caller, id);
@@ -56,12 +56,12 @@ export class InboundHooksController {
   @Patch(':id')
   @Versioned()
   @ApiOperation({ summary: 'Change, disable or enable an inbound hook' })
-  @ApiOkResponse({ type: InboundHookDoc })
+  @ApiOkResponse({ type: InboundHookDto })
   @ApiErrors('validation_failed', 'inbound_hook_not_found', 'version_mismatch')
   change(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: InboundHookChangeDto,
+    @Body() body: ChangeInboundHookDto,
     @IfMatch() version: number | undefined,
   ) {
     return this.hooks.change(caller, id, body, version);
@@ -86,7 +86,7 @@ export class InboundHooksController {
     operationId: 'rotateInboundHookSecret',
     summary: 'A new secret, in this answer only; the one before is valid for 24 hours more',
   })
-  @ApiOkResponse({ type: NewInboundHookDoc })
+  @ApiOkResponse({ type: NewInboundHookDto })
   @ApiErrors('validation_failed', 'inbound_hook_not_found')
   rotate(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.hooks.rotate(caller, id);
@@ -97,7 +97,7 @@ export class InboundHooksController {
     operationId: 'listInboundHookDeliveries',
     summary: 'What came of the events that were sent to an inbound hook, the newest first',
   })
-  @ApiOkResponse({ type: InboundDeliveryPageDoc })
+  @ApiOkResponse({ type: InboundHookDeliveryPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'inbound_hook_not_found')
   deliveries(
     @CurrentCaller() caller: Caller,

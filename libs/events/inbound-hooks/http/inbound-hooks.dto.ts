@@ -37,21 +37,21 @@ export class HookRuleDto implements HookRule {
 
 const RULES = { minItems: 1, maxItems: 50, description: 'The first that matches decides' };
 
-export class InboundHookDto implements InboundHookRequest {
+export class CreateInboundHookDto implements InboundHookRequest {
   @OneOf(HOOK_KINDS, { description: 'Who sends, and signs: generic is Standard Webhooks' })
   kind!: HookKind;
   @NestedList(() => HookRuleDto, RULES) rules!: HookRuleDto[];
   @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
 }
 
-export class InboundHookChangeDto implements InboundHookChange {
+export class ChangeInboundHookDto implements InboundHookChange {
   @NestedList(() => HookRuleDto, { ...RULES, optional: true }) rules?: HookRuleDto[];
   @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
   @Flag({ optional: true, description: 'Events for a disabled one are refused with 409' })
   enabled?: boolean;
 }
 
-export class InboundHookDoc implements InboundHookView {
+export class InboundHookDto implements InboundHookView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ description: 'Where the events are sent, below the address of the server' })
   path!: string;
@@ -67,19 +67,19 @@ export class InboundHookDoc implements InboundHookView {
   @ApiProperty(time) updatedAt!: string;
 }
 
-export class NewInboundHookDoc extends InboundHookDoc {
+export class NewInboundHookDto extends InboundHookDto {
   @ApiProperty({ description: 'What the sender signs with, in this answer only' }) secret!: string;
 }
 
-export class InboundHookPageDoc {
-  @ApiProperty({ type: [InboundHookDoc] }) items!: InboundHookDoc[];
+export class InboundHookPageDto {
+  @ApiProperty({ type: [InboundHookDto] }) items!: InboundHookDto[];
   @ApiProperty(text) nextCursor!: string | null;
 }
 
 const OUTCOME_WORDS =
   'known: the subject has a task already; ignored: `reason` says why; refused: no task could be made';
 
-export class InboundDeliveryDoc implements InboundDeliveryView {
+export class InboundHookDeliveryDto implements InboundDeliveryView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ description: 'The sender’s own id' }) deliveryId!: string;
   @ApiProperty() event!: string;
@@ -95,7 +95,7 @@ export class InboundDeliveryDoc implements InboundDeliveryView {
   @ApiProperty(time) receivedAt!: string;
 }
 
-export class InboundDeliveryPageDoc {
-  @ApiProperty({ type: [InboundDeliveryDoc] }) items!: InboundDeliveryDoc[];
+export class InboundHookDeliveryPageDto {
+  @ApiProperty({ type: [InboundHookDeliveryDto] }) items!: InboundHookDeliveryDto[];
   @ApiProperty(text) nextCursor!: string | null;
 }

@@ -5,11 +5,11 @@ import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, numberOfCursor } from '#lib/kernel';
 import { Deliveries } from '../deliveries.service.js';
 import {
-  DeliveryDoc,
-  DeliveryPageDoc,
+  WebhookDeliveryDto,
+  WebhookDeliveryPageDto,
   ListDeliveriesQuery,
-  ReplayDoc,
-  ReplayDto,
+  ReplayedDeliveriesDto,
+  ReplayDeliveriesDto,
 } from './webhooks.dto.js';
 
 @ApiTags('Webhooks')
@@ -23,7 +23,7 @@ export class DeliveriesController {
     operationId: 'listWebhookDeliveries',
     summary: 'What was sent to a webhook and what it answered, the newest events first',
   })
-  @ApiOkResponse({ type: DeliveryPageDoc })
+  @ApiOkResponse({ type: WebhookDeliveryPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'webhook_not_found')
   list(
     @CurrentCaller() caller: Caller,
@@ -44,7 +44,7 @@ export class DeliveriesController {
     operationId: 'sendTestWebhook',
     summary: 'Send an event `webhook.test`; its delivery tells what came of it',
   })
-  @ApiAcceptedResponse({ type: DeliveryDoc })
+  @ApiAcceptedResponse({ type: WebhookDeliveryDto })
   @ApiErrors('validation_failed', 'webhook_not_found', 'webhook_disabled')
   test(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.deliveries.test(caller, id);
@@ -57,9 +57,13 @@ export class DeliveriesController {
     operationId: 'replayWebhookDeliveries',
     summary: 'Send deliveries once more: some, those of a time, or all that failed',
   })
-  @ApiOkResponse({ type: ReplayDoc })
+  @ApiOkResponse({ type: ReplayedDeliveriesDto })
   @ApiErrors('validation_failed', 'webhook_not_found', 'webhook_disabled')
-  replay(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: ReplayDto) {
+  replay(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: ReplayDeliveriesDto,
+  ) {
     return this.deliveries.replay(caller, id, body);
   }
 }

@@ -11,11 +11,11 @@ import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
 import { Webhooks } from '../webhooks.service.js';
 import {
-  NewWebhookDoc,
-  WebhookChangeDto,
-  WebhookDoc,
+  NewWebhookDto,
+  ChangeWebhookDto,
   WebhookDto,
-  WebhookPageDoc,
+  CreateWebhookDto,
+  WebhookPageDto,
 } from './webhooks.dto.js';
 
 /** URLs of webhooks are often secrets themselves: nobody below ADMIN reads them. */
@@ -31,15 +31,15 @@ export class WebhooksController {
     summary:
       'Have events sent to a URL, to Slack, Discord, or by e-mail; the signing secret is in this answer only',
   })
-  @ApiCreatedResponse({ type: NewWebhookDoc })
+  @ApiCreatedResponse({ type: NewWebhookDto })
   @ApiErrors('validation_failed', 'webhook_limit')
-  create(@CurrentCaller() caller: Caller, @Body() body: WebhookDto) {
+  create(@CurrentCaller() caller: Caller, @Body() body: CreateWebhookDto) {
     return this.webhooks.create(caller, body);
   }
 
   @Get()
   @ApiOperation({ summary: 'The webhooks of the workspace, the oldest first' })
-  @ApiOkResponse({ type: WebhookPageDoc })
+  @ApiOkResponse({ type: WebhookPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() { limit, cursor }: PageQuery) {
     return this.webhooks.list(caller, { limit, after: idOfCursor(cursor) });
@@ -48,7 +48,7 @@ export class WebhooksController {
   @Get(':id')
   @Versioned()
   @ApiOperation({ summary: 'One webhook' })
-  @ApiOkResponse({ type: WebhookDoc })
+  @ApiOkResponse({ type: WebhookDto })
   @ApiErrors('validation_failed', 'webhook_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.webhooks.get(caller, id);
@@ -57,12 +57,12 @@ export class WebhooksController {
   @Patch(':id')
   @Versioned()
   @ApiOperation({ summary: 'Change, disable or enable a webhook' })
-  @ApiOkResponse({ type: WebhookDoc })
+  @ApiOkResponse({ type: WebhookDto })
   @ApiErrors('validation_failed', 'webhook_not_found', 'version_mismatch')
   change(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: WebhookChangeDto,
+    @Body() body: ChangeWebhookDto,
     @IfMatch() version: number | undefined,
   ) {
     return this.webhooks.change(caller, id, body, version);
@@ -87,7 +87,7 @@ export class WebhooksController {
     operationId: 'rotateWebhookSecret',
     summary: 'A new signing secret, in this answer only; the one before is valid for 24 hours more',
   })
-  @ApiOkResponse({ type: NewWebhookDoc })
+  @ApiOkResponse({ type: NewWebhookDto })
   @ApiErrors('validation_failed', 'webhook_not_found', 'webhook_unsigned')
   rotate(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.webhooks.rotate(caller, id);

@@ -84,7 +84,7 @@ const SHOWN = {
 };
 const QUIET = { ...OPTIONAL, description: 'For people: when messages wait' };
 
-export class WebhookChangeDto implements WebhookChange {
+export class ChangeWebhookDto implements WebhookChange {
   @Text({ max: 2_000, optional: true, description: URL_WORDS }) url?: string;
   @TextList(RECIPIENTS) recipients?: string[];
   @OneOfList(EVENT_FILTERS, { ...EVENTS, optional: true }) events?: string[];
@@ -98,7 +98,7 @@ export class WebhookChangeDto implements WebhookChange {
   enabled?: boolean;
 }
 
-export class WebhookDto implements WebhookRequest {
+export class CreateWebhookDto implements WebhookRequest {
   @OneOf(KINDS, { optional: true, description: 'Default signed: for programs. Others: for people' })
   kind?: Kind;
   @Text({ max: 2_000, optional: true, description: URL_WORDS }) url?: string;
@@ -121,7 +121,7 @@ const DELIVERY_ID = {
   pattern: { regexp: /^[1-9]\d{0,17}$/, words: 'be the id of a delivery' },
 };
 
-export class ReplayDto implements Replay {
+export class ReplayDeliveriesDto implements Replay {
   @TextList({
     minItems: 1,
     maxItems: 1_000,
@@ -138,7 +138,7 @@ export class ReplayDto implements Replay {
   @Timestamp({ optional: true, description: 'Events before' }) to?: string;
 }
 
-export class WebhookDoc implements WebhookView {
+export class WebhookDto implements WebhookView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ enum: KINDS }) kind!: Kind;
   @ApiProperty({ description: 'slack and discord: cut, as it is a secret; email: mailto:' })
@@ -163,17 +163,17 @@ export class WebhookDoc implements WebhookView {
   @ApiProperty(time) updatedAt!: string;
 }
 
-export class NewWebhookDoc extends WebhookDoc {
+export class NewWebhookDto extends WebhookDto {
   @ApiProperty({ ...text, description: 'The signing secret, in this answer only; null for people' })
   secret!: string | null;
 }
 
-export class WebhookPageDoc {
-  @ApiProperty({ type: [WebhookDoc] }) items!: WebhookDoc[];
+export class WebhookPageDto {
+  @ApiProperty({ type: [WebhookDto] }) items!: WebhookDto[];
   @ApiProperty(text) nextCursor!: string | null;
 }
 
-class AttemptDoc implements AttemptView {
+class DeliveryAttemptDto implements AttemptView {
   @ApiProperty({ type: 'integer' }) number!: number;
   @ApiProperty(time) startedAt!: string;
   @ApiProperty({ type: 'integer' }) durationMs!: number;
@@ -183,7 +183,7 @@ class AttemptDoc implements AttemptView {
   @ApiProperty({ ...text, description: 'The first 4 KiB' }) answer!: string | null;
 }
 
-export class DeliveryDoc implements DeliveryView {
+export class WebhookDeliveryDto implements DeliveryView {
   @ApiProperty({ description: 'The id of the event' }) id!: string;
   @ApiProperty() event!: string;
   @ApiProperty({ enum: STATES }) state!: DeliveryState;
@@ -192,14 +192,15 @@ export class DeliveryDoc implements DeliveryView {
   @ApiProperty(time) occurredAt!: string;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty(laterTime) nextAttemptAt!: string | null;
-  @ApiProperty({ type: [AttemptDoc], description: 'The last 20' }) attempts!: AttemptDoc[];
+  @ApiProperty({ type: [DeliveryAttemptDto], description: 'The last 20' })
+  attempts!: DeliveryAttemptDto[];
 }
 
-export class DeliveryPageDoc {
-  @ApiProperty({ type: [DeliveryDoc] }) items!: DeliveryDoc[];
+export class WebhookDeliveryPageDto {
+  @ApiProperty({ type: [WebhookDeliveryDto] }) items!: WebhookDeliveryDto[];
   @ApiProperty(text) nextCursor!: string | null;
 }
 
-export class ReplayDoc {
+export class ReplayedDeliveriesDto {
   @ApiProperty({ type: 'integer' }) replayed!: number;
 }

@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes fields by the decorators that check them', () => {
-    expect(document.components?.schemas?.ThingDto).toEqual({
+    expect(document.components?.schemas?.Thing).toEqual({
       type: 'object',
       required: ['title'],
       properties: {
@@ -80,11 +80,11 @@ describe('the OpenAPI document', () => {
           type: 'array',
           minItems: 0,
           maxItems: 2,
-          items: { $ref: '#/components/schemas/ItemDto' },
+          items: { $ref: '#/components/schemas/Item' },
         },
       },
     });
-    expect(document.components?.schemas?.ItemDto).toMatchObject({
+    expect(document.components?.schemas?.Item).toMatchObject({
       properties: { note: { type: ['string', 'null'] } },
     });
   });

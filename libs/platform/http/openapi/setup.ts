@@ -4,6 +4,7 @@ import { API_PREFIX } from '../configure.js';
 import { Problem } from './api-errors.js';
 import { withNullTypes } from './null-types.js';
 import { operationId } from './operation-id.js';
+import { withPublicNames } from './public-names.js';
 import { describeErrors } from './refine.js';
 import { TAGS } from './tags.js';
 
@@ -37,7 +38,7 @@ function createOpenApiDocument(
   });
   describeErrors(document);
   options.refine?.(document);
-  return withNullTypes(document);
+  return withNullTypes(withPublicNames(document));
 }
 
 /** The page stands beside the dashboard: it runs nothing that is not a file of its own. Only styles are in the page. */

@@ -23,7 +23,7 @@ export interface Period {
   to?: string;
 }
 
-/** What tasks were expected to use, and what they used, in tokens. EstimatesOfKindDoc says what the fields mean. */
+/** What tasks were expected to use, and what they used, in tokens. KindEstimatesDto says what the fields mean. */
 export interface EstimateFigures {
   tasks: number;
   unreported: number;
@@ -49,7 +49,7 @@ export interface EstimateReport {
 export const COST_GROUPS = ['task', 'project'] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
-/** What a completed task cost, or all of a project. UsageCostDoc says what the fields mean. */
+/** What a completed task cost, or all of a project. UsageCostDto says what the fields mean. */
 export interface CostView {
   taskId: string | null;
   title: string | null;

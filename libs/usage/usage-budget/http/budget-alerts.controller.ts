@@ -4,7 +4,7 @@ import { ApiErrors, PageQuery, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, numberOfCursor } from '#lib/kernel';
 import { BudgetAlerts } from '../history/budget-alerts.js';
-import { BudgetAlertPageDoc } from './budget-alerts.dto.js';
+import { BudgetAlertPageDto } from './budget-alerts.dto.js';
 
 @ApiTags('Budgets')
 @Controller('budgets')
@@ -17,7 +17,7 @@ export class BudgetAlertsController {
     operationId: 'listBudgetAlerts',
     summary: 'Which steps a budget has reached, and when, the newest first',
   })
-  @ApiOkResponse({ type: BudgetAlertPageDoc })
+  @ApiOkResponse({ type: BudgetAlertPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'budget_not_found')
   list(
     @CurrentCaller() caller: Caller,

@@ -3,7 +3,7 @@ import type { BudgetAlertView } from '../history/budget-alerts.js';
 
 const tokens = { type: String, example: '750000' } as const;
 
-export class BudgetAlertDoc implements BudgetAlertView {
+export class BudgetAlertDto implements BudgetAlertView {
   @ApiProperty({ format: 'date-time' }) at!: string;
 
   @ApiProperty({ enum: ['warning', 'critical'], description: 'critical: it is used up' })
@@ -20,7 +20,7 @@ export class BudgetAlertDoc implements BudgetAlertView {
   @ApiProperty({ example: '75 % of the budget of the project is used' }) message!: string;
 }
 
-export class BudgetAlertPageDoc {
-  @ApiProperty({ type: [BudgetAlertDoc] }) items!: BudgetAlertDoc[];
+export class BudgetAlertPageDto {
+  @ApiProperty({ type: [BudgetAlertDto] }) items!: BudgetAlertDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }

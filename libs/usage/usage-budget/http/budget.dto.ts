@@ -15,7 +15,7 @@ const tokens = { type: String, example: '1000000' };
 const POLICY =
   'What happens to running tasks when it is used up: they are paused, may finish, or are cancelled; `pause` when left out';
 
-export class BudgetDto implements BudgetRequest {
+export class CreateBudgetDto implements BudgetRequest {
   @OneOf(BUDGET_SCOPES)
   scope!: BudgetScope;
 
@@ -38,7 +38,7 @@ export class BudgetDto implements BudgetRequest {
   policy?: BudgetPolicy;
 }
 
-export class BudgetChangeDto implements BudgetChange {
+export class ChangeBudgetDto implements BudgetChange {
   @TokenCount({ optional: true })
   allocated?: string;
 
@@ -52,7 +52,7 @@ export class BudgetChangeDto implements BudgetChange {
   policy?: BudgetPolicy;
 }
 
-export class ReallocationDto {
+export class ReallocateBudgetDto {
   @Id({ description: 'The budget that gets the tokens' })
   to!: string;
 
@@ -71,7 +71,7 @@ export class ListBudgetsQuery extends PageQuery {
   active?: boolean;
 }
 
-export class BudgetDoc implements BudgetView {
+export class BudgetDto implements BudgetView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ enum: BUDGET_SCOPES }) scope!: BudgetScope;
   @ApiProperty({ ...id, description: 'With the scope global, the workspace' }) scopeId!: string;
@@ -101,12 +101,12 @@ export class BudgetDoc implements BudgetView {
   @ApiProperty(time) updatedAt!: string;
 }
 
-export class BudgetPageDoc {
-  @ApiProperty({ type: [BudgetDoc] }) items!: BudgetDoc[];
+export class BudgetPageDto {
+  @ApiProperty({ type: [BudgetDto] }) items!: BudgetDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class ReallocationDoc implements Reallocation {
-  @ApiProperty({ type: BudgetDoc }) from!: BudgetDoc;
-  @ApiProperty({ type: BudgetDoc }) to!: BudgetDoc;
+export class ReallocationDto implements Reallocation {
+  @ApiProperty({ type: BudgetDto }) from!: BudgetDto;
+  @ApiProperty({ type: BudgetDto }) to!: BudgetDto;
 }

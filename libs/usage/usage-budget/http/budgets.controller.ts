@@ -5,13 +5,13 @@ import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
 import { Budgets } from '../budgets/budgets.service.js';
 import {
-  BudgetChangeDto,
-  BudgetDoc,
+  ChangeBudgetDto,
   BudgetDto,
-  BudgetPageDoc,
+  CreateBudgetDto,
+  BudgetPageDto,
   ListBudgetsQuery,
-  ReallocationDoc,
   ReallocationDto,
+  ReallocateBudgetDto,
 } from './budget.dto.js';
 
 @ApiTags('Budgets')
@@ -28,7 +28,7 @@ export class BudgetsController {
     summary:
       'Limit the tokens that the workspace, a project, a milestone or a task may use in a period',
   })
-  @ApiCreatedResponse({ type: BudgetDoc })
+  @ApiCreatedResponse({ type: BudgetDto })
   @ApiErrors(
     'validation_failed',
     'budget_period_taken',
@@ -36,14 +36,14 @@ export class BudgetsController {
     'milestone_not_found',
     'task_not_found',
   )
-  create(@CurrentCaller() caller: Caller, @Body() body: BudgetDto) {
+  create(@CurrentCaller() caller: Caller, @Body() body: CreateBudgetDto) {
     return this.budgets.create(caller, body);
   }
 
   @Get()
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({ summary: 'The budgets of the workspace, the newest first' })
-  @ApiOkResponse({ type: BudgetPageDoc })
+  @ApiOkResponse({ type: BudgetPageDto })
   @ApiErrors(
     'validation_failed',
     'malformed_cursor',
@@ -60,7 +60,7 @@ export class BudgetsController {
   @Versioned()
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({ summary: 'One budget' })
-  @ApiOkResponse({ type: BudgetDoc })
+  @ApiOkResponse({ type: BudgetDto })
   @ApiErrors('validation_failed', 'budget_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.budgets.get(caller, id);
@@ -73,12 +73,12 @@ export class BudgetsController {
     operationId: 'changeBudget',
     summary: 'Raise or lower it, or change its period or policy',
   })
-  @ApiOkResponse({ type: BudgetDoc })
+  @ApiOkResponse({ type: BudgetDto })
   @ApiErrors('validation_failed', 'budget_not_found', 'budget_period_taken', 'version_mismatch')
   change(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: BudgetChangeDto,
+    @Body() body: ChangeBudgetDto,
     @IfMatch() version: number | undefined,
   ) {
     return this.budgets.change(caller, id, body, version);
@@ -92,12 +92,12 @@ export class BudgetsController {
     operationId: 'reallocateBudget',
     summary: 'Move tokens that are not used to another budget',
   })
-  @ApiOkResponse({ type: ReallocationDoc })
+  @ApiOkResponse({ type: ReallocationDto })
   @ApiErrors('validation_failed', 'budget_not_found', 'budget_exceeded')
   reallocate(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: ReallocationDto,
+    @Body() body: ReallocateBudgetDto,
   ) {
     return this.budgets.reallocate(caller, id, body);
   }

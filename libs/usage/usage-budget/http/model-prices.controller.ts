@@ -5,9 +5,9 @@ import { type Account, Auth, CurrentAccount } from '#lib/identity';
 import { PriceKeeper } from '../prices/price-keeper.js';
 import {
   ListModelPricesQuery,
-  ModelPriceDoc,
   ModelPriceDto,
-  ModelPricePageDoc,
+  CreateModelPriceDto,
+  ModelPricePageDto,
 } from './model-prices.dto.js';
 
 @ApiTags('Models')
@@ -21,7 +21,7 @@ export class ModelPricesController {
     operationId: 'listModelPrices',
     summary: 'What tokens of the models cost; by model, the newest first',
   })
-  @ApiOkResponse({ type: ModelPricePageDoc })
+  @ApiOkResponse({ type: ModelPricePageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@Query() { model, at, ...page }: ListModelPricesQuery) {
     return this.prices.list({ model, at }, page);
@@ -35,9 +35,9 @@ export class ModelPricesController {
     description:
       'Prices do not change: a correction is a new price from now on. The same price again is answered as the first time.',
   })
-  @ApiCreatedResponse({ type: ModelPriceDoc })
+  @ApiCreatedResponse({ type: ModelPriceDto })
   @ApiErrors('validation_failed', 'price_exists')
-  create(@CurrentAccount() account: Account, @Body() body: ModelPriceDto) {
+  create(@CurrentAccount() account: Account, @Body() body: CreateModelPriceDto) {
     return this.prices.add(account, body);
   }
 }

@@ -22,7 +22,7 @@ export class ListModelPricesQuery extends PageQuery implements PriceFilter {
   at?: string;
 }
 
-export class ModelPriceDto implements NewPrice {
+export class CreateModelPriceDto implements NewPrice {
   @Text({ max: 100, example: 'claude-sonnet-4' })
   model!: string;
 
@@ -45,7 +45,7 @@ export class ModelPriceDto implements NewPrice {
   cacheWriteUsd!: string;
 }
 
-export class ModelPriceDoc implements PriceView {
+export class ModelPriceDto implements PriceView {
   @ApiProperty({ example: 'claude-sonnet-4' }) model!: string;
   @ApiProperty({ enum: MODEL_TIERS, description: TIER }) tier!: ModelTier;
   @ApiProperty({ ...time, description: 'It holds until the next one of the model' })
@@ -64,7 +64,7 @@ export class ModelPriceDoc implements PriceView {
   @ApiProperty(time) createdAt!: string;
 }
 
-export class ModelPricePageDoc implements Page<PriceView> {
-  @ApiProperty({ type: [ModelPriceDoc] }) items!: ModelPriceDoc[];
+export class ModelPricePageDto implements Page<PriceView> {
+  @ApiProperty({ type: [ModelPriceDto] }) items!: ModelPriceDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }

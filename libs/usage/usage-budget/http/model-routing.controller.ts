@@ -6,11 +6,11 @@ import type { Caller } from '#lib/kernel';
 import { ModelRouting } from '../routing/model-routing.js';
 import { RoutingSavings } from '../routing/routing-savings.js';
 import {
-  ModelChoiceDoc,
-  ModelRoutingDoc,
+  ModelChoiceDto,
   ModelRoutingDto,
+  SetModelRoutingDto,
   PreviewRoutingQuery,
-  RoutingSavingsDoc,
+  RoutingSavingsDto,
   RoutingSavingsQuery,
 } from './model-routing.dto.js';
 
@@ -29,7 +29,7 @@ export class ModelRoutingController {
     operationId: 'getModelRouting',
     summary: 'By which rules tasks are given their models',
   })
-  @ApiOkResponse({ type: ModelRoutingDoc })
+  @ApiOkResponse({ type: ModelRoutingDto })
   @ApiErrors('validation_failed')
   get(@CurrentCaller() caller: Caller) {
     return this.routing.get(caller);
@@ -44,11 +44,11 @@ export class ModelRoutingController {
     description:
       'For tasks that are handed out from then on; other servers know within 30 seconds.',
   })
-  @ApiOkResponse({ type: ModelRoutingDoc })
+  @ApiOkResponse({ type: ModelRoutingDto })
   @ApiErrors('validation_failed', 'project_not_found', 'version_mismatch')
   set(
     @CurrentCaller() caller: Caller,
-    @Body() body: ModelRoutingDto,
+    @Body() body: SetModelRoutingDto,
     @IfMatch() version: number | undefined,
   ) {
     return this.routing.set(caller, body, version);
@@ -61,7 +61,7 @@ export class ModelRoutingController {
     summary: 'The model that such a task would be given, and by which rule',
     description: 'Unless its agent has a `model` of its own: such an agent keeps it.',
   })
-  @ApiOkResponse({ type: ModelChoiceDoc })
+  @ApiOkResponse({ type: ModelChoiceDto })
   @ApiErrors('validation_failed', 'project_not_found')
   preview(@CurrentCaller() caller: Caller, @Query() query: PreviewRoutingQuery) {
     const { taskType = '', priority, estimatedComplexity, estimatedTokens, projectId } = query;
@@ -80,7 +80,7 @@ export class ModelRoutingController {
     operationId: 'getModelRoutingSavings',
     summary: 'What the tokens of a time cost, and what the dearest model would have cost',
   })
-  @ApiOkResponse({ type: RoutingSavingsDoc })
+  @ApiOkResponse({ type: RoutingSavingsDto })
   @ApiErrors('validation_failed')
   getSavings(@CurrentCaller() caller: Caller, @Query() { from, to }: RoutingSavingsQuery) {
     return this.savings.between(caller, from, to);

@@ -17,7 +17,7 @@ function LowerCase(): PropertyDecorator {
   );
 }
 
-export class RoutingRuleDto implements RoutingRule {
+export class RoutingRuleRequestDto implements RoutingRule {
   @Text({ max: 100, optional: true, example: 'review', description: 'Only tasks of this type' })
   taskType?: string;
 
@@ -41,29 +41,29 @@ export class RoutingRuleDto implements RoutingRule {
   model?: string;
 }
 
-export class TierModelsDto implements Partial<TierModels> {
+export class TierModelsRequestDto implements Partial<TierModels> {
   @Text(MODEL) haiku?: string;
   @Text(MODEL) sonnet?: string;
   @Text(MODEL) opus?: string;
 }
 
-export class ModelRoutingDto implements RoutingRequest {
+export class SetModelRoutingDto implements RoutingRequest {
   @Flag({ description: 'Whether runs are given models' })
   enabled!: boolean;
 
-  @NestedList(() => RoutingRuleDto, {
+  @NestedList(() => RoutingRuleRequestDto, {
     maxItems: 100,
     description: "The first that holds for a task counts, and before the server's own",
   })
-  rules!: RoutingRuleDto[];
+  rules!: RoutingRuleRequestDto[];
 
-  @Nested(() => TierModelsDto, {
+  @Nested(() => TierModelsRequestDto, {
     description: "The models of the tiers; the server's for those left out",
   })
-  tiers!: TierModelsDto;
+  tiers!: TierModelsRequestDto;
 }
 
-class RoutingRuleDoc implements RoutingRule {
+class RoutingRuleDto implements RoutingRule {
   @ApiProperty({ required: false }) taskType?: string;
   @ApiProperty({ type: 'integer', required: false }) minPriority?: number;
   @ApiProperty({ type: 'integer', required: false }) minComplexity?: number;
@@ -73,17 +73,17 @@ class RoutingRuleDoc implements RoutingRule {
   @ApiProperty({ required: false }) model?: string;
 }
 
-class TierModelsDoc implements TierModels {
+class TierModelsDto implements TierModels {
   @ApiProperty({ example: 'claude-haiku-4-5' }) haiku!: string;
   @ApiProperty({ example: 'claude-sonnet-4-6' }) sonnet!: string;
   @ApiProperty({ example: 'claude-opus-4-6' }) opus!: string;
 }
 
-export class ModelRoutingDoc implements RoutingView {
+export class ModelRoutingDto implements RoutingView {
   @ApiProperty() enabled!: boolean;
-  @ApiProperty({ type: [RoutingRuleDoc] }) rules!: RoutingRuleDoc[];
-  @ApiProperty({ type: TierModelsDoc, description: 'The model of each tier' })
-  tiers!: TierModelsDoc;
+  @ApiProperty({ type: [RoutingRuleDto] }) rules!: RoutingRuleDto[];
+  @ApiProperty({ type: TierModelsDto, description: 'The model of each tier' })
+  tiers!: TierModelsDto;
   @ApiProperty({ type: 'integer', description: '0 until somebody has set it' }) version!: number;
 }
 
@@ -116,7 +116,7 @@ export class PreviewRoutingQuery {
   projectId?: string;
 }
 
-export class ModelChoiceDoc {
+export class ModelChoiceDto {
   @ApiProperty({ example: 'claude-sonnet-4-6' }) model!: string;
   @ApiProperty({
     type: String,
@@ -147,7 +147,7 @@ export class RoutingSavingsQuery {
   to?: string;
 }
 
-class ModelSavingsDoc implements ModelSavings {
+class ModelSavingsDto implements ModelSavings {
   @ApiProperty({ example: 'claude-haiku-4-5' }) model!: string;
   @ApiProperty(tokens) tokens!: string;
   @ApiProperty(usd) actualUsd!: string;
@@ -156,7 +156,7 @@ class ModelSavingsDoc implements ModelSavings {
   @ApiProperty({ type: Number, nullable: true, example: 80 }) savedPercent!: number | null;
 }
 
-export class RoutingSavingsDoc implements Savings {
+export class RoutingSavingsDto implements Savings {
   @ApiProperty({ type: String, format: 'date-time' }) from!: string;
   @ApiProperty({ type: String, format: 'date-time' }) to!: string;
   @ApiProperty({ example: 'claude-opus-4-6', description: 'The model of the tier opus' })
@@ -178,6 +178,6 @@ export class RoutingSavingsDoc implements Savings {
     description: 'Of dearestUsd, with one decimal; null while that is 0',
   })
   savedPercent!: number | null;
-  @ApiProperty({ type: [ModelSavingsDoc], description: 'The most saved first' })
-  models!: ModelSavingsDoc[];
+  @ApiProperty({ type: [ModelSavingsDto], description: 'The most saved first' })
+  models!: ModelSavingsDto[];
 }

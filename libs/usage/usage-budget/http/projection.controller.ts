@@ -4,7 +4,7 @@ import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { Projections } from '../projection/projections.service.js';
-import { ProjectionDoc } from './projection.dto.js';
+import { ProjectionDto } from './projection.dto.js';
 
 @ApiTags('Budgets')
 @Controller('budgets')
@@ -17,7 +17,7 @@ export class ProjectionController {
     operationId: 'getProjection',
     summary: 'How fast a budget is used, when it will be exhausted, and what to do',
   })
-  @ApiOkResponse({ type: ProjectionDoc })
+  @ApiOkResponse({ type: ProjectionDto })
   @ApiErrors('budget_not_found')
   get(@CurrentCaller() { workspaceId }: Caller, @UuidParam() id: string) {
     return this.projections.of(workspaceId, id);

@@ -8,7 +8,7 @@ const time = { type: String, format: 'date-time' };
 const daysOrNull = { type: Number, nullable: true, example: 6.5 };
 
 /** Tokens a day. */
-export class BurnRatesDoc implements Record<keyof BurnRates, string> {
+export class BurnRatesDto implements Record<keyof BurnRates, string> {
   @ApiProperty({ ...tokens, description: '24 times what was used in the last hour' })
   lastHour!: string;
   @ApiProperty({ ...tokens, description: 'What was used in the last 24 hours' }) lastDay!: string;
@@ -21,19 +21,19 @@ export class BurnRatesDoc implements Record<keyof BurnRates, string> {
   ewma!: string;
 }
 
-export class ThrottleDoc {
+export class ThrottleDto {
   @ApiProperty({ type: 'integer', description: 'Runs that may go on at once' }) maxRuns!: number;
   @ApiProperty(time) since!: string;
 }
 
-export class ProjectionDoc implements ProjectionView {
+export class ProjectionDto implements ProjectionView {
   @ApiProperty({ type: String, format: 'uuid' }) budgetId!: string;
   @ApiProperty({ ...tokens, description: 'Not used' }) remainingTokens!: string;
   @ApiProperty({ ...tokens, description: 'Neither used nor held by runs' })
   availableTokens!: string;
   @ApiProperty({ ...tokens, description: 'Tokens a day: those of the last 24 hours' })
   dailyBurnRate!: string;
-  @ApiProperty({ type: BurnRatesDoc, description: 'Tokens a day' }) burnRates!: BurnRatesDoc;
+  @ApiProperty({ type: BurnRatesDto, description: 'Tokens a day' }) burnRates!: BurnRatesDto;
   @ApiProperty({ ...daysOrNull, description: 'At dailyBurnRate; null: nothing was used' })
   daysUntilExhaustion!: number | null;
   @ApiProperty({ ...daysOrNull, description: 'At the fastest of burnRates; null: never' })
@@ -57,10 +57,10 @@ export class ProjectionDoc implements ProjectionView {
   })
   recommendation!: Recommendation;
   @ApiProperty({
-    type: ThrottleDoc,
+    type: ThrottleDto,
     nullable: true,
     description: 'The limit that the coordinator has set by it; null: none',
   })
-  throttle!: ThrottleDoc | null;
+  throttle!: ThrottleDto | null;
   @ApiProperty({ ...time, description: 'When this was so' }) at!: string;
 }

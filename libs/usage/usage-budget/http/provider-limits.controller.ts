@@ -4,7 +4,7 @@ import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { ProviderLimits } from '../provider-limits/provider-limits.service.js';
-import { ProviderLimitDoc, ProviderLimitListDoc } from './provider-limits.dto.js';
+import { ProviderLimitDto, ProviderLimitListDto } from './provider-limits.dto.js';
 
 @ApiTags('Models')
 @Controller('provider-limits')
@@ -14,7 +14,7 @@ export class ProviderLimitsController {
   @Get()
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({ summary: 'The providers that refuse the workspace, and until when' })
-  @ApiOkResponse({ type: ProviderLimitListDoc })
+  @ApiOkResponse({ type: ProviderLimitListDto })
   list(@CurrentCaller() caller: Caller) {
     return this.limits.list(caller);
   }
@@ -22,7 +22,7 @@ export class ProviderLimitsController {
   @Delete(':id')
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({ summary: 'The provider works again: let go on what waits for it' })
-  @ApiOkResponse({ type: ProviderLimitDoc })
+  @ApiOkResponse({ type: ProviderLimitDto })
   @ApiErrors('validation_failed', 'provider_limit_not_found')
   remove(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.limits.remove(caller, id);

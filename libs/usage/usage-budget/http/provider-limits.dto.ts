@@ -5,14 +5,14 @@ import type { ProviderLimitView } from '../provider-limits/provider-limits.servi
 const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
 
-export class LimitReporterDoc {
+export class LimitReporterDto {
   @ApiProperty(id) runId!: string;
   @ApiProperty(id) agentId!: string;
   @ApiProperty() agentName!: string;
   @ApiProperty(time) at!: string;
 }
 
-export class ProviderLimitDoc implements ProviderLimitView {
+export class ProviderLimitDto implements ProviderLimitView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ example: 'anthropic' }) provider!: string;
   @ApiProperty({ type: String, nullable: true, description: 'null: all of its models' })
@@ -20,10 +20,10 @@ export class ProviderLimitDoc implements ProviderLimitView {
   @ApiProperty({ enum: LIMIT_KINDS }) kind!: LimitKind;
   @ApiProperty(time) since!: string;
   @ApiProperty(time) until!: string;
-  @ApiProperty({ type: LimitReporterDoc, description: 'The run that told of it last' })
-  reportedBy!: LimitReporterDoc;
+  @ApiProperty({ type: LimitReporterDto, description: 'The run that told of it last' })
+  reportedBy!: LimitReporterDto;
 }
 
-export class ProviderLimitListDoc {
-  @ApiProperty({ type: [ProviderLimitDoc] }) items!: ProviderLimitDoc[];
+export class ProviderLimitListDto {
+  @ApiProperty({ type: [ProviderLimitDto] }) items!: ProviderLimitDto[];
 }

@@ -6,9 +6,9 @@ import type { Caller } from '#lib/kernel';
 import { UsageReports } from '../estimates/usage-reports.service.js';
 import {
   CostsQuery,
-  EstimateReportDoc,
+  EstimateReportDto,
   EstimatesQuery,
-  UsageCostPageDoc,
+  UsageCostPageDto,
 } from './usage-reports.dto.js';
 
 @ApiTags('Usage')
@@ -22,7 +22,7 @@ export class UsageReportsController {
     operationId: 'getEstimateReport',
     summary: 'What completed tasks were expected to use, and what they used',
   })
-  @ApiOkResponse({ type: EstimateReportDoc })
+  @ApiOkResponse({ type: EstimateReportDto })
   @ApiErrors('validation_failed')
   estimates(@CurrentCaller() { workspaceId }: Caller, @Query() query: EstimatesQuery) {
     return this.reports.estimates(workspaceId, query);
@@ -33,7 +33,7 @@ export class UsageReportsController {
     operationId: 'listUsageCosts',
     summary: 'What each completed task cost, the latest first, or each project',
   })
-  @ApiOkResponse({ type: UsageCostPageDoc })
+  @ApiOkResponse({ type: UsageCostPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   costs(@CurrentCaller() { workspaceId }: Caller, @Query() query: CostsQuery) {
     return this.reports.costs(workspaceId, { ...query, groupBy: query.groupBy ?? 'task' });

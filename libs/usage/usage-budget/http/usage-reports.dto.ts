@@ -38,7 +38,7 @@ export class CostsQuery extends PageQuery implements Period {
   to?: string;
 }
 
-export class EstimateFiguresDoc implements EstimateFigures {
+export class EstimateFiguresDto implements EstimateFigures {
   @ApiProperty({ ...count, description: 'Tasks that have completed' }) tasks!: number;
   @ApiProperty({
     ...count,
@@ -65,24 +65,24 @@ export class EstimateFiguresDoc implements EstimateFigures {
   within20Percent!: number | null;
 }
 
-export class EstimatesOfKindDoc extends EstimateFiguresDoc implements EstimatesOfKind {
+export class KindEstimatesDto extends EstimateFiguresDto implements EstimatesOfKind {
   @ApiProperty({ example: 'development' }) taskType!: string;
   @ApiProperty(idOrNull) projectId!: string | null;
 }
 
-export class EstimateReportDoc implements EstimateReport {
+export class EstimateReportDto implements EstimateReport {
   @ApiProperty(time) from!: string;
   @ApiProperty(time) to!: string;
-  @ApiProperty({ type: EstimateFiguresDoc }) total!: EstimateFiguresDoc;
+  @ApiProperty({ type: EstimateFiguresDto }) total!: EstimateFiguresDto;
   @ApiProperty({
-    type: [EstimatesOfKindDoc],
+    type: [KindEstimatesDto],
     description: 'By type and project: the 500 with most tasks, these first',
   })
-  items!: EstimatesOfKindDoc[];
+  items!: KindEstimatesDto[];
   @ApiProperty({ description: 'There are more than these' }) more!: boolean;
 }
 
-export class UsageCostDoc implements CostView {
+export class UsageCostDto implements CostView {
   @ApiProperty({ ...idOrNull, description: 'null for a project, as its title, type and time are' })
   taskId!: string | null;
   @ApiProperty(textOrNull) title!: string | null;
@@ -98,7 +98,7 @@ export class UsageCostDoc implements CostView {
   costUsd!: string;
 }
 
-export class UsageCostPageDoc {
-  @ApiProperty({ type: [UsageCostDoc] }) items!: UsageCostDoc[];
+export class UsageCostPageDto {
+  @ApiProperty({ type: [UsageCostDto] }) items!: UsageCostDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }

@@ -5,7 +5,7 @@ import { projectionFacts } from '../domain/burn.js';
 import { type BurnRates, project, type Recommendation } from '../domain/projection.js';
 import { burnOfBudget } from './burn.sql.js';
 
-/** When a budget will be exhausted. ProjectionDoc says what the fields mean. */
+/** When a budget will be exhausted. ProjectionDto says what the fields mean. */
 export interface ProjectionView {
   budgetId: string;
   remainingTokens: string;

@@ -18,5 +18,5 @@ export interface AgentRow extends Omit<Agent, 'setupFailures' | Typed> {
   lastSeenAt: Date | null;
 }
 
-/** An agent as the API shows it. Times are RFC 3339. AgentDoc says what its fields mean. */
+/** An agent as the API shows it. Times are RFC 3339. AgentDto says what its fields mean. */
 export type AgentView = Sent<Omit<AgentRow, 'lifecycle' | 'tokenVersion'>>;

@@ -15,15 +15,15 @@ import type { AgentToken } from '../agents/agent-tokens.js';
 import type { AgentView } from '../domain/agent-view.js';
 import type { AgentHealth, KeptHeartbeat } from '../domain/health.js';
 import {
-  AgentDoc,
-  AgentHealthDoc,
-  AgentPageDoc,
-  AgentTokenDoc,
-  HeartbeatPageDoc,
-} from './dto/agent.docs.js';
+  AgentDto,
+  AgentHealthDto,
+  AgentPageDto,
+  NewAgentTokenDto,
+  HeartbeatPageDto,
+} from './dto/agent-answers.dto.js';
 import {
   HeartbeatsQuery,
-  IssueTokenDto,
+  IssueAgentTokenDto,
   ListAgentsQuery,
   RegisterAgentDto,
 } from './dto/agent.dto.js';
@@ -36,7 +36,7 @@ export class AgentsController {
 
   @Get()
   @ApiOperation({ summary: 'The agents of the workspace, by name' })
-  @ApiOkResponse({ type: AgentPageDoc })
+  @ApiOkResponse({ type: AgentPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() query: ListAgentsQuery): Promise<Page<AgentView>> {
     return this.agents.list(caller, query);
@@ -48,8 +48,8 @@ export class AgentsController {
   @ApiOperation({
     summary: 'Register an agent, or change it; you choose the id. An agent may do it for itself',
   })
-  @ApiCreatedResponse({ type: AgentDoc })
-  @ApiOkResponse({ type: AgentDoc, description: 'The agent was there already.' })
+  @ApiCreatedResponse({ type: AgentDto })
+  @ApiOkResponse({ type: AgentDto, description: 'The agent was there already.' })
   @ApiErrors(
     ...(['validation_failed', 'agent_not_found', 'agent_terminated'] as const),
     ...(['agent_in_use', 'version_mismatch'] as const),
@@ -75,7 +75,7 @@ export class AgentsController {
   @Auth({ kinds: ['user', 'api_key', 'agent'], scope: 'agents:read' })
   @Versioned()
   @ApiOperation({ summary: 'One agent; an agent may read itself' })
-  @ApiOkResponse({ type: AgentDoc })
+  @ApiOkResponse({ type: AgentDto })
   @ApiErrors('validation_failed', 'agent_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<AgentView> {
     return this.agents.get(caller, id);
@@ -86,7 +86,7 @@ export class AgentsController {
     operationId: 'getAgentHealth',
     summary: 'Its latest heartbeat, and what follows from it',
   })
-  @ApiOkResponse({ type: AgentHealthDoc })
+  @ApiOkResponse({ type: AgentHealthDto })
   @ApiErrors('validation_failed', 'agent_not_found')
   health(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<AgentHealth> {
     return this.agents.health(caller, id);
@@ -97,7 +97,7 @@ export class AgentsController {
     operationId: 'listHeartbeats',
     summary: 'What is kept of its heartbeats, the newest first',
   })
-  @ApiOkResponse({ type: HeartbeatPageDoc })
+  @ApiOkResponse({ type: HeartbeatPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'agent_not_found')
   heartbeats(
     @CurrentCaller() caller: Caller,
@@ -113,12 +113,12 @@ export class AgentsController {
     operationId: 'issueAgentToken',
     summary: 'A token for the agent; with rotate, it and its runs have no other that is good',
   })
-  @ApiCreatedResponse({ type: AgentTokenDoc })
+  @ApiCreatedResponse({ type: NewAgentTokenDto })
   @ApiErrors('validation_failed', 'agent_not_found', 'agent_terminated')
   issueToken(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,
-    @Body() body: IssueTokenDto,
+    @Body() body: IssueAgentTokenDto,
   ): Promise<AgentToken> {
     return this.agents.issueToken(caller, id, body);
   }

@@ -3,8 +3,8 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Hot, type HotCall } from '#lib/http';
 import { Auth } from '#lib/identity';
 import { type HeartbeatAnswer, Heartbeats } from '../heartbeats/heartbeats.js';
-import { HeartbeatAnswerDoc } from './dto/agent.docs.js';
-import { HeartbeatDto, withMetrics } from './dto/heartbeat.dto.js';
+import { HeartbeatAnswerDto } from './dto/agent-answers.dto.js';
+import { HeartbeatRequestDto, withMetrics } from './dto/heartbeat.dto.js';
 
 @ApiTags('Agents')
 @Controller('agents')
@@ -14,18 +14,18 @@ export class HeartbeatsController {
   constructor(private readonly heartbeats: Heartbeats) {}
 
   @Post(':id/heartbeat')
-  @Hot({ body: HeartbeatDto, param: 'id', status: 200 })
+  @Hot({ body: HeartbeatRequestDto, param: 'id', status: 200 })
   @ApiOperation({
     operationId: 'sendHeartbeat',
     summary: 'Says that the agent is alive, and how it does',
   })
-  @ApiOkResponse({ type: HeartbeatAnswerDoc })
+  @ApiOkResponse({ type: HeartbeatAnswerDto })
   @ApiErrors('agent_not_found', 'agent_terminated')
   heartbeat({
     caller,
     id,
     body,
-  }: HotCall<HeartbeatDto>): HeartbeatAnswer | Promise<HeartbeatAnswer> {
+  }: HotCall<HeartbeatRequestDto>): HeartbeatAnswer | Promise<HeartbeatAnswer> {
     return this.heartbeats.heartbeat(caller, id, body.metrics ? withMetrics(body) : body);
   }
 }

@@ -5,7 +5,7 @@ import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { CoordinatorService } from '../coordinator.service.js';
 import { CoordinatorLogPageDto, CoordinatorLogsQuery } from './dto/logs.dto.js';
-import { RecoverDto, RecoveryDto } from './dto/recover.dto.js';
+import { RecoveryRequestDto, RecoveryDto } from './dto/recover.dto.js';
 import { CoordinatorStatusDto } from './dto/status.dto.js';
 
 /** Operators are admitted as members, too: what they may see beyond their workspace is decided later. */
@@ -41,7 +41,7 @@ export class CoordinatorController {
   })
   @ApiOkResponse({ type: RecoveryDto })
   @ApiErrors('workspace_required', 'workspace_not_found', 'conflict_retry', 'forbidden')
-  recover(@CurrentCaller() caller: Caller, @Body() body: RecoverDto) {
+  recover(@CurrentCaller() caller: Caller, @Body() body: RecoveryRequestDto) {
     return this.coordinator.recover(caller, body);
   }
 

@@ -50,12 +50,12 @@ export class TimeRangeDto implements TimeRange {
   @ShownTime({ description: 'With nine chances of ten before' }) p90!: string;
 }
 
-export class SpreadDto {
+export class EstimateSpreadDto {
   @ApiProperty({ type: 'number' }) p50!: number;
   @ApiProperty({ type: 'number' }) p90!: number;
 }
 
-export class PlacesDto {
+export class RunSlotsDto {
   @ShownInt({ description: 'Tasks that the agents which could take it may hold at once' })
   all!: number;
   @ShownInt({ description: 'How many more they could hold now' }) free!: number;
@@ -64,11 +64,12 @@ export class PlacesDto {
 export class EstimateBasisDto {
   @ShownInt({ description: 'The latest completed tasks of its type that were looked at' })
   completedTasks!: number;
-  @ApiProperty({ type: SpreadDto, nullable: true }) durationSeconds!: SpreadDto | null;
-  @ApiProperty({ type: SpreadDto, nullable: true, description: 'From ready to assigned' })
-  waitSeconds!: SpreadDto | null;
+  @ApiProperty({ type: EstimateSpreadDto, nullable: true })
+  durationSeconds!: EstimateSpreadDto | null;
+  @ApiProperty({ type: EstimateSpreadDto, nullable: true, description: 'From ready to assigned' })
+  waitSeconds!: EstimateSpreadDto | null;
   @ShownIntOrNull({ description: 'Tasks that rank before it' }) ahead!: number | null;
-  @ApiProperty({ type: PlacesDto, nullable: true }) places!: PlacesDto | null;
+  @ApiProperty({ type: RunSlotsDto, nullable: true }) places!: RunSlotsDto | null;
   @ShownIntOrNull({ description: 'Tasks for whose end it waits' }) after!: number | null;
 }
 

@@ -4,7 +4,7 @@ import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { MilestonesService } from '../milestones.service.js';
-import { MilestoneView } from '../views.js';
+import { MilestoneDto } from '../views.js';
 import { ChangeMilestoneDto } from './projects.dto.js';
 
 @ApiTags('projects')
@@ -16,9 +16,9 @@ export class MilestonesController {
   @Versioned()
   @Auth({ scope: 'projects:read' })
   @ApiOperation({ summary: 'One milestone' })
-  @ApiOkResponse({ type: MilestoneView })
+  @ApiOkResponse({ type: MilestoneDto })
   @ApiErrors('validation_failed', 'milestone_not_found')
-  get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<MilestoneView> {
+  get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<MilestoneDto> {
     return this.milestones.get(caller, id);
   }
 
@@ -26,14 +26,14 @@ export class MilestonesController {
   @Versioned()
   @Auth({ role: 'MEMBER', scope: 'projects:write' })
   @ApiOperation({ summary: 'Change a milestone' })
-  @ApiOkResponse({ type: MilestoneView })
+  @ApiOkResponse({ type: MilestoneDto })
   @ApiErrors('validation_failed', 'milestone_not_found', 'version_mismatch')
   change(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,
     @Body() body: ChangeMilestoneDto,
     @IfMatch() version: number | undefined,
-  ): Promise<MilestoneView> {
+  ): Promise<MilestoneDto> {
     return this.milestones.change(caller, id, body, version);
   }
 
@@ -42,13 +42,13 @@ export class MilestonesController {
   @Versioned()
   @Auth({ role: 'MEMBER', scope: 'projects:write' })
   @ApiOperation({ summary: 'Archive a milestone; its tasks stay' })
-  @ApiOkResponse({ type: MilestoneView })
+  @ApiOkResponse({ type: MilestoneDto })
   @ApiErrors('validation_failed', 'milestone_not_found', 'version_mismatch')
   archive(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,
     @IfMatch() version: number | undefined,
-  ): Promise<MilestoneView> {
+  ): Promise<MilestoneDto> {
     return this.milestones.archive(caller, id, version);
   }
 }

@@ -5,7 +5,7 @@ import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { MilestonesService } from '../milestones.service.js';
 import { ProjectsService } from '../projects.service.js';
-import { MilestonePage, MilestoneView, ProjectPage, ProjectView } from '../views.js';
+import { MilestonePageDto, MilestoneDto, ProjectPageDto, ProjectDto } from '../views.js';
 import {
   ChangeProjectDto,
   CreateMilestoneDto,
@@ -26,18 +26,18 @@ export class ProjectsController {
   @Idempotent()
   @Auth({ role: 'MEMBER', scope: 'projects:write' })
   @ApiOperation({ summary: 'Make a project' })
-  @ApiCreatedResponse({ type: ProjectView })
+  @ApiCreatedResponse({ type: ProjectDto })
   @ApiErrors('validation_failed')
-  create(@CurrentCaller() caller: Caller, @Body() body: CreateProjectDto): Promise<ProjectView> {
+  create(@CurrentCaller() caller: Caller, @Body() body: CreateProjectDto): Promise<ProjectDto> {
     return this.projects.create(caller, body);
   }
 
   @Get()
   @Auth({ scope: 'projects:read' })
   @ApiOperation({ summary: 'The projects of the workspace, oldest first' })
-  @ApiOkResponse({ type: ProjectPage })
+  @ApiOkResponse({ type: ProjectPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
-  list(@CurrentCaller() caller: Caller, @Query() query: ListQuery): Promise<ProjectPage> {
+  list(@CurrentCaller() caller: Caller, @Query() query: ListQuery): Promise<ProjectPageDto> {
     return this.projects.list(caller, query);
   }
 
@@ -45,9 +45,9 @@ export class ProjectsController {
   @Versioned()
   @Auth({ scope: 'projects:read' })
   @ApiOperation({ summary: 'One project' })
-  @ApiOkResponse({ type: ProjectView })
+  @ApiOkResponse({ type: ProjectDto })
   @ApiErrors('validation_failed', 'project_not_found')
-  get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<ProjectView> {
+  get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<ProjectDto> {
     return this.projects.get(caller, id);
   }
 
@@ -55,14 +55,14 @@ export class ProjectsController {
   @Versioned()
   @Auth({ role: 'MEMBER', scope: 'projects:write' })
   @ApiOperation({ summary: 'Change a project' })
-  @ApiOkResponse({ type: ProjectView })
+  @ApiOkResponse({ type: ProjectDto })
   @ApiErrors('validation_failed', 'project_not_found', 'version_mismatch')
   change(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,
     @Body() body: ChangeProjectDto,
     @IfMatch() version: number | undefined,
-  ): Promise<ProjectView> {
+  ): Promise<ProjectDto> {
     return this.projects.change(caller, id, body, version);
   }
 
@@ -71,13 +71,13 @@ export class ProjectsController {
   @Versioned()
   @Auth({ role: 'MEMBER', scope: 'projects:write' })
   @ApiOperation({ summary: 'Archive a project; its tasks stay' })
-  @ApiOkResponse({ type: ProjectView })
+  @ApiOkResponse({ type: ProjectDto })
   @ApiErrors('validation_failed', 'project_not_found', 'version_mismatch')
   archive(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,
     @IfMatch() version: number | undefined,
-  ): Promise<ProjectView> {
+  ): Promise<ProjectDto> {
     return this.projects.archive(caller, id, version);
   }
 
@@ -86,26 +86,26 @@ export class ProjectsController {
   @Idempotent()
   @Auth({ role: 'MEMBER', scope: 'projects:write' })
   @ApiOperation({ summary: 'Make a milestone of a project' })
-  @ApiCreatedResponse({ type: MilestoneView })
+  @ApiCreatedResponse({ type: MilestoneDto })
   @ApiErrors('validation_failed', 'project_not_found')
   createMilestone(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,
     @Body() body: CreateMilestoneDto,
-  ): Promise<MilestoneView> {
+  ): Promise<MilestoneDto> {
     return this.milestones.create(caller, id, body);
   }
 
   @Get(':id/milestones')
   @Auth({ scope: 'projects:read' })
   @ApiOperation({ summary: 'The milestones of a project, oldest first' })
-  @ApiOkResponse({ type: MilestonePage })
+  @ApiOkResponse({ type: MilestonePageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'project_not_found')
   listMilestones(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,
     @Query() query: ListQuery,
-  ): Promise<MilestonePage> {
+  ): Promise<MilestonePageDto> {
     return this.milestones.list(caller, id, query);
   }
 }

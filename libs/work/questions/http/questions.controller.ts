@@ -7,10 +7,10 @@ import { reporterOf } from '#lib/runs';
 import { QuestionAsking } from '../question-asking.js';
 import { Questions } from '../questions.js';
 import {
-  AnswerDto,
-  AskDto,
-  QuestionDoc,
-  QuestionPageDoc,
+  AnswerQuestionDto,
+  AskQuestionDto,
+  QuestionDto,
+  QuestionPageDto,
   QuestionsQuery,
 } from './questions.dto.js';
 
@@ -29,12 +29,16 @@ export class QuestionsController {
     operationId: 'askQuestion',
     summary: 'Ask people: the run ends, and its task rests until there is an answer',
   })
-  @ApiCreatedResponse({ type: QuestionDoc })
+  @ApiCreatedResponse({ type: QuestionDto })
   @ApiErrors(
     ...(['validation_failed', 'run_not_found', 'stale_run', 'illegal_transition'] as const),
     'too_many_questions',
   )
-  ask(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: AskDto) {
+  ask(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: AskQuestionDto,
+  ) {
     return this.asking.ask(reporterOf(caller, runId), body);
   }
 
@@ -43,7 +47,7 @@ export class QuestionsController {
   @ApiOperation({
     summary: 'The questions of the workspace: the open ones by deadline, others the newest first',
   })
-  @ApiOkResponse({ type: QuestionPageDoc })
+  @ApiOkResponse({ type: QuestionPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'task_not_found')
   list(@CurrentCaller() caller: Caller, @Query() query: QuestionsQuery) {
     return this.questions.list(caller, query);
@@ -52,7 +56,7 @@ export class QuestionsController {
   @Get('questions/:id')
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({ summary: 'One question' })
-  @ApiOkResponse({ type: QuestionDoc })
+  @ApiOkResponse({ type: QuestionDto })
   @ApiErrors('validation_failed', 'question_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.questions.get(caller, id);
@@ -63,9 +67,13 @@ export class QuestionsController {
   @Auth({ role: 'MEMBER', scope: 'questions:answer' })
   @Idempotent()
   @ApiOperation({ summary: 'Answer it: its task goes on from its checkpoint, with the answer' })
-  @ApiOkResponse({ type: QuestionDoc })
+  @ApiOkResponse({ type: QuestionDto })
   @ApiErrors('validation_failed', 'question_not_found', 'question_closed')
-  answer(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() { answer }: AnswerDto) {
+  answer(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() { answer }: AnswerQuestionDto,
+  ) {
     return this.questions.answer(caller, id, answer);
   }
 }

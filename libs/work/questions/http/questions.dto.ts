@@ -24,7 +24,7 @@ import {
 } from '../domain/question.js';
 import type { QuestionView } from '../question-view.js';
 
-export class AskDto implements QuestionRequest {
+export class AskQuestionDto implements QuestionRequest {
   @Text({ max: MAX_PROMPT, description: 'The question, for people' }) prompt!: string;
 
   @TextList({
@@ -60,7 +60,7 @@ export class AskDto implements QuestionRequest {
   checkpointData?: Record<string, unknown>;
 }
 
-export class AnswerDto {
+export class AnswerQuestionDto {
   @Text({ max: MAX_ANSWER, description: 'One of the choices, or any text where it may be' })
   answer!: string;
 }
@@ -70,7 +70,7 @@ export class QuestionsQuery extends PageQuery {
   @Id({ optional: true, description: 'Those of this task' }) taskId?: string;
 }
 
-export class QuestionDoc implements QuestionView {
+export class QuestionDto implements QuestionView {
   @ShownId() id!: string;
   @ShownId() taskId!: string;
   @ShownText() taskTitle!: string;
@@ -97,7 +97,7 @@ export class QuestionDoc implements QuestionView {
   @ShownTimeOrNull() closedAt!: string | null;
 }
 
-export class QuestionPageDoc {
-  @ApiProperty({ type: [QuestionDoc] }) items!: QuestionDoc[];
+export class QuestionPageDto {
+  @ApiProperty({ type: [QuestionDto] }) items!: QuestionDto[];
   @ShownTextOrNull() nextCursor!: string | null;
 }

@@ -1,12 +1,12 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { AgentDoc } from '#lib/agent-manager';
+import { AgentDto } from '#lib/agent-manager';
 import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TasksOfAgent } from '../tasks-of-agent.js';
 import { AgentDeparture } from '../agent-departure.js';
-import { AgentTasksQuery, DeregisterDto, TerminateDto } from './dto/agent-work.dto.js';
+import { AgentTasksQuery, DeregisterAgentDto, TerminateAgentDto } from './dto/agent-work.dto.js';
 import { TaskPageDto } from '#lib/task-manager';
 
 @ApiTags('Agents')
@@ -32,7 +32,7 @@ export class AgentTasksController {
 
   @Post('terminate')
   @HttpCode(200)
-  @ApiOkResponse({ type: AgentDoc })
+  @ApiOkResponse({ type: AgentDto })
   @Auth({ role: 'MEMBER', scope: 'agents:write' })
   @Idempotent()
   @ApiOperation({
@@ -40,13 +40,17 @@ export class AgentTasksController {
     summary: 'Let an agent finish and leave, or end it at once with graceful: false',
   })
   @ApiErrors('agent_terminated', 'illegal_transition')
-  terminate(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: TerminateDto) {
+  terminate(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: TerminateAgentDto,
+  ) {
     return this.departure.terminate(caller, id, body);
   }
 
   @Post('deregister')
   @HttpCode(200)
-  @ApiOkResponse({ type: AgentDoc })
+  @ApiOkResponse({ type: AgentDto })
   @Auth({ kinds: ['agent'] })
   @ApiOperation({
     operationId: 'deregisterAgent',
@@ -55,7 +59,7 @@ export class AgentTasksController {
   deregister(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: DeregisterDto,
+    @Body() body: DeregisterAgentDto,
   ) {
     return this.departure.deregister(caller, id, body.reason);
   }

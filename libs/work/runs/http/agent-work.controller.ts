@@ -4,8 +4,8 @@ import { ApiErrors, ClientGone, clientGone, Hot, type HotCall, UuidParam } from 
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { AgentWork } from '../agent-work.js';
-import { ClaimDto, SignalsDto } from './dto/agent-work.dto.js';
-import { ClaimDoc, SignalsAnswerDto } from './dto/run-answers.dto.js';
+import { ClaimTasksDto, AgentSignalsRequestDto } from './dto/agent-work.dto.js';
+import { ClaimDto, AgentSignalsDto } from './dto/run-answers.dto.js';
 
 @ApiTags('Agents')
 @Controller('agents/:id')
@@ -15,21 +15,21 @@ export class AgentWorkController {
   constructor(private readonly work: AgentWork) {}
 
   @Post('claim')
-  @Hot({ body: ClaimDto, param: 'id', status: 200 })
-  @ApiOkResponse({ type: ClaimDoc })
+  @Hot({ body: ClaimTasksDto, param: 'id', status: 200 })
+  @ApiOkResponse({ type: ClaimDto })
   @ApiOperation({
     operationId: 'claimTasks',
     summary: 'Take up to 50 tasks; with waitMs, wait for one',
   })
   @ApiErrors('agent_draining', 'agent_terminated', 'agent_is_push')
   @ApiErrors('task_not_found', 'illegal_transition')
-  claim({ caller, id, body, reply }: HotCall<ClaimDto>) {
+  claim({ caller, id, body, reply }: HotCall<ClaimTasksDto>) {
     return this.work.claim(caller, id, body, clientGone(reply));
   }
 
   @Post('signals')
   @HttpCode(200)
-  @ApiOkResponse({ type: SignalsAnswerDto })
+  @ApiOkResponse({ type: AgentSignalsDto })
   @ApiOperation({
     operationId: 'getAgentSignals',
     summary: 'The runs of the agent that must stop or pause; waits until there are some',
@@ -37,7 +37,7 @@ export class AgentWorkController {
   signals(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: SignalsDto,
+    @Body() body: AgentSignalsRequestDto,
     @ClientGone() gone: AbortSignal,
   ) {
     return this.work.signals(caller, id, body, gone);

@@ -6,7 +6,7 @@ import type { Caller } from '#lib/kernel';
 import { ProviderLimitReports } from '../provider-limit-reports.js';
 import { reporterOf } from '../reporter.js';
 import { TaskReporter } from '../task-reporter.js';
-import { ProviderLimitOutcomeDto, ProviderLimitReportDto } from './dto/provider-limit.dto.js';
+import { ProviderLimitOutcomeDto, ReportProviderLimitDto } from './dto/provider-limit.dto.js';
 
 /** Refusals by providers; accepted of ended runs, too. */
 @ApiTags('Runs')
@@ -31,7 +31,7 @@ export class ProviderLimitReportsController {
   ofRun(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
-    @Body() body: ProviderLimitReportDto,
+    @Body() body: ReportProviderLimitDto,
   ) {
     return this.limits.report(reporterOf(caller, runId, body.runId), body);
   }
@@ -47,7 +47,7 @@ export class ProviderLimitReportsController {
   async ofTask(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: ProviderLimitReportDto,
+    @Body() body: ReportProviderLimitDto,
   ) {
     return this.limits.report(await this.reporter.of(caller, id, body.runId), body);
   }

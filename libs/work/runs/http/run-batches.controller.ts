@@ -3,8 +3,8 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Hot, type HotCall } from '#lib/http';
 import { Auth } from '#lib/identity';
 import { RunCompletion } from '../run-completion.js';
-import { CompletionsDto } from './dto/run-answers.dto.js';
-import { CompleteManyDto } from './dto/run-report.dto.js';
+import { CompletionResultsDto } from './dto/run-answers.dto.js';
+import { CompleteRunsDto } from './dto/run-report.dto.js';
 
 @ApiTags('Runs')
 @Controller('runs')
@@ -13,14 +13,14 @@ export class RunBatchesController {
   constructor(private readonly completion: RunCompletion) {}
 
   @Post('complete')
-  @Hot({ body: CompleteManyDto, status: 200 })
-  @ApiOkResponse({ type: CompletionsDto })
+  @Hot({ body: CompleteRunsDto, status: 200 })
+  @ApiOkResponse({ type: CompletionResultsDto })
   @ApiOperation({
     operationId: 'completeRuns',
     summary:
       'The work of many runs is done, each judged by itself; can claim the next in the same request',
   })
-  complete({ caller, body }: HotCall<CompleteManyDto>) {
+  complete({ caller, body }: HotCall<CompleteRunsDto>) {
     return this.completion.completeMany(caller, body);
   }
 }

@@ -7,7 +7,7 @@ import { RunBudgets } from '#lib/usage-budget';
 import { reporterOf } from '../reporter.js';
 import { RunUsage } from '../run-usage.js';
 import { TaskReporter } from '../task-reporter.js';
-import { RunBudgetDoc, RunBudgetQuery, UsageDto, UsageOutcomeDto } from './dto/usage.dto.js';
+import { RunBudgetDto, RunBudgetQuery, ReportUsageDto, UsageOutcomeDto } from './dto/usage.dto.js';
 
 /** What runs have used; accepted of ended ones, too. */
 @ApiTags('Runs')
@@ -22,7 +22,7 @@ export class RunUsageController {
   ) {}
 
   @Get('runs/:runId/budget')
-  @ApiOkResponse({ type: RunBudgetDoc })
+  @ApiOkResponse({ type: RunBudgetDto })
   @ApiErrors('run_not_found')
   @ApiOperation({
     operationId: 'getRunBudget',
@@ -48,7 +48,7 @@ export class RunUsageController {
   ofRun(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
-    @Body() body: UsageDto,
+    @Body() body: ReportUsageDto,
   ) {
     return this.usage.report(reporterOf(caller, runId, body.runId), body.reports);
   }
@@ -61,7 +61,11 @@ export class RunUsageController {
     operationId: 'reportTaskUsage',
     summary: 'The same under the path of the task',
   })
-  async ofTask(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: UsageDto) {
+  async ofTask(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: ReportUsageDto,
+  ) {
     return this.usage.report(await this.reporter.of(caller, id, body.runId), body.reports);
   }
 }

@@ -7,18 +7,18 @@ import { reporterOf } from '../reporter.js';
 import { RunCompletion } from '../run-completion.js';
 import { RunReports } from '../run-reports.js';
 import {
-  CheckpointDto,
-  CompleteDto,
-  FailDto,
-  LogsDto,
-  ProgressDto,
-  ReleaseDto,
-  RenewDto,
+  SaveCheckpointDto,
+  CompleteRunDto,
+  FailRunDto,
+  AddLogsDto,
+  ReportProgressDto,
+  ReleaseRunDto,
+  RenewRunDto,
   StartRunDto,
 } from './dto/run-report.dto.js';
 import {
   CompletionDto,
-  LogsOutcomeDto,
+  AddedLogsDto,
   ProgressOutcomeDto,
   RenewalDto,
   ReportOutcomeDto,
@@ -52,7 +52,7 @@ export class RunsController {
   progress(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
-    @Body() body: ProgressDto,
+    @Body() body: ReportProgressDto,
   ) {
     return this.reports.progress(reporterOf(caller, runId, body.runId), body);
   }
@@ -66,16 +66,20 @@ export class RunsController {
   checkpoint(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
-    @Body() body: CheckpointDto,
+    @Body() body: SaveCheckpointDto,
   ) {
     return this.reports.progress(reporterOf(caller, runId, body.runId), body);
   }
 
   @Post('logs')
   @HttpCode(202)
-  @ApiAcceptedResponse({ type: LogsOutcomeDto })
+  @ApiAcceptedResponse({ type: AddedLogsDto })
   @ApiOperation({ operationId: 'addRunLogs', summary: 'Log entries, such as output; up to 200' })
-  logs(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: LogsDto) {
+  logs(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: AddLogsDto,
+  ) {
     return this.reports.logs(reporterOf(caller, runId, body.runId), body.entries);
   }
 
@@ -87,16 +91,16 @@ export class RunsController {
   renew(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
-    @Body() body: RenewDto,
+    @Body() body: RenewRunDto,
   ) {
     return this.reports.renew(reporterOf(caller, runId, body.runId), body.leaseSeconds);
   }
 
   @Post('complete')
-  @Hot({ body: CompleteDto, param: 'runId', status: 200 })
+  @Hot({ body: CompleteRunDto, param: 'runId', status: 200 })
   @ApiOkResponse({ type: CompletionDto })
   @ApiOperation({ summary: 'The work is done; can claim the next in the same request' })
-  complete({ caller, id: runId, body }: HotCall<CompleteDto>) {
+  complete({ caller, id: runId, body }: HotCall<CompleteRunDto>) {
     return this.completion.complete(reporterOf(caller, runId, body.runId), body);
   }
 
@@ -104,7 +108,11 @@ export class RunsController {
   @HttpCode(200)
   @ApiOkResponse({ type: ReportOutcomeDto })
   @ApiOperation({ summary: 'The work has failed; the server decides whether it is tried again' })
-  fail(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: FailDto) {
+  fail(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: FailRunDto,
+  ) {
     return this.reports.fail(reporterOf(caller, runId, body.runId), body);
   }
 
@@ -117,7 +125,7 @@ export class RunsController {
   release(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
-    @Body() body: ReleaseDto,
+    @Body() body: ReleaseRunDto,
   ) {
     return this.reports.release(reporterOf(caller, runId, body.runId), body);
   }

@@ -7,18 +7,18 @@ import { RunCompletion } from '../run-completion.js';
 import { RunReports } from '../run-reports.js';
 import { TaskReporter } from '../task-reporter.js';
 import {
-  CheckpointDto,
-  CompleteDto,
-  FailDto,
-  LogsDto,
-  ProgressDto,
-  ReleaseDto,
-  RenewDto,
+  SaveCheckpointDto,
+  CompleteRunDto,
+  FailRunDto,
+  AddLogsDto,
+  ReportProgressDto,
+  ReleaseRunDto,
+  RenewRunDto,
   StartRunDto,
 } from './dto/run-report.dto.js';
 import {
   CompletionDto,
-  LogsOutcomeDto,
+  AddedLogsDto,
   ProgressOutcomeDto,
   RenewalDto,
   ReportOutcomeDto,
@@ -50,7 +50,7 @@ export class TaskReportsController {
   async progress(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: ProgressDto,
+    @Body() body: ReportProgressDto,
   ) {
     return this.reports.progress(await this.reporter.of(caller, id, body.runId), body);
   }
@@ -64,16 +64,16 @@ export class TaskReportsController {
   async checkpoint(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: CheckpointDto,
+    @Body() body: SaveCheckpointDto,
   ) {
     return this.reports.progress(await this.reporter.of(caller, id, body.runId), body);
   }
 
   @Post('logs')
   @HttpCode(202)
-  @ApiAcceptedResponse({ type: LogsOutcomeDto })
+  @ApiAcceptedResponse({ type: AddedLogsDto })
   @ApiOperation({ operationId: 'addTaskLogs', summary: 'Log entries, such as output; up to 200' })
-  async logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: LogsDto) {
+  async logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: AddLogsDto) {
     return this.reports.logs(await this.reporter.of(caller, id, body.runId), body.entries);
   }
 
@@ -81,7 +81,7 @@ export class TaskReportsController {
   @HttpCode(200)
   @ApiOkResponse({ type: RenewalDto })
   @ApiOperation({ summary: 'Renew the lease' })
-  async renew(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: RenewDto) {
+  async renew(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: RenewRunDto) {
     return this.reports.renew(await this.reporter.of(caller, id, body.runId), body.leaseSeconds);
   }
 
@@ -92,7 +92,7 @@ export class TaskReportsController {
   async complete(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: CompleteDto,
+    @Body() body: CompleteRunDto,
   ) {
     return this.completion.complete(await this.reporter.of(caller, id, body.runId), body);
   }
@@ -101,7 +101,7 @@ export class TaskReportsController {
   @HttpCode(200)
   @ApiOkResponse({ type: ReportOutcomeDto })
   @ApiOperation({ summary: 'The work has failed' })
-  async fail(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: FailDto) {
+  async fail(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: FailRunDto) {
     return this.reports.fail(await this.reporter.of(caller, id, body.runId), body);
   }
 
@@ -112,7 +112,7 @@ export class TaskReportsController {
   async release(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: ReleaseDto,
+    @Body() body: ReleaseRunDto,
   ) {
     return this.reports.release(await this.reporter.of(caller, id, body.runId), body);
   }

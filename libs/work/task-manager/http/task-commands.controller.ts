@@ -6,7 +6,7 @@ import type { Caller } from '#lib/kernel';
 import { TaskCommands } from '../commands/task-commands.js';
 import type { TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
-import { CancelDto, CommandDto } from './dto/command.dto.js';
+import { CancelTaskDto, TaskCommandDto } from './dto/command.dto.js';
 import { TaskDto } from './dto/task.dto.js';
 
 @ApiTags('Tasks')
@@ -28,7 +28,7 @@ export class TaskCommandsController {
   cancel(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: CancelDto,
+    @Body() body: CancelTaskDto,
     @IfMatch() version?: number,
   ) {
     return this.answer(
@@ -49,7 +49,7 @@ export class TaskCommandsController {
   pause(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: CommandDto,
+    @Body() body: TaskCommandDto,
     @IfMatch() version?: number,
   ) {
     return this.answer(
@@ -68,7 +68,7 @@ export class TaskCommandsController {
   resume(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: CommandDto,
+    @Body() body: TaskCommandDto,
     @IfMatch() version?: number,
   ) {
     return this.answer(
@@ -89,7 +89,7 @@ export class TaskCommandsController {
   retry(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: CommandDto,
+    @Body() body: TaskCommandDto,
     @IfMatch() version?: number,
   ) {
     return this.answer(
@@ -108,7 +108,7 @@ export class TaskCommandsController {
   archive(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: CommandDto,
+    @Body() body: TaskCommandDto,
     @IfMatch() version?: number,
   ) {
     return this.answer(

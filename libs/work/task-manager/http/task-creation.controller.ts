@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Hot, type HotCall, Idempotent, Versioned } from '#lib/http';
 import { Auth } from '#lib/identity';
 import { TaskCreation } from '../creation/task-creation.js';
-import { CreateBatchDto, CreateTaskDto, TaskDto, TaskListDto } from './dto/task.dto.js';
+import { CreateTasksDto, CreateTaskDto, TaskDto, TaskListDto } from './dto/task.dto.js';
 
 /** Agents and runs create tasks below the one that they work on. */
 const CREATORS = {
@@ -43,7 +43,7 @@ export class TaskCreationController {
   @Post('batch')
   @Auth(CREATORS)
   @Idempotent()
-  @Hot({ body: CreateBatchDto })
+  @Hot({ body: CreateTasksDto })
   @ApiOperation({
     operationId: 'createTasks',
     summary: 'Create up to 1,000 tasks, all or none; they may depend on each other by ref',
@@ -61,7 +61,7 @@ export class TaskCreationController {
     'subtask_limit',
     'stale_run',
   )
-  createBatch({ caller, body, idempotency, traceparent }: HotCall<CreateBatchDto>) {
+  createBatch({ caller, body, idempotency, traceparent }: HotCall<CreateTasksDto>) {
     return this.creation.createBatch(caller, body.tasks, idempotency, traceparent);
   }
 }

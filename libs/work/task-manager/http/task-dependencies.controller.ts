@@ -6,7 +6,7 @@ import type { Caller } from '#lib/kernel';
 import { TaskDependencies } from '../dependencies/task-dependencies.js';
 import { readDependencies } from '../domain/dependencies.js';
 import { AddDependenciesDto, GraphQuery, ReplaceDependenciesDto } from './dto/dependencies.dto.js';
-import { DependenciesDto, TaskGraphDto } from './dto/task-history.dto.js';
+import { TaskDependenciesDto, TaskGraphDto } from './dto/task-history.dto.js';
 
 const CHANGE_ERRORS = ['task_not_found', 'dependency_locked', 'version_mismatch'] as const;
 
@@ -23,7 +23,7 @@ export class TaskDependenciesController {
     operationId: 'getTaskDependencies',
     summary: 'Show what a task waits for, and a page of what waits for it',
   })
-  @ApiOkResponse({ type: DependenciesDto })
+  @ApiOkResponse({ type: TaskDependenciesDto })
   @ApiErrors('task_not_found', 'malformed_cursor')
   read(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() page: PageQuery) {
     return this.dependencies.read(caller, id, page);
@@ -49,7 +49,7 @@ export class TaskDependenciesController {
     operationId: 'addTaskDependencies',
     summary: 'Make a PENDING task wait for more tasks, or change their policies',
   })
-  @ApiOkResponse({ type: DependenciesDto })
+  @ApiOkResponse({ type: TaskDependenciesDto })
   @ApiErrors(...CHANGE_ERRORS, 'dependency_cycle')
   add(
     @CurrentCaller() caller: Caller,
@@ -67,7 +67,7 @@ export class TaskDependenciesController {
     operationId: 'replaceTaskDependencies',
     summary: 'Replace everything that a PENDING task waits for',
   })
-  @ApiOkResponse({ type: DependenciesDto })
+  @ApiOkResponse({ type: TaskDependenciesDto })
   @ApiErrors(...CHANGE_ERRORS, 'dependency_cycle')
   replace(
     @CurrentCaller() caller: Caller,
@@ -82,7 +82,7 @@ export class TaskDependenciesController {
   @Delete(':dependsOnId')
   @Versioned()
   @ApiOperation({ summary: 'Let a PENDING task no longer wait for another' })
-  @ApiOkResponse({ type: DependenciesDto })
+  @ApiOkResponse({ type: TaskDependenciesDto })
   @ApiErrors(...CHANGE_ERRORS, 'dependency_not_found')
   remove(
     @CurrentCaller() caller: Caller,

@@ -8,7 +8,7 @@ import { TaskHistory } from '../queries/task-history.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { TaskThroughput } from '../queries/task-throughput.js';
 import { ListTasksQuery, TaskLogsQuery } from './dto/list-tasks.dto.js';
-import { LogPageDto, RunPageDto } from './dto/task-history.dto.js';
+import { TaskLogPageDto, RunPageDto } from './dto/task-history.dto.js';
 import { TaskDto, TaskPageDto } from './dto/task.dto.js';
 import { TaskCountsDto, ThroughputDto, ThroughputQuery } from './dto/throughput.dto.js';
 
@@ -77,7 +77,7 @@ export class TaskQueriesController {
 
   @Get(':id/logs')
   @ApiOperation({ operationId: 'listTaskLogs', summary: 'Read the log of a task, or follow it' })
-  @ApiOkResponse({ type: LogPageDto })
+  @ApiOkResponse({ type: TaskLogPageDto })
   @ApiErrors('task_not_found', 'malformed_cursor')
   logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() query: TaskLogsQuery) {
     const { level, event, order = 'desc', follow } = query;

@@ -4,7 +4,7 @@ import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http'
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TaskUpdates } from '../updates/task-updates.js';
-import { AssignDto, TaskDto, UpdateTaskDto } from './dto/task.dto.js';
+import { AssignTaskDto, TaskDto, UpdateTaskDto } from './dto/task.dto.js';
 
 @ApiTags('Tasks')
 @Controller('agent-tasks')
@@ -50,7 +50,7 @@ export class TaskUpdateController {
   assign(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() { agentId }: AssignDto,
+    @Body() { agentId }: AssignTaskDto,
     @IfMatch() ifVersion: number | undefined,
   ) {
     return this.updates.update(caller, id, { fields: { agentId }, ifVersion });

@@ -18,7 +18,7 @@ import {
   type UsageRequest,
   type UsageSums,
 } from '../usage-history.js';
-import { UsagePageDoc, UsageQuery } from './usage.dto.js';
+import { UsagePageDto, UsageQuery } from './usage.dto.js';
 
 const COLUMNS = [
   'inputTokens',
@@ -43,10 +43,10 @@ export class UsageHistoryController {
     summary:
       'What was used, by day, agent, task, project or model; in the order of the keys, tasks the newest first',
   })
-  @ApiExtraModels(UsagePageDoc)
+  @ApiExtraModels(UsagePageDto)
   @ApiOkResponse({
     content: {
-      'application/json': { schema: { $ref: getSchemaPath(UsagePageDoc) } },
+      'application/json': { schema: { $ref: getSchemaPath(UsagePageDto) } },
       'text/csv': { schema: { type: 'string' } },
     },
   })

@@ -47,7 +47,7 @@ export class UsageQuery extends PageQuery implements UsageRequest {
 
 const tokens = { type: String, format: 'int64', example: '1234567' };
 
-export class UsageSumsDoc implements UsageSums {
+export class UsageSumsDto implements UsageSums {
   @ApiProperty({
     type: String,
     nullable: true,
@@ -81,7 +81,7 @@ export class UsageSumsDoc implements UsageSums {
   reportsWithoutPrice!: number;
 }
 
-export class UsagePageDoc {
-  @ApiProperty({ type: [UsageSumsDoc] }) items!: UsageSumsDoc[];
+export class UsagePageDto {
+  @ApiProperty({ type: [UsageSumsDto] }) items!: UsageSumsDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }

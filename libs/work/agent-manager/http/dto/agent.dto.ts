@@ -175,7 +175,7 @@ export class HeartbeatsQuery extends PageQuery {
   to?: string;
 }
 
-export class IssueTokenDto {
+export class IssueAgentTokenDto {
   @Int(60, 365 * DAY_SECONDS, {
     optional: true,
     description: 'At most, and by default, AGENT_TOKEN_SECONDS (90 days).',

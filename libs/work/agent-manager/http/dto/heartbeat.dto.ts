@@ -8,7 +8,7 @@ const MAX_INTEGER = 2_147_483_647;
 /** The words of workers that report what they do instead of how they are: all of them are alive and well. */
 const WELL: readonly unknown[] = ['idle', 'busy', 'working', 'running'];
 
-export class MetricsDto {
+export class AgentMetricsDto {
   @Rounded(0, MAX_INTEGER, { optional: true, nullable: true })
   cpuPercent?: number | null;
 
@@ -19,7 +19,7 @@ export class MetricsDto {
   tasksCompleted?: number | null;
 }
 
-export class HeartbeatDto implements HeartbeatBody {
+export class HeartbeatRequestDto implements HeartbeatBody {
   @Transform(({ value }): unknown => (WELL.includes(value) ? 'healthy' : value))
   @OneOf(HEARTBEAT_STATUSES, {
     example: 'healthy',
@@ -54,11 +54,11 @@ export class HeartbeatDto implements HeartbeatBody {
   @JsonObject({ optional: true, description: 'Up to 16 KiB.' })
   metadata?: Record<string, unknown>;
 
-  @Nested(() => MetricsDto, {
+  @Nested(() => AgentMetricsDto, {
     optional: true,
     description: 'The same as memoryMb and cpuPercent; tasksCompleted goes to the metadata.',
   })
-  metrics?: MetricsDto;
+  metrics?: AgentMetricsDto;
 
   @Text({
     max: 100,
@@ -72,7 +72,7 @@ export class HeartbeatDto implements HeartbeatBody {
 }
 
 /** The heartbeat with its `metrics` where all others have them. */
-export function withMetrics({ metrics = {}, ...body }: HeartbeatDto): HeartbeatBody {
+export function withMetrics({ metrics = {}, ...body }: HeartbeatRequestDto): HeartbeatBody {
   const { cpuPercent, memoryMb, tasksCompleted } = metrics;
   const counted = tasksCompleted === undefined ? {} : { tasksCompleted };
   return {

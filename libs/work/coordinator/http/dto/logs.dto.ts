@@ -11,7 +11,7 @@ export class CoordinatorLogsQuery extends PageQuery {
   level?: LogLevel;
 }
 
-export class CoordinatorLogDto implements CoordinatorLogView {
+export class CoordinatorLogEntryDto implements CoordinatorLogView {
   @ApiProperty({ description: 'A 64-bit number.' }) id!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) workspaceId!: string | null;
   @ApiProperty() instanceId!: string;
@@ -23,6 +23,6 @@ export class CoordinatorLogDto implements CoordinatorLogView {
 }
 
 export class CoordinatorLogPageDto {
-  @ApiProperty({ type: [CoordinatorLogDto] }) items!: CoordinatorLogDto[];
+  @ApiProperty({ type: [CoordinatorLogEntryDto] }) items!: CoordinatorLogEntryDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }

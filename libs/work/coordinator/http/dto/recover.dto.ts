@@ -8,7 +8,7 @@ import {
 } from '../../patterns/index.js';
 import type { RecoveryRequest, RecoveryResult } from '../../recovery-result.js';
 
-export class RecoverDto implements RecoveryRequest {
+export class RecoveryRequestDto implements RecoveryRequest {
   @Id({
     optional: true,
     description:

@@ -4,7 +4,7 @@ import { STEP_NAMES } from '../../patterns/index.js';
 
 const count = { type: 'integer' } as const;
 
-class StatsDto {
+class CoordinatorStatsDto {
   @ApiProperty(count) pendingTasks!: number;
   @ApiProperty(count) runningTasks!: number;
   @ApiProperty({
@@ -19,7 +19,7 @@ class StatsDto {
   staleAgents!: number;
 }
 
-class QueueDto {
+class QueueCountsDto {
   @ApiProperty({ ...count, description: 'PENDING, and an agent may take them.' }) ready!: number;
   @ApiProperty({ ...count, description: 'PENDING, and waiting for other tasks.' }) blocked!: number;
   @ApiProperty({ ...count, description: 'ABORTED, with a time of retry.' }) retrying!: number;
@@ -27,7 +27,7 @@ class QueueDto {
   @ApiProperty(count) paused!: number;
 }
 
-class StepDto implements StepView {
+class CycleStepDto implements StepView {
   @ApiProperty({ enum: STEP_NAMES }) step!: string;
   @ApiProperty({ ...count, description: 'Rows moved, of the workspaces that you see.' })
   moved!: number;
@@ -36,10 +36,10 @@ class StepDto implements StepView {
   error!: string | null;
 }
 
-class CycleDto {
+class CoordinatorCycleDto {
   @ApiProperty({ format: 'date-time' }) startedAt!: string;
   @ApiProperty() durationMs!: number;
-  @ApiProperty({ type: [StepDto] }) steps!: StepDto[];
+  @ApiProperty({ type: [CycleStepDto] }) steps!: CycleStepDto[];
 }
 
 export class CoordinatorStatusDto implements CoordinatorStatus {
@@ -50,10 +50,11 @@ export class CoordinatorStatusDto implements CoordinatorStatus {
   workspaces!: string[];
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   lastHeartbeat!: string | null;
-  @ApiProperty({ type: StatsDto }) stats!: StatsDto;
-  @ApiProperty({ type: QueueDto }) queue!: QueueDto;
+  @ApiProperty({ type: CoordinatorStatsDto }) stats!: CoordinatorStatsDto;
+  @ApiProperty({ type: QueueCountsDto }) queue!: QueueCountsDto;
   @ApiProperty({ description: 'A 64-bit number that rises with each change of leader.' })
   epoch!: string;
   @ApiProperty(count) cycleCount!: number;
-  @ApiProperty({ type: CycleDto, nullable: true }) lastCycle!: CycleDto | null;
+  @ApiProperty({ type: CoordinatorCycleDto, nullable: true })
+  lastCycle!: CoordinatorCycleDto | null;
 }

@@ -1,7 +1,7 @@
 import { Flag, Id, IdList, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 
-export class ClaimDto {
+export class ClaimTasksDto {
   @Int(1, 50, { optional: true, description: '1 when left out' })
   maxTasks?: number;
 
@@ -21,7 +21,7 @@ export class ClaimDto {
   leaseSeconds?: number;
 }
 
-export class SignalsDto {
+export class AgentSignalsRequestDto {
   @IdList({
     maxItems: 1000,
     optional: true,
@@ -34,7 +34,7 @@ export class SignalsDto {
   waitMs?: number;
 }
 
-export class TerminateDto {
+export class TerminateAgentDto {
   @Text({ max: 1000, optional: true, example: 'Manual shutdown' })
   reason?: string;
 
@@ -42,7 +42,7 @@ export class TerminateDto {
   graceful?: boolean;
 }
 
-export class DeregisterDto {
+export class DeregisterAgentDto {
   @Text({ max: 1000, optional: true })
   reason?: string;
 }

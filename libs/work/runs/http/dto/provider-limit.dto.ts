@@ -13,7 +13,7 @@ import { MODEL_NAME } from './usage-report.dto.js';
 
 const PROVIDER = { regexp: /^[\w.-]+$/, words: 'be the name of a provider, without blanks' };
 
-export class ProviderLimitReportDto extends RunReportDto implements ProviderLimitReport {
+export class ReportProviderLimitDto extends RunReportDto implements ProviderLimitReport {
   @Text({
     max: 100,
     optional: true,

@@ -37,7 +37,7 @@ export class ProgressOutcomeDto {
   @ShownInt({ description: '0 to 100' }) progressPercent!: number;
 }
 
-export class LogsOutcomeDto {
+export class AddedLogsDto {
   @ShownInt({ description: 'How many entries were kept' }) accepted!: number;
 }
 
@@ -108,7 +108,7 @@ export class ClaimedTaskDto implements Sent<ClaimedTask> {
   @ApiProperty({ type: ClaimedWorkDto }) task!: ClaimedWorkDto;
 }
 
-export class ClaimDoc {
+export class ClaimDto {
   @ApiProperty({ type: [ClaimedTaskDto], description: 'Empty when there was none in time' })
   tasks!: ClaimedTaskDto[];
 
@@ -126,25 +126,25 @@ export class CompletionDto extends ReportOutcomeDto {
 }
 
 /** The problem of one report; the request as a whole was answered. */
-class ReportProblemDto extends OmitType(Problem, ['instance', 'requestId'] as const) {}
+class CompletionProblemDto extends OmitType(Problem, ['instance', 'requestId'] as const) {}
 
-export class OneOutcomeDto {
+export class CompletionResultDto {
   @ShownId() runId!: string;
 
   @ApiProperty({ type: ReportOutcomeDto, required: false, description: 'Where it was accepted' })
   outcome?: ReportOutcomeDto;
 
   @ApiProperty({
-    type: ReportProblemDto,
+    type: CompletionProblemDto,
     required: false,
     description: 'Why it was not, as a request of its own would have been answered',
   })
-  problem?: ReportProblemDto;
+  problem?: CompletionProblemDto;
 }
 
-export class CompletionsDto {
-  @ApiProperty({ type: [OneOutcomeDto], description: 'In the order of the request' })
-  results!: OneOutcomeDto[];
+export class CompletionResultsDto {
+  @ApiProperty({ type: [CompletionResultDto], description: 'In the order of the request' })
+  results!: CompletionResultDto[];
 
   @ApiProperty({
     type: [ClaimedTaskDto],
@@ -164,7 +164,7 @@ class RunSignalDto implements RunSignal {
   @ShownInt({ description: 'Between SIGTERM and SIGKILL' }) graceSeconds!: number;
 }
 
-export class SignalsAnswerDto implements SignalsAnswer {
+export class AgentSignalsDto implements SignalsAnswer {
   @ShownFlag({ description: 'Take no new work, and leave when what you hold is finished' })
   drain!: boolean;
   @ApiProperty({

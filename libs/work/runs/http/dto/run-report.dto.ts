@@ -35,7 +35,7 @@ export class StartRunDto extends RunReportDto {
   branch?: string;
 }
 
-export class ProgressDto extends RunReportDto {
+export class ReportProgressDto extends RunReportDto {
   @Rounded(0, 100, { optional: true })
   progressPercent?: number;
 
@@ -52,12 +52,12 @@ export class ProgressDto extends RunReportDto {
   estimatedCompletionAt?: string;
 }
 
-export class CheckpointDto extends RunReportDto {
+export class SaveCheckpointDto extends RunReportDto {
   @JsonObject()
   checkpointData!: Record<string, unknown>;
 }
 
-export class LogEntryDto {
+export class LogLineDto {
   @OneOf(LOG_LEVELS, { optional: true })
   level?: string;
 
@@ -79,12 +79,12 @@ export class LogEntryDto {
   at?: string;
 }
 
-export class LogsDto extends RunReportDto {
-  @NestedList(() => LogEntryDto, { minItems: 1, maxItems: 200 })
-  entries!: LogEntryDto[];
+export class AddLogsDto extends RunReportDto {
+  @NestedList(() => LogLineDto, { minItems: 1, maxItems: 200 })
+  entries!: LogLineDto[];
 }
 
-export class RenewDto extends RunReportDto {
+export class RenewRunDto extends RunReportDto {
   @Int(1, 86_400, { optional: true })
   leaseSeconds?: number;
 }
@@ -94,7 +94,7 @@ export class ClaimNextDto {
   maxTasks?: number;
 }
 
-export class CompleteDto extends RunReportDto {
+export class CompleteRunDto extends RunReportDto {
   @JsonObject({ optional: true })
   outputResult?: Record<string, unknown>;
 
@@ -115,7 +115,7 @@ export class CompleteDto extends RunReportDto {
   claimNext?: ClaimNextDto;
 }
 
-export class OneCompletionDto {
+export class RunCompletionDto {
   @Id()
   runId!: string;
 
@@ -133,9 +133,9 @@ export class OneCompletionDto {
   usage?: UsageReportDto[];
 }
 
-export class CompleteManyDto {
-  @NestedList(() => OneCompletionDto, { minItems: 1, maxItems: 100 })
-  completions!: OneCompletionDto[];
+export class CompleteRunsDto {
+  @NestedList(() => RunCompletionDto, { minItems: 1, maxItems: 100 })
+  completions!: RunCompletionDto[];
 
   @Nested(() => ClaimNextDto, {
     optional: true,
@@ -167,7 +167,7 @@ export class RunErrorDto {
   retryable?: boolean;
 }
 
-export class FailDto extends RunReportDto {
+export class FailRunDto extends RunReportDto {
   @Nested(() => RunErrorDto)
   error!: RunErrorDto;
 
@@ -175,7 +175,7 @@ export class FailDto extends RunReportDto {
   checkpointData?: Record<string, unknown>;
 }
 
-export class ReleaseDto extends RunReportDto {
+export class ReleaseRunDto extends RunReportDto {
   @Text({ max: 200, optional: true, example: 'drain' })
   reason?: string;
 

@@ -15,14 +15,14 @@ import {
 import { RunReportDto } from './run-report.dto.js';
 import { MAX_REPORTS, UsageReportDto } from './usage-report.dto.js';
 
-export class UsageDto extends RunReportDto {
+export class ReportUsageDto extends RunReportDto {
   @NestedList(() => UsageReportDto, { minItems: 1, maxItems: MAX_REPORTS })
   reports!: UsageReportDto[];
 }
 
 const tokens = { type: String, example: '1000000' };
 
-export class BudgetStandingDoc implements BudgetStanding {
+export class BudgetStandingDto implements BudgetStanding {
   @ApiProperty({ type: String, format: 'uuid' }) budgetId!: string;
   @ApiProperty({ enum: BUDGET_SCOPES }) scope!: BudgetScope;
   @ApiProperty({ type: String, format: 'uuid' }) scopeId!: string;
@@ -46,8 +46,8 @@ export class UsageOutcomeDto implements UsageOutcome {
   @ApiProperty({ type: 'integer', description: 'Reports that were known already' })
   repeated!: number;
   @ApiProperty(advice) advice!: Advice;
-  @ApiProperty({ type: [BudgetStandingDoc], description: 'Those that cover the run now' })
-  budgets!: BudgetStandingDoc[];
+  @ApiProperty({ type: [BudgetStandingDto], description: 'Those that cover the run now' })
+  budgets!: BudgetStandingDto[];
 }
 
 export class RunBudgetQuery {
@@ -58,7 +58,7 @@ export class RunBudgetQuery {
   linesChanged?: number;
 }
 
-export class EfficiencyDoc implements Efficiency {
+export class EfficiencyDto implements Efficiency {
   @ApiProperty({ type: 'integer' }) linesChanged!: number;
   @ApiProperty({ ...tokens, description: '150 a line' }) expectedTokens!: string;
   @ApiProperty({
@@ -72,7 +72,7 @@ export class EfficiencyDoc implements Efficiency {
   isEfficient!: boolean;
 }
 
-export class RunBudgetDoc implements RunBudgetView {
+export class RunBudgetDto implements RunBudgetView {
   @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
   @ApiProperty({ type: String, format: 'uuid' }) taskId!: string;
   @ApiProperty() isLive!: boolean;
@@ -89,7 +89,7 @@ export class RunBudgetDoc implements RunBudgetView {
   @ApiProperty(advice) advice!: Advice;
   @ApiProperty({ description: 'The reason, for people', example: 'No budget covers it: go on.' })
   message!: string;
-  @ApiProperty({ type: EfficiencyDoc, nullable: true }) efficiency!: EfficiencyDoc | null;
-  @ApiProperty({ type: [BudgetStandingDoc], description: 'Those that cover the run now' })
-  budgets!: BudgetStandingDoc[];
+  @ApiProperty({ type: EfficiencyDto, nullable: true }) efficiency!: EfficiencyDto | null;
+  @ApiProperty({ type: [BudgetStandingDto], description: 'Those that cover the run now' })
+  budgets!: BudgetStandingDto[];
 }

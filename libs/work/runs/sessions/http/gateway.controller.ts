@@ -7,12 +7,12 @@ import { GatewayHeartbeats } from '../reports/gateway-heartbeats.js';
 import { GatewaySignals } from '../reports/gateway-signals.js';
 import { SessionReports } from '../reports/session-reports.js';
 import {
-  GatewayHeartbeatDoc,
-  GatewayHeartbeatDto,
-  GatewaySignalsDoc,
+  GatewayHeartbeatAnswerDto,
+  GatewayHeartbeatRequestDto,
   GatewaySignalsDto,
-  ReportResultsDoc,
-  SessionReportsDto,
+  GatewaySignalsRequestDto,
+  SessionReportResultsDto,
+  ReportSessionsDto,
 } from './dto/gateway.dto.js';
 import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 
@@ -32,37 +32,37 @@ export class GatewayController {
 
   @Post('heartbeat')
   @HttpCode(200)
-  @ApiOkResponse({ type: GatewayHeartbeatDoc })
+  @ApiOkResponse({ type: GatewayHeartbeatAnswerDto })
   @ApiOperation({
     operationId: 'sendGatewayHeartbeat',
     summary: 'A gateway is there, and these are its sessions',
   })
-  heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayHeartbeatDto) {
+  heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayHeartbeatRequestDto) {
     return this.heartbeats.heartbeat(requireSelf(request, body));
   }
 
   @Post('sessions')
   @HttpCode(200)
-  @ApiOkResponse({ type: ReportResultsDoc })
+  @ApiOkResponse({ type: SessionReportResultsDto })
   @ApiOperation({
     operationId: 'reportSessions',
     summary: 'Report events of sessions: started, exited, never started',
   })
-  sessions(@Req() request: GatewayRequest, @Body() body: SessionReportsDto) {
+  sessions(@Req() request: GatewayRequest, @Body() body: ReportSessionsDto) {
     const { gatewayId, reports } = requireSelf(request, body);
     return this.reports.take(gatewayId, reports);
   }
 
   @Post('signals')
   @HttpCode(200)
-  @ApiOkResponse({ type: GatewaySignalsDoc })
+  @ApiOkResponse({ type: GatewaySignalsDto })
   @ApiOperation({
     operationId: 'getGatewaySignals',
     summary: 'The sessions that must stop or pause; waits until there are some',
   })
   signals(
     @Req() request: GatewayRequest,
-    @Body() body: GatewaySignalsDto,
+    @Body() body: GatewaySignalsRequestDto,
     @ClientGone() gone: AbortSignal,
   ) {
     const { gatewayId, runIds, waitMs = 0 } = requireSelf(request, body);

@@ -4,12 +4,12 @@ import type { BulkResult } from '../../commands/bulk-commands.js';
 import { ListTasksQuery } from './list-tasks.dto.js';
 import { ShownInt } from './shown.js';
 
-export class CommandDto {
+export class TaskCommandDto {
   @Text({ max: 1000, optional: true, example: 'Requirements changed' })
   reason?: string;
 }
 
-export class CancelDto extends CommandDto {
+export class CancelTaskDto extends TaskCommandDto {
   @Flag({
     optional: true,
     description: 'Its subtasks, and everything that depends on it, are cancelled with it',
@@ -20,7 +20,7 @@ export class CancelDto extends CommandDto {
 /** The filters of the list, as JSON: lists are arrays, numbers are numbers. */
 export class BulkFilterDto extends OmitType(ListTasksQuery, ['limit', 'cursor'] as const) {}
 
-export class BulkCommandDto extends CommandDto {
+export class BulkCommandDto extends TaskCommandDto {
   @IdList({ minItems: 1, maxItems: 1000, optional: true })
   ids?: string[];
 

@@ -89,13 +89,13 @@ export class RunPageDto implements Page<RunView> {
   @ShownTextOrNull(NEXT) nextCursor!: string | null;
 }
 
-export class LogActorDto {
+export class TaskLogActorDto {
   @ShownText({ example: 'user' }) kind!: string;
   @ShownTextOrNull() id!: string | null;
 }
 
 /** One entry of a task's log. */
-export class LogDto implements LogView {
+export class TaskLogEntryDto implements LogView {
   @ShownText({ example: '88123', description: 'Rises within a task; a 64-bit number.' })
   id!: string;
   @ShownId() taskId!: string;
@@ -114,21 +114,21 @@ export class LogDto implements LogView {
   taskVersion!: number | null;
   @ShownTextOrNull() previousStatus!: string | null;
   @ShownTextOrNull() newStatus!: string | null;
-  @ApiProperty({ type: LogActorDto }) actor!: LogActorDto;
+  @ApiProperty({ type: TaskLogActorDto }) actor!: TaskLogActorDto;
   @ShownTextOrNull() sessionKey!: string | null;
   @ShownTextOrNull() stackTrace!: string | null;
   @ShownTime() createdAt!: string;
 }
 
-export class LogPageDto implements Page<LogView> {
-  @ApiProperty({ type: [LogDto] }) items!: LogDto[];
+export class TaskLogPageDto implements Page<LogView> {
+  @ApiProperty({ type: [TaskLogEntryDto] }) items!: TaskLogEntryDto[];
   @ShownTextOrNull({
     description: 'null on the last page; with follow=true, null only while there is no entry',
   })
   nextCursor!: string | null;
 }
 
-export class NeighbourDto implements NeighbourView {
+export class RelatedTaskDto implements NeighbourView {
   @ShownId() taskId!: string;
   @ShownText() title!: string;
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
@@ -139,12 +139,13 @@ export class NeighbourDto implements NeighbourView {
 }
 
 /** The prerequisites of a task, and its dependents. */
-export class DependenciesDto implements DependenciesView {
+export class TaskDependenciesDto implements DependenciesView {
   @ShownId() taskId!: string;
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
   @ShownInt() unmetDependencies!: number;
-  @ApiProperty({ type: [NeighbourDto] }) dependsOn!: NeighbourDto[];
-  @ApiProperty({ type: [NeighbourDto], description: 'A page of them' }) blocks!: NeighbourDto[];
+  @ApiProperty({ type: [RelatedTaskDto] }) dependsOn!: RelatedTaskDto[];
+  @ApiProperty({ type: [RelatedTaskDto], description: 'A page of them' })
+  blocks!: RelatedTaskDto[];
   @ShownTextOrNull({ description: 'For the next page of `blocks`' }) nextCursor!: string | null;
   @ShownInt({ description: 'The version of the task; for If-Match' }) version!: number;
 }

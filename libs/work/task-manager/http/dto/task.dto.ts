@@ -279,12 +279,12 @@ export class BatchTaskDto extends CreateTaskDto {
   ref?: string;
 }
 
-export class CreateBatchDto {
+export class CreateTasksDto {
   @NestedList(() => BatchTaskDto, { minItems: 1, maxItems: 1000 })
   tasks!: BatchTaskDto[];
 }
 
-export class AssignDto {
+export class AssignTaskDto {
   @Id({ nullable: true })
   agentId!: string | null;
 }

@@ -17,7 +17,7 @@ export class HeldSessionDto {
   @OneOf(['QUEUED', 'STARTING', 'RUNNING']) status!: 'QUEUED' | 'STARTING' | 'RUNNING';
 }
 
-export class GatewayHeartbeatDto {
+export class GatewayHeartbeatRequestDto {
   @Text(GATEWAY_ID) gatewayId!: string;
   @Id({ description: 'New at each start of the gateway' }) bootId!: string;
   @Timestamp() startedAt!: string;
@@ -67,48 +67,48 @@ export class SessionReportDto implements SessionReport {
   output?: string;
 }
 
-export class SessionReportsDto {
+export class ReportSessionsDto {
   @Text(GATEWAY_ID) gatewayId!: string;
   @Id() bootId!: string;
   @NestedList(() => SessionReportDto, { maxItems: 500 }) reports!: SessionReportDto[];
 }
 
-export class GatewaySignalsDto {
+export class GatewaySignalsRequestDto {
   @Text(GATEWAY_ID) gatewayId!: string;
   @IdList({ maxItems: 5_000, description: 'Runs whose sessions it holds' }) runIds!: string[];
   @Int(0, 30_000, { optional: true, description: 'How long to wait for signals, in ms' })
   waitMs?: number;
 }
 
-export class StopDoc {
+export class SessionStopDto {
   @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
   @ApiProperty() reason!: string;
   @ApiProperty({ type: 'integer', description: 'Seconds between TERM and KILL' })
   graceSeconds!: number;
 }
 
-export class GatewayHeartbeatDoc {
+export class GatewayHeartbeatAnswerDto {
   @ApiProperty({ type: String, format: 'date-time' }) acknowledgedAt!: string;
   @ApiProperty({ description: 'Whether it was known in an earlier life' }) restarted!: boolean;
-  @ApiProperty({ type: [StopDoc], description: 'Sessions whose runs are not live any more' })
-  stop!: StopDoc[];
+  @ApiProperty({ type: [SessionStopDto], description: 'Sessions whose runs are not live any more' })
+  stop!: SessionStopDto[];
 }
 
-export class ReportResultDoc {
+export class SessionReportResultDto {
   @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
   @ApiProperty({ description: 'false: the run has ended without it' }) applied!: boolean;
   @ApiProperty({ required: false, description: 'Why not' }) reason?: string;
 }
 
-export class ReportResultsDoc {
-  @ApiProperty({ type: [ReportResultDoc] }) results!: ReportResultDoc[];
+export class SessionReportResultsDto {
+  @ApiProperty({ type: [SessionReportResultDto] }) results!: SessionReportResultDto[];
 }
 
-export class GatewaySignalDoc extends StopDoc {
+export class GatewaySignalDto extends SessionStopDto {
   @ApiProperty({ enum: ['stop', 'pause', 'warn'], description: '`warn`: the session goes on' })
   action!: 'stop' | 'pause' | 'warn';
 }
 
-export class GatewaySignalsDoc {
-  @ApiProperty({ type: [GatewaySignalDoc] }) runs!: GatewaySignalDoc[];
+export class GatewaySignalsDto {
+  @ApiProperty({ type: [GatewaySignalDto] }) runs!: GatewaySignalDto[];
 }

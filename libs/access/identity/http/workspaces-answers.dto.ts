@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { MEMBER_ROLES } from '../domain/roles.js';
 import { SCOPES } from '../domain/scopes.js';
 
-export class WorkspaceDoc {
+export class WorkspaceDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty() name!: string;
   @ApiProperty() slug!: string;
@@ -12,16 +12,16 @@ export class WorkspaceDoc {
   @ApiProperty() updatedAt!: Date;
 }
 
-export class OwnWorkspaceDoc extends WorkspaceDoc {
+export class OwnWorkspaceDto extends WorkspaceDto {
   @ApiProperty({ enum: MEMBER_ROLES }) role!: string;
 }
 
-export class WorkspacePageDoc {
-  @ApiProperty({ type: [OwnWorkspaceDoc] }) items!: OwnWorkspaceDoc[];
+export class WorkspacePageDto {
+  @ApiProperty({ type: [OwnWorkspaceDto] }) items!: OwnWorkspaceDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class MemberDoc {
+export class MemberDto {
   @ApiProperty({ format: 'uuid' }) userId!: string;
   @ApiProperty() email!: string;
   @ApiProperty() name!: string;
@@ -31,12 +31,12 @@ export class MemberDoc {
   @ApiProperty() updatedAt!: Date;
 }
 
-export class MemberPageDoc {
-  @ApiProperty({ type: [MemberDoc] }) items!: MemberDoc[];
+export class MemberPageDto {
+  @ApiProperty({ type: [MemberDto] }) items!: MemberDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class ApiKeyDoc {
+export class ApiKeyDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty() name!: string;
   @ApiProperty({ description: 'The part of the key that is no secret.' }) prefix!: string;
@@ -50,16 +50,16 @@ export class ApiKeyDoc {
   @ApiProperty({ type: Date, nullable: true }) revokedAt!: Date | null;
 }
 
-export class NewApiKeyDoc extends ApiKeyDoc {
+export class NewApiKeyDto extends ApiKeyDto {
   @ApiProperty({ description: 'Shown once.', example: 'drv_1a2b3c4d_…' }) key!: string;
 }
 
-export class ApiKeyPageDoc {
-  @ApiProperty({ type: [ApiKeyDoc] }) items!: ApiKeyDoc[];
+export class ApiKeyPageDto {
+  @ApiProperty({ type: [ApiKeyDto] }) items!: ApiKeyDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class IssuedTokenDoc {
+export class AgentTokenDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ format: 'uuid' }) agentId!: string;
   @ApiProperty({ format: 'uuid' }) issuedBy!: string;
@@ -74,7 +74,7 @@ export class IssuedTokenDoc {
   @ApiProperty() expiresAt!: Date;
 }
 
-export class AgentTokenPageDoc {
-  @ApiProperty({ type: [IssuedTokenDoc] }) items!: IssuedTokenDoc[];
+export class AgentTokenPageDto {
+  @ApiProperty({ type: [AgentTokenDto] }) items!: AgentTokenDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { MEMBER_ROLES } from '../domain/roles.js';
 
-export class InvitationDoc {
+export class InvitationDto {
   @ApiProperty({
     format: 'uuid',
     description: 'Tell it nobody but the invited: with it the user of that address accepts.',
@@ -14,12 +14,12 @@ export class InvitationDoc {
   @ApiProperty() expiresAt!: Date;
 }
 
-export class InvitationPageDoc {
-  @ApiProperty({ type: [InvitationDoc] }) items!: InvitationDoc[];
+export class InvitationPageDto {
+  @ApiProperty({ type: [InvitationDto] }) items!: InvitationDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class OwnInvitationDoc {
+export class OwnInvitationDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ format: 'uuid' }) workspaceId!: string;
   @ApiProperty() workspaceName!: string;
@@ -29,12 +29,12 @@ export class OwnInvitationDoc {
   @ApiProperty() expiresAt!: Date;
 }
 
-export class OwnInvitationPageDoc {
-  @ApiProperty({ type: [OwnInvitationDoc] }) items!: OwnInvitationDoc[];
+export class OwnInvitationPageDto {
+  @ApiProperty({ type: [OwnInvitationDto] }) items!: OwnInvitationDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class AcceptedInvitationDoc {
+export class AcceptedInvitationDto {
   @ApiProperty({ format: 'uuid' }) workspaceId!: string;
   @ApiProperty({ enum: MEMBER_ROLES }) role!: string;
 }

@@ -18,7 +18,7 @@ const json = { type: 'object', additionalProperties: true } as const;
 const integer = { type: 'integer' } as const;
 
 /** An agent, as every route that answers one shows it. */
-export class AgentDoc implements AgentView {
+export class AgentDto implements AgentView {
   @ApiProperty(id) id!: string;
   @ApiProperty(id) workspaceId!: string;
   @ApiProperty() name!: string;
@@ -71,12 +71,12 @@ export class AgentDoc implements AgentView {
   bootId!: string | null;
 }
 
-export class AgentPageDoc {
-  @ApiProperty({ type: [AgentDoc] }) items!: AgentDoc[];
+export class AgentPageDto {
+  @ApiProperty({ type: [AgentDto] }) items!: AgentDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class AgentHealthDoc implements AgentHealth {
+export class AgentHealthDto implements AgentHealth {
   @ApiProperty(id) agentId!: string;
   @ApiProperty({ enum: HEALTH_STATUSES, description: 'unknown: it has never sent a heartbeat' })
   status!: HealthStatus;
@@ -103,7 +103,7 @@ export class AgentHealthDoc implements AgentHealth {
 }
 
 /** One of a `HEARTBEAT_HISTORY_SECONDS` at most. */
-export class KeptHeartbeatDoc implements KeptHeartbeat {
+export class HeartbeatDto implements KeptHeartbeat {
   @ApiProperty(time) seenAt!: string;
   @ApiProperty({ enum: HEARTBEAT_STATUSES }) status!: HeartbeatStatus;
   @ApiProperty({ ...id, nullable: true }) currentTaskId!: string | null;
@@ -113,18 +113,18 @@ export class KeptHeartbeatDoc implements KeptHeartbeat {
   @ApiProperty({ ...integer, nullable: true }) cpuPercent!: number | null;
 }
 
-export class HeartbeatPageDoc {
-  @ApiProperty({ type: [KeptHeartbeatDoc] }) items!: KeptHeartbeatDoc[];
+export class HeartbeatPageDto {
+  @ApiProperty({ type: [HeartbeatDto] }) items!: HeartbeatDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class AgentTokenDoc implements AgentToken {
+export class NewAgentTokenDto implements AgentToken {
   @ApiProperty({ description: 'Shown once.' }) token!: string;
   @ApiProperty(id) agentId!: string;
   @ApiProperty(time) expiresAt!: string;
 }
 
-export class HeartbeatAnswerDoc implements HeartbeatAnswer {
+export class HeartbeatAnswerDto implements HeartbeatAnswer {
   @ApiProperty(time) acknowledgedAt!: string;
   @ApiProperty({ ...time, description: 'When the next heartbeat should be here' })
   nextExpectedAt!: string;

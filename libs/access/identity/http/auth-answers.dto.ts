@@ -5,10 +5,10 @@ import type { CallerView } from '../domain/caller-view.js';
 import { TOKEN_KINDS } from '../domain/claims.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
 import { SCOPES, type Scope } from '../domain/scopes.js';
-import { UserViewDoc } from './users.views.js';
+import { UserDto } from './users-answers.dto.js';
 
 /** The answers as the documentation shows them; the services' types rule. */
-export class SignInDoc {
+export class TokenPairDto {
   @ApiProperty({ example: 'Bearer' }) tokenType!: string;
   @ApiProperty() accessToken!: string;
   @ApiProperty() expiresAt!: Date;
@@ -20,20 +20,20 @@ export class SignInDoc {
   @ApiProperty({ format: 'uuid' }) userId!: string;
 }
 
-export class MembershipDoc {
+export class MembershipDto {
   @ApiProperty({ format: 'uuid' }) workspaceId!: string;
   @ApiProperty() name!: string;
   @ApiProperty() slug!: string;
   @ApiProperty({ enum: MEMBER_ROLES }) role!: string;
 }
 
-export class ProfileDoc {
-  @ApiProperty({ type: UserViewDoc }) user!: UserViewDoc;
+export class ProfileDto {
+  @ApiProperty({ type: UserDto }) user!: UserDto;
   @ApiProperty() sessionId!: string;
-  @ApiProperty({ type: [MembershipDoc] }) memberships!: MembershipDoc[];
+  @ApiProperty({ type: [MembershipDto] }) memberships!: MembershipDto[];
 }
 
-export class SessionDoc {
+export class SessionDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ description: 'Whether this request belongs to it.' }) current!: boolean;
   @ApiProperty() createdAt!: Date;
@@ -43,13 +43,13 @@ export class SessionDoc {
   @ApiProperty({ type: String, nullable: true }) ipAddress!: string | null;
 }
 
-export class SessionListDoc {
-  @ApiProperty({ type: [SessionDoc] }) items!: SessionDoc[];
+export class SessionListDto {
+  @ApiProperty({ type: [SessionDto] }) items!: SessionDto[];
 }
 
 const idOrNull = { type: String, format: 'uuid', nullable: true } as const;
 
-export class CallerDoc implements CallerView {
+export class CallerDto implements CallerView {
   @ApiProperty({ enum: [...TOKEN_KINDS, 'api_key'] }) kind!: CallerKind;
   @ApiProperty({ format: 'uuid' }) workspaceId!: string;
   @ApiProperty({

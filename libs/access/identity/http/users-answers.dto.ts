@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-export class UserViewDoc {
+export class UserDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty() email!: string;
   @ApiProperty() name!: string;
@@ -11,17 +11,17 @@ export class UserViewDoc {
   @ApiProperty() updatedAt!: Date;
 }
 
-export class NewUserDoc extends UserViewDoc {
+export class NewUserDto extends UserDto {
   @ApiProperty({ required: false, description: 'Shown once, when the request gave no password.' })
   generatedPassword?: string;
 }
 
-export class UserPageDoc {
-  @ApiProperty({ type: [UserViewDoc] }) items!: UserViewDoc[];
+export class UserPageDto {
+  @ApiProperty({ type: [UserDto] }) items!: UserDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class NewPasswordDoc {
+export class NewPasswordDto {
   @ApiProperty({ format: 'uuid' }) userId!: string;
   @ApiProperty({ description: 'Shown once.' }) generatedPassword!: string;
 }

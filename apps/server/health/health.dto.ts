@@ -8,25 +8,25 @@ const PART_STATES: PartState[] = [
   'not_configured',
 ];
 
-export class AliveDoc {
+export class LivenessDto {
   @ApiProperty({ enum: ['alive'] }) status!: 'alive';
 }
 
-export class ReadinessDoc implements Readiness {
+export class ReadinessDto implements Readiness {
   @ApiProperty({ enum: ['ready'] }) status!: 'ready';
   @ApiProperty({ enum: PART_STATES }) database!: PartState;
   @ApiProperty({ enum: PART_STATES }) valkey!: PartState;
 }
 
-class CoordinatorHealthDoc {
+class CoordinatorHealthDto {
   @ApiProperty({ description: 'Whether somebody leads now.' }) active!: boolean;
   @ApiProperty({ type: String, format: 'date-time', nullable: true }) lastCycle!: string | null;
   @ApiProperty({ type: 'integer' }) cycleCount!: number;
 }
 
-export class SystemHealthDoc implements SystemHealth {
+export class SystemHealthDto implements SystemHealth {
   @ApiProperty({ enum: ['healthy', 'degraded', 'unhealthy'] }) status!: SystemHealth['status'];
-  @ApiProperty({ type: CoordinatorHealthDoc }) coordinator!: CoordinatorHealthDoc;
+  @ApiProperty({ type: CoordinatorHealthDto }) coordinator!: CoordinatorHealthDto;
   @ApiProperty({ enum: PART_STATES }) database!: PartState;
   @ApiProperty({ enum: PART_STATES }) valkey!: PartState;
   @ApiProperty({ enum: ['reachable', 'unreachable', 'unknown', 'not_configured'] })
