@@ -72,7 +72,7 @@ export default {
     },
   ],
   reporters: ['default', '<rootDir>/test/support/exit-guard.mjs'],
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   // Modules of a file that has ended are never given back: after some dozens of files a worker does little but look for
   // memory. One that has grown so large is replaced.
   workerIdleMemoryLimit: '1GB',

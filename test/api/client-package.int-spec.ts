@@ -32,7 +32,7 @@ beforeAll(async () => {
   const packages = [`./${tarball}`, ...known.map((name) => join(root, 'node_modules', name))];
   const flags = ['--offline', '--install-links', '--ignore-scripts', '--no-audit', '--no-fund'];
   await run('npm', ['install', ...flags, ...packages], { cwd: project });
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(project, { recursive: true, force: true });
   await server.stop();
@@ -71,7 +71,7 @@ it('compiles what the page shows in strict TypeScript, and runs its first progra
     const { stdout } = await run(node, [join(project, 'shown-0.js')], { env });
     expect(stdout).toBe('created PENDING\nwaiting Write the report\nrefused task_not_found\n');
   }
-}, 120_000);
+});
 
 it('works in a browser, with a stream', async () => {
   const browser = await chromium.launch(await chromiumOptions());

@@ -39,7 +39,7 @@ beforeAll(async () => {
   writeFileSync(join(home, 'bin/psql'), PSQL);
   chmodSync(join(home, 'bin/psql'), 0o755);
   pasted = await paste(page, home, { PATH: `${join(home, 'bin')}:${process.env['PATH']}` });
-}, 120_000);
+});
 
 afterAll(async () => {
   rmSync(home, { recursive: true, force: true });

@@ -105,7 +105,7 @@ withBrowser('A page in a browser', () => {
     await addTask();
     expect(await shown(page, 6)).toEqual(await happened(6));
     expect(refused).toBe(2);
-  }, 120_000);
+  });
 
   it('is what docs/events.md shows: its lines follow events in a page', async () => {
     const [, lines = ''] = /```js\n([^]*?)```/.exec(readPage('events.md')) ?? [];
@@ -126,5 +126,5 @@ withBrowser('A page in a browser', () => {
     await fleet.api.post(`/agent-tasks/${body.id}/cancel`);
     const [event] = (await told).args();
     expect(await event?.jsonValue()).toMatchObject({ taskId: body.id, newStatus: 'ABORTED' });
-  }, 120_000);
+  });
 });

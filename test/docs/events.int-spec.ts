@@ -30,7 +30,7 @@ beforeAll(async () => {
   pasted = await paste(page, home);
   isOver = true;
   await making;
-}, 120_000);
+});
 
 afterAll(async () => {
   rmSync(home, { recursive: true, force: true });

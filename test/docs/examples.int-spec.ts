@@ -48,7 +48,7 @@ beforeAll(async () => {
     DROVER_WORKER_DATA_DIR: join(folder, 'worker'),
   });
   await worker.said('Registered');
-}, 120_000);
+});
 
 afterAll(async () => {
   await worker.stop();
@@ -93,26 +93,22 @@ describe('The example', () => {
     ['agent.py', () => ['python3', join(examples, 'agent.py')]],
     ['agent.ts', () => [process.execPath, compiled()]],
     ['agent.sh', () => ['bash', join(examples, 'agent.sh')]],
-  ])(
-    '%s works on a task, and leaves when it is told to',
-    async (_, command) => {
-      const [program = '', ...args] = command();
-      const id = newId();
-      const agent = start(program, args, { AGENT_ID: id });
-      await once(agent.stdout as NonNullable<typeof agent.stdout>, 'data');
-      const input = { text: 'one two\nthree  four five\n' };
-      const task = await submit({ requiredCapabilities: ['count-words'], inputContext: input });
-      expect(await completed(task)).toEqual({ words: 5 });
-      const { body } = await workspace.api.get(`/agent-tasks/${task}`);
-      expect(body).toMatchObject({ retryCount: 0 });
-      agent.kill('SIGTERM');
-      expect(await once(agent, 'exit')).toEqual([0, null]);
-      expect((await workspace.api.get(`/agents/${id}`)).body).toMatchObject({
-        status: 'TERMINATED',
-      });
-    },
-    60_000,
-  );
+  ])('%s works on a task, and leaves when it is told to', async (_, command) => {
+    const [program = '', ...args] = command();
+    const id = newId();
+    const agent = start(program, args, { AGENT_ID: id });
+    await once(agent.stdout as NonNullable<typeof agent.stdout>, 'data');
+    const input = { text: 'one two\nthree  four five\n' };
+    const task = await submit({ requiredCapabilities: ['count-words'], inputContext: input });
+    expect(await completed(task)).toEqual({ words: 5 });
+    const { body } = await workspace.api.get(`/agent-tasks/${task}`);
+    expect(body).toMatchObject({ retryCount: 0 });
+    agent.kill('SIGTERM');
+    expect(await once(agent, 'exit')).toEqual([0, null]);
+    expect((await workspace.api.get(`/agents/${id}`)).body).toMatchObject({
+      status: 'TERMINATED',
+    });
+  });
 
   it('task_graph.py has its parts made before the whole', async () => {
     const graph = start('python3', [join(examples, 'task_graph.py')]);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
   workspace = await furnishHome(app, home, 'ADMIN');
   pasted = await paste(page, home);
-}, 120_000);
+});
 
 afterAll(async () => {
   rmSync(home, { recursive: true, force: true });

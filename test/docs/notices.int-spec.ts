@@ -37,7 +37,7 @@ beforeAll(async () => {
   writeFileSync(join(home, 'administrator.json'), JSON.stringify({ email: me.body.user.email }));
   const urls = { SLACK_URL: receiver.url('/slack'), DISCORD_URL: receiver.url('/discord') };
   pasted = await paste(page, home, urls);
-}, 120_000);
+});
 
 afterAll(async () => {
   rmSync(home, { recursive: true, force: true });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   chmodSync(home, 0o755);
   await furnishHome(app, home);
   pasted = await paste(page, home);
-}, 120_000);
+});
 
 afterAll(async () => {
   rmSync(home, { recursive: true, force: true });

@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   await worker.said('Registered');
   pasted = await paste(page, home);
-}, 120_000);
+});
 
 afterAll(async () => {
   await worker.stop();

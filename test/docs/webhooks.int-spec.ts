@@ -25,7 +25,7 @@ beforeAll(async () => {
   await furnishHome(app, home, 'ADMIN');
   // The port of the page may be somebody else's here.
   pasted = await paste(page.replaceAll('4321', String(await freePort())), home);
-}, 120_000);
+});
 
 afterAll(async () => {
   await app.stop();

@@ -51,7 +51,7 @@ beforeAll(async () => {
   marks.push(aMark('the token of the owner', bearer));
   person = await aPerson(stage.fleet, [stage.fleet.workspaceId]);
   browser = await TestBrowser.start(stage.address);
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser.stop();

@@ -44,9 +44,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await drover('down');
-  await waitFor('the last process', () => processesWith(home).length === 0, 60_000);
+  await waitFor('the last process', () => processesWith(home).length === 0);
   rmSync(home, { recursive: true, force: true });
-}, 90_000);
+});
 
 describe('before `up`', () => {
   it('nothing is said to run, and nothing is known', async () => {
@@ -67,7 +67,7 @@ describe('before `up`', () => {
 describe('up, in the background', () => {
   beforeAll(async () => {
     up = await drover('up --daemon --workers 2');
-  }, 120_000);
+  });
 
   it('is done when all is ready, and says where', () => {
     expect(up).toMatchObject({ code: 0, stderr: '' });

@@ -120,11 +120,7 @@ describe('a worker in the background', () => {
     expect(await json('worker', 'status')).toMatchObject([{ name: 'w' }]);
     expect(await drover(['worker', 'start', 'w', '--daemon'])).toMatchObject({ code: 2 });
     expect(await drover(['worker', 'stop', 'w'])).toMatchObject({ code: 0 });
-    await waitFor(
-      'its end',
-      async () => (await json<unknown[]>('worker', 'status')).length === 0,
-      60_000,
-    );
+    await waitFor('its end', async () => (await json<unknown[]>('worker', 'status')).length === 0);
   });
 });
 

@@ -160,7 +160,7 @@ describe('The image that the Dockerfile makes', () => {
       const now = await admin.get<{ status: string }>(`/agent-tasks/${task.body.id}`);
       return now.body.status === 'COMPLETED';
     });
-  }, 120_000);
+  });
 });
 
 describe('The image in Podman', () => {
@@ -201,7 +201,7 @@ describe('The image in Podman', () => {
     const [, address = ''] = await run('server-1', []).says(LISTENING);
     expect((await fetch(`${address}/readyz`)).status).toBe(200);
     expect(health('server-1', address)).toBe(0);
-  }, 120_000);
+  });
 
   test.each([
     ['with its /proc unmasked', ['--security-opt', 'unmask=ALL'], 'each session has a sandbox'],

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await fleet.startWorker('asking');
   browser = await TestBrowser.start(`http://127.0.0.1:${fleet.port}`);
   page = await browser.signedIn(await aPerson(fleet, [fleet.workspaceId]));
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser.stop();

@@ -51,9 +51,9 @@ beforeAll(() => {
 afterAll(async () => {
   dev?.kill('SIGKILL');
   await dev?.ended;
-  await waitFor('the last process', () => processesWith(clone).length === 0, 60_000);
+  await waitFor('the last process', () => processesWith(clone).length === 0);
   rmSync(clone, { recursive: true, force: true });
-}, 90_000);
+});
 
 function change(path: string, from: string, to: string): void {
   const source = join(clone, path);
@@ -73,13 +73,9 @@ test('npm run dev builds a changed source, starts the server again, and leaves n
 
   change('apps/server/front-page.ts', '<h1>Drover`;', '<h1>Changed</h1>');
   await dev.says(/built in \d+ ms/);
-  await waitFor(
-    'the server that was built',
-    async () => (await page())?.includes('Changed'),
-    60_000,
-  );
+  await waitFor('the server that was built', async () => (await page())?.includes('Changed'));
 
   dev.kill('SIGTERM');
   await dev.ended;
   expect(processesWith(clone)).toEqual([]);
-}, 180_000);
+});

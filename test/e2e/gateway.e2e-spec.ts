@@ -113,17 +113,13 @@ function livesOf({ notes }: Job): { pid: number; from: number }[] {
 }
 
 const life = (job: Job, count: number) =>
-  waitFor(`life ${count} of ${job.id}`, () => livesOf(job)[count - 1], 30_000);
+  waitFor(`life ${count} of ${job.id}`, () => livesOf(job)[count - 1]);
 
 const untilStatus = (job: Job, status: string) =>
-  waitFor(
-    `${job.id} to be ${status}`,
-    async () => {
-      const task = await fleet.task(job.id);
-      return task['status'] === status ? task : undefined;
-    },
-    30_000,
-  );
+  waitFor(`${job.id} to be ${status}`, async () => {
+    const task = await fleet.task(job.id);
+    return task['status'] === status ? task : undefined;
+  });
 
 /** How much the sessions of a job have done, by the checkpoint. */
 async function workOf({ id }: Job): Promise<number> {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterEach(async () => {
   started?.kill('SIGKILL');
   await started?.ended;
-  await waitFor('the last process', () => processesWith(home).length === 0, 60_000);
+  await waitFor('the last process', () => processesWith(home).length === 0);
 });
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -54,7 +54,7 @@ describe('npm start', () => {
     expect([await stop.ended, stop.output]).toEqual([0, expect.stringContaining('has stopped')]);
     expect(await started.ended).toBe(143);
     expect(processesWith(home)).toEqual([]);
-  }, 60_000);
+  });
 
   test('comes up elsewhere when somebody takes its port while the database starts', async () => {
     const taker = createServer();
@@ -69,7 +69,7 @@ describe('npm start', () => {
     const [, address = ''] = await started.says(RUNS);
     taker.close();
     expect(new URL(address).port).not.toBe(String(port));
-  }, 150_000);
+  });
 
   test('soon after a kill -9 waits for what is left, and comes up at the same address', async () => {
     const address = await start();
@@ -80,16 +80,12 @@ describe('npm start', () => {
     await started?.ended;
     expect(await start(new URL(address).port)).toBe(address);
     expect(started?.output).toMatch(/was ended by force: waiting until all that it left has ended/);
-  }, 150_000);
+  });
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)(
-    'ends with its npm, after %s',
-    async (signal) => {
-      started = program('start', '', 'npm');
-      await started.says(RUNS);
-      started.kill(signal);
-      await waitFor('the last process', () => processesWith(home).length === 0, 60_000);
-    },
-    150_000,
-  );
+  test.each(['SIGTERM', 'SIGKILL'] as const)('ends with its npm, after %s', async (signal) => {
+    started = program('start', '', 'npm');
+    await started.says(RUNS);
+    started.kill(signal);
+    await waitFor('the last process', () => processesWith(home).length === 0);
+  });
 });

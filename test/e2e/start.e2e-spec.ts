@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterEach(async () => {
   started?.kill('SIGKILL');
   await started?.ended;
-  await waitFor('the last process', () => processesWith(home).length === 0, 30_000);
+  await waitFor('the last process', () => processesWith(home).length === 0);
 });
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -41,7 +41,7 @@ async function start(): Promise<string> {
 async function stop(): Promise<void> {
   started?.kill('SIGINT');
   expect(await started?.ended).toBe(130);
-  await waitFor('the last process', () => processesWith(home).length === 0, 15_000);
+  await waitFor('the last process', () => processesWith(home).length === 0);
 }
 
 function pasteCurl(): { id: string } {
@@ -114,7 +114,7 @@ describe('npm start', () => {
     expect(await signIn(address)).toBe(200);
     await untilCompleted(address, pasteCurl().id);
     await stop();
-  }, 120_000);
+  });
 
   test('starts a killed server, a killed worker and a killed gateway again', async () => {
     const address = await start();
@@ -134,7 +134,7 @@ describe('npm start', () => {
     );
     await untilCompleted(address, pasteCurl().id);
     await stop();
-  }, 120_000);
+  });
 
   /** Counts until it is let go, and saves where it is when it is asked to end. */
   async function aLongTask(address: string, name: string): Promise<string> {
@@ -218,7 +218,7 @@ describe('npm start', () => {
       expect(task).toMatchObject({ generation: 2, retryCount: 0 });
     }
     await stop();
-  }, 150_000);
+  });
 
   test('gives push agents sessions, and goes on with them after the next start', async () => {
     const address = await start();
@@ -238,7 +238,7 @@ describe('npm start', () => {
       retryCount: 0,
     });
     await stop();
-  }, 150_000);
+  });
 
   test('starts no gateway where there is one, and says what is missing of one', async () => {
     const env = { DROVER_HOME: home, TMPDIR: home, PORT: '', GATEWAY_URL: 'http://127.0.0.1:9' };
@@ -261,7 +261,7 @@ describe('npm start', () => {
     await started.says(/gateway at http:\/\/127.0.0.1:9\n[^]*the data stays/);
     expect(processesWith(home).filter((line) => line.includes('apps/gateway'))).toEqual([]);
     await stop();
-  }, 90_000);
+  });
 
   test('ends at once after a second signal, and loses nothing by it', async () => {
     const address = await start();
@@ -272,12 +272,12 @@ describe('npm start', () => {
     await delay(1_500);
     started?.kill('SIGTERM');
     expect(await started?.ended).toBe(143);
-    await waitFor('the last process', () => processesWith(home).length === 0, 30_000);
+    await waitFor('the last process', () => processesWith(home).length === 0);
     expect(await start()).toBe(address);
     const second = await nextMark('last', first);
     expect(await expectToGoOn(address, task, second)).toMatchObject({ generation: 2 });
     await stop();
-  }, 150_000);
+  });
 
   test('says in a sentence that the port is taken', async () => {
     const other = await listening();

@@ -14,9 +14,9 @@ let fleet: TestFleet;
 beforeAll(async () => {
   fleet = await TestFleet.create();
   await fleet.startServer();
-}, 60_000);
+});
 
-afterAll(() => fleet.stop(), 60_000);
+afterAll(() => fleet.stop());
 
 interface RunRow {
   agent_id: string;
@@ -102,7 +102,7 @@ describe('an agent', () => {
       generation: 2,
     });
     await Promise.all([witness.leave(), heir.leave(), stopped.stop()]);
-  }, 90_000);
+  });
 
   it('that comes back to a task that went on elsewhere hears stale_run, and changes nothing', async () => {
     const witness = await aWitness();

@@ -28,13 +28,13 @@ describeAsRoot('a database on a disk that is full', () => {
     );
     fleet = await TestFleet.create({ db });
     await fleet.startServer();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await fleet.stop();
     await postgres.close();
     await disk.unmount();
-  }, 60_000);
+  });
 
   const readiness = async () => (await fetch(`http://127.0.0.1:${fleet.port}/readyz`)).status;
 
@@ -60,5 +60,5 @@ describeAsRoot('a database on a disk that is full', () => {
     await waitFor('it to be ready', async () => (await readiness()) === 200);
     expect((await patiently(create)).status).toBe(201);
     await expectInvariants(db);
-  }, 60_000);
+  });
 });

@@ -64,7 +64,7 @@ beforeAll(async () => {
   fleet = await TestFleet.create({ db, env });
   await fleet.startServer({ ROLES: 'api,relay' });
   rounds = await Rounds.start(fleet, await PushedWork.start(fleet, gateway));
-}, 60_000);
+});
 
 afterAll(async () => {
   proxy.mend();
@@ -72,7 +72,7 @@ afterAll(async () => {
   await proxy.close();
   await gateway.stop();
   valkey.disconnect();
-}, 60_000);
+});
 
 /** One leads, the others stand by to lead as soon as they can. */
 const crew = new Map<string, BuiltProcess>();
@@ -158,5 +158,5 @@ describe('a leader', () => {
       circular: ['FAILED'],
     });
     await expectInvariants(db);
-  }, 90_000);
+  });
 });

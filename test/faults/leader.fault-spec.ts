@@ -27,13 +27,13 @@ beforeEach(async () => {
   fleet = await TestFleet.create({ db });
   await fleet.startServer({ ROLES: 'api,relay' });
   rounds = await Rounds.start(fleet);
-}, 60_000);
+});
 
 afterEach(async () => {
   proxy.mend();
   await fleet.stop();
   await proxy.close();
-}, 60_000);
+});
 
 async function startLeader(env: Record<string, string> = {}): Promise<BuiltProcess> {
   const leader = await startCoordinator(fleet, { DATABASE_SERVICE_URL: proxy.url, ...env });
@@ -106,7 +106,6 @@ describe('a leader', () => {
       await expectEachToldOnce();
       expect(committed.isTaken).toBe(false);
     },
-    90_000,
   );
 
   it('whose cycle takes longer than its time goes on to its end, and then another leads', async () => {
@@ -136,7 +135,7 @@ describe('a leader', () => {
     await someCycles();
     await expectAllDone();
     await expectEachToldOnce();
-  }, 90_000);
+  });
 
   it('with the name of another is not taken for it', async () => {
     const name = { INSTANCE_ID: 'the same host' };
@@ -156,5 +155,5 @@ describe('a leader', () => {
     await expectNobodyElseLeads(successor.epoch);
     await expectAllDone();
     await expectEachToldOnce();
-  }, 90_000);
+  });
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   };
   fleet = await TestFleet.create({ db, env });
   server = await fleet.startServer();
-}, 60_000);
+});
 
 beforeEach(() => {
   book = new AnswerBook();
@@ -45,7 +45,7 @@ afterAll(async () => {
   service.mend();
   await fleet.stop();
   await Promise.all([app.close(), service.close()]);
-}, 60_000);
+});
 
 const runsOf = async (taskId: string) => {
   const { rows } = await db.owner.query<{ state: string }>(
@@ -124,7 +124,7 @@ describe('a commit whose answer is lost', () => {
     });
     expect(states).toEqual(['RELEASED', 'COMPLETED']);
     await worker.stop();
-  }, 60_000);
+  });
 
   it('of the usage that a command reports: the budget shows it once', async () => {
     const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
@@ -141,7 +141,7 @@ describe('a commit whose answer is lost', () => {
     const budget = await fleet.api.get(`/budgets/${made.body['id']}`);
     expect(budget.body).toMatchObject({ consumed: '93', reserved: '0' });
     await worker.stop();
-  }, 60_000);
+  });
 
   it('of a sweep: the next cycle finds nothing left to do twice', async () => {
     const agent = await PullAgent.register(fleet, {}, book);
@@ -211,25 +211,21 @@ describe('a server that is killed', () => {
     expect(await sums()).toEqual({ reserved: ESTIMATE, consumed: '0' });
     await agent.complete(run);
     expect(await sums()).toEqual({ reserved: '0', consumed: '0' });
-  }, 60_000);
+  });
 
   it.each([
     ['before-commit', { accepted: 1, repeated: 0 }],
     ['after-commit', { accepted: 0, repeated: 1 }],
-  ] as const)(
-    'with a report of usage, %s: repeated, it is counted once',
-    async (at, counts) => {
-      const { agent, sums } = await limited();
-      const run = await agent.claim();
-      const report = () => agent.api.post(`/runs/${run.runId}/usage`, { reports: usage });
-      await killedAt({ at, statement: 'apply_settlement' }, report);
-      expect(await patiently(report, book)).toMatchObject({ status: 200, body: counts });
-      expect(await sums()).toEqual({ reserved: '8000', consumed: '970' });
-      await agent.complete(run);
-      expect(await sums()).toEqual({ reserved: '0', consumed: '970' });
-    },
-    60_000,
-  );
+  ] as const)('with a report of usage, %s: repeated, it is counted once', async (at, counts) => {
+    const { agent, sums } = await limited();
+    const run = await agent.claim();
+    const report = () => agent.api.post(`/runs/${run.runId}/usage`, { reports: usage });
+    await killedAt({ at, statement: 'apply_settlement' }, report);
+    expect(await patiently(report, book)).toMatchObject({ status: 200, body: counts });
+    expect(await sums()).toEqual({ reserved: '8000', consumed: '970' });
+    await agent.complete(run);
+    expect(await sums()).toEqual({ reserved: '0', consumed: '970' });
+  });
 
   it('between the usage that a completion brings and the completion: neither stays, and repeated both count once', async () => {
     const { agent, taskId, sums } = await limited();
@@ -240,7 +236,7 @@ describe('a server that is killed', () => {
     expect(await patiently(complete, book)).toMatchObject({ status: 200 });
     expect(await sums()).toEqual({ reserved: '0', consumed: '970' });
     expect(await runsOf(taskId)).toEqual(['COMPLETED']);
-  }, 60_000);
+  });
 });
 
 it('leaves what must always hold', async () => {

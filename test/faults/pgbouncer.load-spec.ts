@@ -68,7 +68,7 @@ describeWithIt('behind PgBouncer', () => {
     } finally {
       await stop();
     }
-  }, 120_000);
+  });
 
   it.each([
     ['without prepared statements', { max_prepared_statements: '0' }],

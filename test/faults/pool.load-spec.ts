@@ -20,9 +20,9 @@ beforeAll(async () => {
     },
   });
   await fleet.startServer();
-}, 60_000);
+});
 
-afterAll(() => fleet.stop(), 60_000);
+afterAll(() => fleet.stop());
 
 /** A request as the API gets them: creations with and without a key, single ones and batches, reads. */
 function requestOf(client: number, title: string) {
@@ -68,7 +68,7 @@ describe('two connections for two hundred clients', () => {
     expect(book.count(503)).toBeLessThan(CLIENTS);
     expect({ broken: book.broken, hints: book.withoutRetryAfter }).toEqual({ broken: 0, hints: 0 });
     await expectCreatedOnce(titlesOf(crowd));
-  }, 60_000);
+  });
 
   it('that stand still make them wait for so long, then refuse them, and serve them when they go on', async () => {
     const blocker = await fleet.db.owner.connect();
@@ -87,7 +87,7 @@ describe('two connections for two hundred clients', () => {
     await Promise.all(crowd.map(({ request }) => patiently(request, book)));
     expect(book.count(200) + book.count(201)).toBe(CLIENTS);
     await expectCreatedOnce(titlesOf(crowd));
-  }, 60_000);
+  });
 
   it('leave what must always hold', async () => {
     await expectInvariants(fleet.db);

@@ -30,7 +30,7 @@ beforeEach(async () => {
     PostgresProxy.to(db.appUrl),
     PostgresProxy.to(db.serviceUrl),
   ]);
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const proxy of [app, service]) proxy.mend();
@@ -38,7 +38,7 @@ afterEach(async () => {
   await fleet.stop();
   await Promise.all([app.close(), service.close()]);
   await postgres.close();
-}, 60_000);
+});
 
 const urls = () => ({ DATABASE_URL: app.url, DATABASE_SERVICE_URL: service.url });
 
@@ -112,7 +112,6 @@ describe('Postgres', () => {
       flush.letGo();
       await expectRecovery();
     },
-    150_000,
   );
 
   it.each([
@@ -150,7 +149,6 @@ describe('Postgres', () => {
       }
       await expectInvariants(db);
     },
-    90_000,
   );
 
   it('that takes no changes under load, for longer than agents may be silent', async () => {
@@ -166,7 +164,7 @@ describe('Postgres', () => {
     flush.letGo();
     await expectRecovery();
     expect(await readiness()).toBe(200);
-  }, 150_000);
+  });
 
   it('that takes no changes, and Valkey away: nobody is taken for dead, and heartbeats are kept', async () => {
     const valkey = await PrivateValkey.start();
@@ -205,7 +203,7 @@ describe('Postgres', () => {
       await valkey.close();
     }
     await expectInvariants(db);
-  }, 90_000);
+  });
 
   it('behind connections that have become black holes: limits hold, and new ones are made', async () => {
     await startLoad({ DATABASE_STATEMENT_TIMEOUT_MS: '1000' });
@@ -217,5 +215,5 @@ describe('Postgres', () => {
     await expectRecovery();
     // A statement has its second and five more, a connection its five.
     for (const book of books()) expect(book.slowestMs).toBeLessThan(20_000);
-  }, 120_000);
+  });
 });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   };
   fleet = await TestFleet.create({ db, env });
   server = await fleet.startServer();
-}, 60_000);
+});
 
 beforeEach(async () => {
   book = new AnswerBook();
@@ -50,7 +50,7 @@ beforeEach(async () => {
 afterAll(async () => {
   await fleet.stop();
   await Promise.all([app.close(), service.close()]);
-}, 60_000);
+});
 
 const ask = () =>
   agent.api.post(`/runs/${run.runId}/questions`, {
@@ -124,7 +124,6 @@ describe('a question', () => {
       expect((await answer(id, 'yes')).status).toBe(200);
       await expectResumedOnceWith('yes');
     },
-    60_000,
   );
 });
 
@@ -149,7 +148,6 @@ describe('an answer', () => {
       expect(await patiently(() => answer(id, 'no'), book)).toMatchObject(toTheNext);
       await expectResumedOnceWith(counts);
     },
-    60_000,
   );
 });
 
@@ -173,7 +171,6 @@ describe('a deadline', () => {
       await patiently(recover, book);
       await expectResumedOnceWith(late.status === 200 ? 'yes' : 'no');
     },
-    60_000,
   );
 });
 

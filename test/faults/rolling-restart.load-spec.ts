@@ -194,4 +194,4 @@ it('restarts two servers one after the other, three times, and no request fails'
   ]);
   const outcomes = await checkInvariants(fleet.db.ownerUrl);
   expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);
-}, 180_000);
+});

@@ -21,12 +21,12 @@ beforeEach(async () => {
   undo = [];
   db = await createTestDatabase();
   fleet = await TestFleet.create({ db });
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const step of undo) await step();
   await fleet.stop();
-}, 60_000);
+});
 
 /** Lets a task that waits for its retry wait for so long from now on. */
 async function retryIn(taskId: string, interval: string): Promise<Date> {
@@ -72,7 +72,7 @@ describe('a server', () => {
     expect(promoted.rows[0]?.created_at.getTime()).toBeGreaterThanOrEqual(due.getTime());
     await agent.complete(again);
     await expectInvariants(db);
-  }, 60_000);
+  });
 
   it.each([
     ['before the commit', 'before-commit'],
@@ -121,6 +121,5 @@ describe('a server', () => {
       expect(book.count(201)).toBe(0);
       await expectInvariants(db);
     },
-    60_000,
   );
 });

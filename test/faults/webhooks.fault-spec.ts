@@ -18,7 +18,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   fleet = await TestFleet.create({ db, env: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
   await fleet.startServer({ ROLES: 'api' });
-}, 60_000);
+});
 
 let sender: BuiltProcess | undefined;
 
@@ -31,7 +31,7 @@ afterAll(async () => {
   await fleet.stop();
   await proxy.close();
   await receiver.stop();
-}, 60_000);
+});
 
 async function startSender(env: Record<string, string> = {}): Promise<BuiltProcess> {
   sender = await fleet.startServer({ ROLES: 'relay', PORT: String(await freePort()), ...env });
@@ -52,40 +52,36 @@ describe('a sender of webhooks', () => {
   it.each([
     ['before it has noted what it sent: it is sent again', 'before-commit', 2],
     ['when that is noted: it is not sent again', 'after-commit', 1],
-  ] as const)(
-    'killed %s, with the same id, and nothing is lost',
-    async (_, moment, times) => {
-      const path = `/${moment}`;
-      const url = receiver.url(path);
-      const { body } = await fleet.api.post<{ id: string }>('/webhooks', {
-        url,
-        events: ['run.*'],
-      });
-      const test = async (): Promise<string> => {
-        const made = await fleet.api.post<{ messageId: string }>(`/webhooks/${body.id}/test`);
-        return made.body.messageId;
-      };
-      const first = await startSender({ DATABASE_SERVICE_URL: proxy.url });
-      const caught = proxy.catch({ at: moment, statement: 'webhooks_record_attempts' });
-      const sent = await test();
-      await caught.reached;
-      expect(received(path)).toEqual({ [sent]: 1 });
-      first.kill('SIGKILL');
-      await first.ended();
-      const waiting = [await test(), await test()];
-      // Its lease ends after a minute; the test does not wait for it.
-      await db.owner.query('UPDATE webhooks SET leased_until = now() WHERE lease IS NOT NULL');
-      await startSender();
-      await waitFor('all to be delivered', async () => {
-        const open = await db.owner.query(
-          `SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND state <> 'delivered'`,
-          [body.id],
-        );
-        return open.rowCount === 0;
-      });
-      const once = Object.fromEntries(waiting.map((id) => [id, 1]));
-      expect(received(path)).toEqual({ [sent]: times, ...once });
-    },
-    60_000,
-  );
+  ] as const)('killed %s, with the same id, and nothing is lost', async (_, moment, times) => {
+    const path = `/${moment}`;
+    const url = receiver.url(path);
+    const { body } = await fleet.api.post<{ id: string }>('/webhooks', {
+      url,
+      events: ['run.*'],
+    });
+    const test = async (): Promise<string> => {
+      const made = await fleet.api.post<{ messageId: string }>(`/webhooks/${body.id}/test`);
+      return made.body.messageId;
+    };
+    const first = await startSender({ DATABASE_SERVICE_URL: proxy.url });
+    const caught = proxy.catch({ at: moment, statement: 'webhooks_record_attempts' });
+    const sent = await test();
+    await caught.reached;
+    expect(received(path)).toEqual({ [sent]: 1 });
+    first.kill('SIGKILL');
+    await first.ended();
+    const waiting = [await test(), await test()];
+    // Its lease ends after a minute; the test does not wait for it.
+    await db.owner.query('UPDATE webhooks SET leased_until = now() WHERE lease IS NOT NULL');
+    await startSender();
+    await waitFor('all to be delivered', async () => {
+      const open = await db.owner.query(
+        `SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND state <> 'delivered'`,
+        [body.id],
+      );
+      return open.rowCount === 0;
+    });
+    const once = Object.fromEntries(waiting.map((id) => [id, 1]));
+    expect(received(path)).toEqual({ [sent]: times, ...once });
+  });
 });

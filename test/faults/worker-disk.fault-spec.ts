@@ -47,5 +47,5 @@ describeAsRoot('a worker whose disk is full', () => {
     await disk.empty();
     const next = await fleet.submit('0', { priority: 10 });
     await waitFor('the next one to complete', async () => (await status(next)) === 'COMPLETED');
-  }, 60_000);
+  });
 });

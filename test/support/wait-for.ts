@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Ends a wait for something that never comes; the slowest machine has long been ready by then. */
+const NEVER_MS = 120_000;
+
 /**
  * Waits until a condition yields something, asking again and again: for what gives no signal.
  *
@@ -8,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export async function waitFor<T>(
   what: string,
   condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
-  timeoutMs = 20_000,
+  timeoutMs = NEVER_MS,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

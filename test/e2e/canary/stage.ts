@@ -118,7 +118,7 @@ export class Stage {
 
   until(id: string, status: string): Promise<boolean> {
     const isThere = async () => (await this.fleet.task(id))['status'] === status;
-    return waitFor(`${id} to be ${status}`, isThere, 60_000);
+    return waitFor(`${id} to be ${status}`, isThere);
   }
 
   /** Sends any request, whose answer is kept with its headers. */

@@ -8,6 +8,14 @@ import type { TestFleet } from '../../support/fleet.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PASSWORD = 'a password that is long enough';
+const WAIT_MS = 120_000;
+/** Themes and widths that every page must be readable in. The last one is that of a new window. */
+const LOOKS = [
+  ['dark', 360],
+  ['light', 360],
+  ['dark', 1280],
+  ['light', 1280],
+] as const;
 
 export interface Person {
   email: string;
@@ -47,7 +55,7 @@ export class TestBrowser {
     return new TestBrowser(await chromium.launch(await chromiumOptions()), address);
   }
 
-  /** A window with nothing of others. Texts of its pages wait for 45 s before a test fails. */
+  /** A window with nothing of others. A wait in it is bounded for the slowest machine alone. */
   async open(options: { dark?: boolean; width?: number } = {}): Promise<Page> {
     const context = await this.browser.newContext({
       baseURL: this.address,
@@ -55,7 +63,7 @@ export class TestBrowser {
       viewport: { width: options.width ?? 1280, height: 900 },
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(45_000);
+    page.setDefaultTimeout(WAIT_MS);
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
       // Answers that are refusals are told here too, and pages show them.
@@ -81,11 +89,32 @@ export class TestBrowser {
   }
 }
 
+/**
+ * The server limits the sign-ins of one person in a minute: tests of one file share a page, or have
+ * a person each.
+ */
 export async function signIn(page: Page, { email, password }: Person): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  const [answer] = await Promise.all([
+    page.waitForResponse('**/auth/login'),
+    page.getByRole('button', { name: 'Sign in' }).click(),
+  ]);
+  if (!answer.ok()) throw new Error(`The sign-in was refused: ${await answer.text()}`);
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+}
+
+/** What axe finds on the page in each theme and width, one line each. */
+export async function findingsInAllLooks(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const [colorScheme, width] of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+    await page.setViewportSize({ width, height: 900 });
+    const findings = await findingsOn(page);
+    found.push(...findings.map((finding) => `${colorScheme}, ${width} wide: ${finding}`));
+  }
+  return found;
 }
 
 /** What axe finds on the page as it is, one line each. */

@@ -17,8 +17,8 @@ let treasury: Treasury;
 
 beforeAll(async () => {
   treasury = await Treasury.open();
-}, 60_000);
-afterAll(() => treasury.close(), 60_000);
+});
+afterAll(() => treasury.close());
 
 /** Nobody has held or moved what there was not, and the sums are what they are made of: in one snapshot. */
 async function expectExactSums(): Promise<void> {
@@ -57,7 +57,7 @@ describe('a small budget', () => {
       available: '999',
     });
     await expectExactSums();
-  }, 60_000);
+  });
 });
 
 async function openBooks(): Promise<Books> {
@@ -126,5 +126,5 @@ describe(`budgets that are spent at random (DROVER_BUDGETS_SEED=${SEED})`, () =>
     for (const id of books.budgets) {
       expect(await treasury.budget(id)).toMatchObject({ id, reserved: '0' });
     }
-  }, 120_000);
+  });
 });

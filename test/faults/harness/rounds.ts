@@ -97,18 +97,14 @@ export class Rounds {
     const heir = await PullAgent.register(this.fleet, { capabilities });
     await heir.startHeartbeats();
     heir.work();
-    await waitFor(
-      'all tasks to be over',
-      async () => {
-        const { rows } = await this.fleet.db.owner.query(
-          `SELECT FROM agent_tasks t JOIN workspaces w ON w.id = t.workspace_id
+    await waitFor('all tasks to be over', async () => {
+      const { rows } = await this.fleet.db.owner.query(
+        `SELECT FROM agent_tasks t JOIN workspaces w ON w.id = t.workspace_id
            WHERE w.archived_at IS NULL AND status NOT IN ('COMPLETED', 'FAILED')
              AND (status <> 'ABORTED' OR retry_at IS NOT NULL)`,
-        );
-        return rows.length === 0;
-      },
-      60_000,
-    );
+      );
+      return rows.length === 0;
+    });
     await heir.leave();
     this.worker.stopHeartbeats();
   }

@@ -34,7 +34,7 @@ describe('whoever wants the same place or the same task', () => {
       await api(agent).post(`/runs/${won?.runId}/complete`);
     }
     await expectInvariants(arena.db);
-  }, 120_000);
+  });
 
   it('ten agents and three tasks: each task goes to one', async () => {
     for (const round of rounds) {
@@ -51,7 +51,7 @@ describe('whoever wants the same place or the same task', () => {
       expect(given.sort()).toEqual(ids.sort());
     }
     await expectInvariants(arena.db);
-  }, 120_000);
+  });
 
   it('claim, pause, cancel and archive: what was answered is what is there', async () => {
     for (const round of rounds) {
@@ -78,7 +78,7 @@ describe('whoever wants the same place or the same task', () => {
       expect(await arena.read(taskId)).toMatchObject({ status: 'ABORTED', runId: null });
     }
     await expectInvariants(arena.db);
-  }, 120_000);
+  });
 
   it('deregister against claim: nothing is left with an agent that is gone', async () => {
     let given = 0;
@@ -109,34 +109,30 @@ describe('whoever wants the same place or the same task', () => {
     }
     expect(given).toBeGreaterThan(0);
     await expectInvariants(arena.db);
-  }, 120_000);
+  });
 });
 
 describe('dependencies that together would close a cycle', () => {
-  it.each([2, 3, 5])(
-    '%i of them: at least one is refused, and no cycle is there',
-    async (size) => {
-      for (const round of rounds) {
-        const ids = await Promise.all(Array.from({ length: size }, () => arena.task('nobody')));
-        const answers = await atOnce(
-          ids.map((id, n) => () => {
-            const dependsOn = [ids[(n + 1) % size]];
-            return arena.workspace.api.post(`/agent-tasks/${id}/dependencies`, { dependsOn });
-          }),
-        );
-        const refused = answers.filter((answer) => answer.status !== 200);
-        expect({ round, refused: refused.map(({ body }) => body['code']) }).toEqual({
-          round,
-          refused: ['dependency_cycle'],
-        });
-        const { rows } = await arena.db.owner.query(
-          'SELECT FROM task_dependencies WHERE task_id = ANY($1::uuid[])',
-          [ids],
-        );
-        expect(rows).toHaveLength(size - 1);
-      }
-      await expectInvariants(arena.db);
-    },
-    120_000,
-  );
+  it.each([2, 3, 5])('%i of them: at least one is refused, and no cycle is there', async (size) => {
+    for (const round of rounds) {
+      const ids = await Promise.all(Array.from({ length: size }, () => arena.task('nobody')));
+      const answers = await atOnce(
+        ids.map((id, n) => () => {
+          const dependsOn = [ids[(n + 1) % size]];
+          return arena.workspace.api.post(`/agent-tasks/${id}/dependencies`, { dependsOn });
+        }),
+      );
+      const refused = answers.filter((answer) => answer.status !== 200);
+      expect({ round, refused: refused.map(({ body }) => body['code']) }).toEqual({
+        round,
+        refused: ['dependency_cycle'],
+      });
+      const { rows } = await arena.db.owner.query(
+        'SELECT FROM task_dependencies WHERE task_id = ANY($1::uuid[])',
+        [ids],
+      );
+      expect(rows).toHaveLength(size - 1);
+    }
+    await expectInvariants(arena.db);
+  });
 });

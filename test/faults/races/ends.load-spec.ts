@@ -60,7 +60,7 @@ describe('whoever wants to end one run at the same time', () => {
     // A race that one always wins is none.
     expect(winners.size).toBeGreaterThan(1);
     await expectInvariants(arena.db);
-  }, 120_000);
+  });
 
   it('complete, fail, cancel, a heartbeat, the sweep of stale runs and a retry, of an agent taken for dead', async () => {
     const winners = new Set<string>();
@@ -100,7 +100,7 @@ describe('whoever wants to end one run at the same time', () => {
     // A race that one always wins is none.
     expect(winners.size).toBeGreaterThan(1);
     await expectInvariants(arena.db);
-  }, 120_000);
+  });
 
   it('eight times the same completion: one takes effect, and all hear the same', async () => {
     for (const round of rounds) {
@@ -116,7 +116,7 @@ describe('whoever wants to end one run at the same time', () => {
       for (const answer of answers) expect(answer).toMatchObject(expected);
       expect(await arena.wayOf(taskId)).toEqual(['PENDING', 'ASSIGNED', 'RUNNING', 'COMPLETED']);
     }
-  }, 120_000);
+  });
 
   it('four times the same failure, and the sweeps: it counts as one attempt', async () => {
     for (const round of rounds) {
@@ -132,7 +132,7 @@ describe('whoever wants to end one run at the same time', () => {
       expect(await arena.runsOf(taskId)).toMatchObject([{ state: 'FAILED' }]);
     }
     await expectInvariants(arena.db);
-  }, 120_000);
+  });
 
   it('retry against archive, each twice: one of the two', async () => {
     for (const round of rounds) {
@@ -152,7 +152,7 @@ describe('whoever wants to end one run at the same time', () => {
       const { status: end } = await arena.read(taskId);
       expect({ round, end }).toEqual({ round, end: retried === 1 ? 'PENDING' : 'ARCHIVED' });
     }
-  }, 120_000);
+  });
 
   it('pause, resume and complete: a completion that was accepted stands', async () => {
     for (const round of rounds) {
@@ -171,5 +171,5 @@ describe('whoever wants to end one run at the same time', () => {
       if (complete === 200) expect(way.at(-1)).toBe('COMPLETED');
     }
     await expectInvariants(arena.db);
-  }, 120_000);
+  });
 });
