@@ -97,7 +97,8 @@ export class Gateway {
     this.gatewayId = gatewayId;
     this.metricsToken = config.metricsToken;
     this.tokens = new GatewayTokens(config.secret, gatewayId);
-    this.drivers = new Drivers({ dir, searchPath, passedEnv, user, sandbox: isolation.sandbox });
+    const { sandbox } = isolation;
+    this.drivers = new Drivers({ dir, passedEnv }, { process: { searchPath, user, sandbox } });
     this.book = new SessionBook(folder.recordsDir, logger);
     const { tokens } = this;
     const server = hostClient(config.apiUrl, {
@@ -142,7 +143,8 @@ export class Gateway {
   /** Begins to speak with the server. */
   connect(): void {
     this.pruning = setInterval(() => this.prune(), HOUR_MS / 4);
-    this.loops.push(this.reporter.run(), this.heartbeat.run(), this.signals.run());
+    this.reporter.open();
+    this.loops.push(this.heartbeat.run(), this.signals.run());
   }
 
   facts(): GatewayFacts {
@@ -201,7 +203,7 @@ export class Gateway {
       intervalMs: this.config.heartbeatSeconds * 1000,
       send: () => api.heartbeat(this.composeHeartbeat()),
       onAnswer: ({ stop, restarted }) => {
-        this.reporter.serverAnswers();
+        this.reporter.retryNow();
         if (restarted) this.logger.info('the server has noticed the restart');
         for (const order of stop) this.obey({ action: 'stop', ...order });
       },

@@ -26,7 +26,7 @@ import { Claimer } from './runs/claimer.js';
 import { Reconciler, recover } from './runs/recovery.js';
 import { type Member, runFactory } from './runs/run-factory.js';
 import { RunManager } from './runs/run-manager.js';
-import { UnpricedUsage } from './runs/unpriced-usage.js';
+import { UsageOutbox } from './runs/usage-outbox.js';
 
 /** How long a run's end may take to be delivered when the worker is to end. */
 const DELIVERY_MS = 5_000;
@@ -57,13 +57,10 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
   const isolation = await isolate(config.sandbox);
   tellOf(isolation, log);
   const server = hostClient(config.apiUrl);
-  const drivers = new Drivers({
-    dir: config.workDir,
-    searchPath: config.searchPath,
-    passedEnv: config.passedEnv,
-    sandbox: isolation.sandbox,
-    warn: (message) => log.warn(message),
-  });
+  const { workDir: dir, passedEnv, searchPath } = config;
+  const warn = (message: string): void => log.warn(message);
+  const { sandbox } = isolation;
+  const drivers = new Drivers({ dir, passedEnv, warn }, { process: { searchPath, sandbox } });
   try {
     const membership = await registerUnlessStopped(config, server, { ...around, drivers });
     if (membership === undefined) return;
@@ -89,7 +86,7 @@ async function registerUnlessStopped(
 ): Promise<Member | undefined> {
   try {
     const { api, state } = await register(config, { server, drivers, log, signal: stop.drain });
-    const membership = { api, state, unpriced: UnpricedUsage.of(config.dataDir, { api, log }) };
+    const membership = { api, state, usage: UsageOutbox.of(config.dataDir, { api, log }) };
     log.info('Registered', { agentId: api.agentId, restartCount: state.restartCount });
     const { workDir, keepRuns } = config;
     const keepFolders = keepRuns !== 'never';
@@ -161,13 +158,13 @@ class Worker {
     const listening = this.signals.run();
     const claiming = this.claimer.run();
     this.reconciler.start();
-    this.membership.unpriced.start();
+    this.membership.usage.start();
     const ending = await this.ending;
     log.info('Stopping', { why: ending.kind, runs: this.runs.runIds().length });
     this.claimer.stop();
     await this.finish(ending);
     this.reconciler.stop();
-    this.membership.unpriced.stop();
+    this.membership.usage.stop();
     this.signals.stop();
     this.heartbeat.stop();
     await Promise.all([heartbeats, listening, claiming]);
@@ -198,7 +195,7 @@ class Worker {
   private async deregister(): Promise<void> {
     const { log } = this.around;
     // The next life delivers the rest, as the same agent.
-    const isDone = !this.undelivered && this.membership.unpriced.isEmpty;
+    const isDone = !this.undelivered && this.membership.usage.isEmpty;
     if (!this.config.deregister || !isDone) return;
     await this.membership.api.deregister('drained').catch((error: unknown) => {
       log.warn('Could not deregister', { error: messageOf(error) });

@@ -51,7 +51,8 @@ async function start(inputContext: JsonObject, checkpoint?: JsonObject) {
   jobs.push(made);
   const passedEnv = { WORKER_SECRET: 'passed-secret' };
   const searchPath = process.env['PATH'] ?? '';
-  const local = new Drivers({ dir: made.workDir, searchPath, passedEnv, supervisor });
+  const host = { dir: made.workDir, passedEnv };
+  const local = new Drivers(host, { process: { searchPath, supervisor } });
   drivers.push(local);
   const options = { drivers: local, allowedDirs: [allowed], passedEnv };
   return { ...made, execution: await startExecution(made.job, options) };

@@ -40,7 +40,10 @@ async function finish(inputContext: JsonObject, within?: Sandbox) {
   const made = makeJob(inputContext);
   jobs.push(made);
   const searchPath = process.env['PATH'] ?? '';
-  const drivers = new Drivers({ dir: made.workDir, searchPath, supervisor, sandbox: within });
+  const drivers = new Drivers(
+    { dir: made.workDir },
+    { process: { searchPath, supervisor, sandbox: within } },
+  );
   try {
     const options = { drivers, allowedDirs: [allowed], passedEnv: {} };
     const execution = await startExecution(made.job, options);

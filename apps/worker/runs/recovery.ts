@@ -7,20 +7,20 @@ import {
   messageOf,
   retrying,
 } from '#lib/agent-host';
-import type { Drivers } from '#lib/session-runtime';
+import { type Drivers, readRegularFile } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { FinalReport, LiveTask } from '../api/types.js';
+import { parseObject } from '../execution/line-protocol.js';
+import { readUsage, type UsageLine } from '../execution/usage-line.js';
 import { removeRun } from '../state/leftovers.js';
 import type { StateFile } from '../state/state-file.js';
 import { MAX_OWN_FILE_BYTES, readJsonFile, RunFolder } from './run-folder.js';
-import type { UnpricedUsage } from './unpriced-usage.js';
-import { UsageFile } from './usage-file.js';
-import { UsageOutbox } from './usage-outbox.js';
+import type { UsageOutbox } from './usage-outbox.js';
 
 export interface RecoveryOptions {
   api: DroverApi;
   state: StateFile;
-  unpriced: UnpricedUsage;
+  usage: UsageOutbox;
   drivers: Drivers;
   workDir: string;
   keepFolders: boolean;
@@ -31,10 +31,10 @@ export interface RecoveryOptions {
 /**
  * Settles what an earlier life of this worker left, after its processes have been killed: tells the
  * server the end of each run that it still takes for live, so that the task need not wait for its
- * lease, and what they have used, and removes the folders.
+ * lease, and removes the folders.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
-  const { state, drivers, workDir, keepFolders, log } = options;
+  const { state, usage, drivers, workDir, keepFolders, log } = options;
   const live = await liveTasksOf(options);
   for (const task of live) {
     log.info('Ending a run of an earlier life', { runId: task.runId, taskId: task.taskId });
@@ -42,20 +42,17 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     await settle(options, task.runId, report);
   }
   for (const runId of Object.keys(state.leftovers)) {
-    await deliverUsage(options, runId);
+    usage.add(runId, await readEarlierUsage(new RunFolder(workDir, runId).usageFile));
     if (!keepFolders) await removeRun(runId, drivers, log);
     state.removeRun(runId);
   }
 }
 
-/** Also of runs that are not ours any more. */
-async function deliverUsage(
-  { api, unpriced, workDir, log, signal }: RecoveryOptions,
-  runId: string,
-): Promise<void> {
-  const file = new UsageFile(new RunFolder(workDir, runId).usageFile, log);
-  const tell = (message: string): void => log.warn(message, { runId });
-  await new UsageOutbox({ api, runId, file, unpriced, log, tell }).deliverEarlier(signal);
+/** What a run has used by the file of its folder in which earlier versions kept it. */
+async function readEarlierUsage(path: string): Promise<UsageLine[]> {
+  const file = await readRegularFile(path, MAX_OWN_FILE_BYTES);
+  if (file.kind !== 'text') return [];
+  return file.text.split('\n').flatMap((line) => readUsage(parseObject(line)) ?? []);
 }
 
 // Before the first heartbeat nobody else gives up on a token that is refused.

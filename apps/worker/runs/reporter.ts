@@ -1,11 +1,10 @@
 import {
-  Failures,
   hasCode,
   type HostLog,
-  isTransient,
-  isUnauthenticated,
+  isCurable,
   messageOf,
-  pause,
+  Outbox,
+  type Reports,
   retrying,
 } from '#lib/agent-host';
 import { withAnySignal } from '#lib/kernel';
@@ -13,17 +12,16 @@ import type { DroverApi } from '../api/drover-api.js';
 import type { ClaimedTask, FinalReport, LogEntry, ProgressReport } from '../api/types.js';
 import { withoutDetails } from './refused-report.js';
 
-/** How long reports gather, so that many become one request. */
 const GATHER_MS = 200;
 const MAX_BATCH_ENTRIES = 200;
 /** Characters of one request: in UTF-8 and JSON they stay under the server's 1 MiB. */
 const MAX_BATCH_CHARACTERS = 128 * 1024;
 
-/** How a run's end takes the next tasks along. */
+/** How the end of a run claims the next tasks. */
 export interface NextClaims {
-  /** How many to ask for. Asked before each attempt: by the time the server answers again, we may be draining. */
+  /** How many to ask for. Asked before each attempt: by the time the server answers again, the worker may drain. */
   claimNext(): number;
-  /** A report that asked for some was not taken, as far as we know. */
+  /** A report that asked for tasks was not taken, as far as the worker knows. */
   claimFailed(error: unknown): void;
 }
 
@@ -31,26 +29,27 @@ export interface NextClaims {
 export class RunLostError extends Error {}
 
 /**
- * Reports one run to the server, in order, and keeps undelivered reports until it can. Of progress and
- * checkpoints only the latest are kept; the writer bounds the log. Nothing here waits for the server but
- * `start` and `end`.
+ * Reports one run to the server. Of progress and checkpoints it keeps the latest alone; the writer bounds the log.
+ * Nothing here waits for the server but `start` and `end`.
  */
 export class Reporter {
   private readonly lost = new AbortController();
-  private pending: ProgressReport = {};
-  private entries: LogEntry[] = [];
-  private wake: (() => void) | undefined;
-  private closing = false;
-  private readonly gathering = new AbortController();
-  private pumping: Promise<void> | undefined;
-  private readonly failures: Failures;
+  /** Progress that waits: each later report replaces members of the ones before. */
+  private waiting: ProgressReport = {};
+  /** Progress that was sent, and may not have arrived. */
+  private sent: ProgressReport = {};
+  private readonly entries: LogEntry[] = [];
+  private readonly progressOutbox: Outbox<ProgressReport>;
+  private readonly logOutbox: Outbox<LogEntry>;
 
   constructor(
     private readonly api: DroverApi,
     private readonly runId: string,
     private readonly log: HostLog,
   ) {
-    this.failures = new Failures('report', log);
+    const gather = { ms: GATHER_MS, count: MAX_BATCH_ENTRIES };
+    this.progressOutbox = new Outbox(this.progressReports(), { what: 'report', log, gather });
+    this.logOutbox = new Outbox(this.logReports(), { what: 'report', log, gather });
   }
 
   /** Aborted when the run is lost. */
@@ -61,18 +60,18 @@ export class Reporter {
   /** The server, or a signal from it, said that the run is not live any more. */
   lose(): void {
     this.lost.abort();
-    this.gathering.abort();
-    this.wake?.();
+    this.progressOutbox.stop();
+    this.logOutbox.stop();
   }
 
   progress(report: ProgressReport): void {
-    Object.assign(this.pending, report);
-    this.wake?.();
+    Object.assign(this.waiting, report);
+    this.progressOutbox.notice();
   }
 
   write(entries: LogEntry[]): void {
     this.entries.push(...entries);
-    this.wake?.();
+    this.logOutbox.notice();
   }
 
   /** For the author of the work, who looks into the run's log, not into the worker's. */
@@ -84,47 +83,64 @@ export class Reporter {
   /**
    * Waits until the server knows that the run has started: before that, nobody may work on it.
    *
-   * @throws RunLostError when it is somebody else's
+   * @throws RunLostError when the run is somebody else's
    */
   async start(giveUp: AbortSignal): Promise<void> {
     await this.retry('Reporting the start', () => this.api.start(this.runId), giveUp);
-    this.pumping = this.pump();
   }
 
   /**
-   * Delivers the rest of the log, and the end of the run. What was pending of progress is dropped or
-   * goes with it.
+   * Delivers the rest of the log, and the end of the run. Progress that waits is dropped, since the end has it.
    *
    * @throws RunLostError when the run is not live any more; the last error when `giveUp` is aborted
    */
   async end(report: FinalReport, claims: NextClaims, giveUp: AbortSignal): Promise<ClaimedTask[]> {
-    this.pending = {};
-    this.closing = true;
-    this.gathering.abort();
-    this.wake?.();
-    await settledOrAborted(this.pumping, giveUp);
-    return this.deliver(report, claims, giveUp);
-  }
-
-  /** The checkpoint that the server does not have yet. */
-  get unsentCheckpoint(): ProgressReport['checkpointData'] {
-    return this.pending.checkpointData;
-  }
-
-  private async deliver(
-    report: FinalReport,
-    claims: NextClaims,
-    giveUp: AbortSignal,
-  ): Promise<ClaimedTask[]> {
+    [this.waiting, this.sent] = [{}, {}];
+    await this.progressOutbox.flush(giveUp);
+    await this.logOutbox.flush(giveUp);
     const send = (final: FinalReport) => () => this.sendEnd(final, claims);
     try {
       return await this.retry('Reporting the end', send(report), giveUp);
     } catch (error) {
       const reduced = withoutDetails(report, error);
-      if (reduced === undefined || isTransient(error) || isUnauthenticated(error)) throw error;
+      if (reduced === undefined || isCurable(error)) throw error;
       this.log.warn('The server refused the report of the end', { error: messageOf(error) });
       return this.retry('Reporting the end', send(reduced), giveUp);
     }
+  }
+
+  /** The checkpoint that the server does not have yet. */
+  get unsentCheckpoint(): ProgressReport['checkpointData'] {
+    return this.waiting.checkpointData ?? this.sent.checkpointData;
+  }
+
+  private progressReports(): Reports<ProgressReport> {
+    return {
+      next: () => [{ ...this.sent, ...this.waiting }].filter((one) => Object.keys(one).length > 0),
+      send: async ([report = {}]) => {
+        [this.waiting, this.sent] = [{}, report];
+        await this.unlessLost(this.api.progress(this.runId, report));
+      },
+      forget: () => void (this.sent = {}),
+      settleRefused: (report, error) => {
+        this.sent = {};
+        this.warnOperator('progress', error);
+        const what = report.checkpointData === undefined ? 'progress' : 'a checkpoint';
+        this.warn(`The server refused ${what}: ${messageOf(error)}`);
+      },
+    };
+  }
+
+  private logReports(): Reports<LogEntry> {
+    return {
+      next: () => firstBatch(this.entries),
+      send: (entries) => this.unlessLost(this.api.logs(this.runId, entries)),
+      forget: ({ length }) => void this.entries.splice(0, length),
+      settleRefused: (_, error) => {
+        this.entries.shift();
+        this.warnOperator('a log entry', error);
+      },
+    };
   }
 
   private async sendEnd(report: FinalReport, claims: NextClaims): Promise<ClaimedTask[]> {
@@ -137,67 +153,17 @@ export class Reporter {
     }
   }
 
-  private async pump(): Promise<void> {
-    while (!this.lost.signal.aborted) {
-      if (this.hasWork()) {
-        if (!this.closing) await pause(GATHER_MS, this.gathering.signal);
-        await this.sendSome();
-      } else if (this.closing) {
-        return;
-      } else {
-        await new Promise<void>((resolve) => (this.wake = resolve));
-      }
-    }
-  }
-
-  private hasWork(): boolean {
-    return this.entries.length > 0 || Object.keys(this.pending).length > 0;
-  }
-
-  private async sendSome(): Promise<void> {
+  private async unlessLost(call: Promise<unknown>): Promise<void> {
     try {
-      await this.sendProgress();
-      await this.sendEntries();
-      this.failures.end();
+      await call;
     } catch (error) {
-      if (isLost(error)) return this.lose();
-      await pause(this.failures.add(error), this.lost.signal);
+      if (!isLost(error)) throw error;
+      this.lose();
     }
   }
 
-  private async sendProgress(): Promise<void> {
-    const taken = this.pending;
-    if (Object.keys(taken).length === 0) return;
-    this.pending = {};
-    try {
-      await this.api.progress(this.runId, taken);
-    } catch (error) {
-      if (this.isRefused(error, 'progress')) {
-        const what = taken.checkpointData === undefined ? 'progress' : 'a checkpoint';
-        return this.warn(`The server refused ${what}: ${messageOf(error)}`);
-      }
-      // A value that came meanwhile is newer.
-      if (!this.closing) this.pending = { ...taken, ...this.pending };
-      throw error;
-    }
-  }
-
-  private async sendEntries(): Promise<void> {
-    const batch = firstBatch(this.entries);
-    if (batch.length === 0) return;
-    try {
-      await this.api.logs(this.runId, batch);
-    } catch (error) {
-      if (!this.isRefused(error, 'log entries')) throw error;
-    }
-    this.entries.splice(0, batch.length);
-  }
-
-  /** Refused, and would be again: kept, it would stand in the way of everything behind it. */
-  private isRefused(error: unknown, what: string): boolean {
-    if (isLost(error) || isTransient(error) || isUnauthenticated(error)) return false;
+  private warnOperator(what: string, error: unknown): void {
     this.log.warn(`The server refused ${what} of a run`, { error: messageOf(error) });
-    return true;
   }
 
   private retry<T>(what: string, call: () => Promise<T>, giveUp: AbortSignal): Promise<T> {
@@ -227,12 +193,4 @@ export function firstBatch(entries: readonly LogEntry[]): LogEntry[] {
   });
   if (end === -1) return entries.slice(0, MAX_BATCH_ENTRIES);
   return entries.slice(0, Math.max(end, 1));
-}
-
-/** Waits for the work, which never rejects, unless nothing may be waited for any more. */
-export async function settledOrAborted(work: Promise<void> | undefined, signal: AbortSignal) {
-  await withAnySignal([signal], async (ended) => {
-    const aborted = new Promise((resolve) => ended.addEventListener('abort', resolve));
-    if (!ended.aborted) await Promise.race([work, aborted]);
-  });
 }

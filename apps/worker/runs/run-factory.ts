@@ -9,15 +9,13 @@ import type { StateFile } from '../state/state-file.js';
 import { type NextClaims, Reporter } from './reporter.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
-import type { UnpricedUsage } from './unpriced-usage.js';
-import { UsageFile } from './usage-file.js';
-import { UsageOutbox } from './usage-outbox.js';
+import type { UsageOutbox } from './usage-outbox.js';
 
 /** This worker as the server knows it, with what it keeps between its lives. */
 export interface Member {
   api: DroverApi;
   state: StateFile;
-  unpriced: UnpricedUsage;
+  usage: UsageOutbox;
 }
 
 export interface RunFactoryOptions {
@@ -44,17 +42,9 @@ export function runFactory(options: RunFactoryOptions): RunFactory {
       const log = options.log.with({ runId: run.id, taskId: task.id, traceId });
       const reporter = new Reporter(membership.api, run.id, log);
       const folder = new RunFolder(config.workDir, run.id);
-      const usage = new UsageOutbox({
-        api: membership.api,
-        runId: run.id,
-        file: new UsageFile(folder.usageFile, log),
-        unpriced: membership.unpriced,
-        log,
-        tell: (message) => reporter.warn(message),
-      });
       return new Run(claimed, {
         reporter,
-        usage,
+        usage: membership.usage,
         folder,
         state: membership.state,
         log,

@@ -1,4 +1,4 @@
-import { isTransient, isUnauthenticated, type Log, LongTimer, messageOf } from '#lib/agent-host';
+import { isCurable, type Log, LongTimer, messageOf } from '#lib/agent-host';
 import type { ClaimedTask, FinalReport, ProgressReport, RunFailure } from '../api/types.js';
 import { SpawnError } from '#lib/session-runtime';
 import type { Execution, Job, JobReports, Outcome } from '../execution/job.js';
@@ -58,6 +58,7 @@ export class Run {
     this.id = claimed.run.id;
     this.taskId = claimed.task.id;
     this.budget = new OutputBudget(parts.logBytes);
+    parts.usage.open(this.id, (message) => parts.reporter.warn(message));
     parts.reporter.onLost.addEventListener('abort', () => this.onLost(parts.graceMs), {
       once: true,
     });
@@ -123,7 +124,7 @@ export class Run {
     const { reporter, usage, claims, giveUp, log } = this.parts;
     this.over = true;
     try {
-      await usage.deliver(giveUp);
+      await usage.close(this.id, giveUp);
       const claimed = await reporter.end(report, claims, giveUp);
       log.info('Run ended', { end: report.kind, ...endFields(report) });
       return { end: report, claimed };
@@ -227,7 +228,7 @@ export class Run {
         Object.assign(this.latest, report, { checkpointData: undefined });
         reporter.progress(report);
       },
-      usage: (reports) => usage.add(reports),
+      usage: (reports) => usage.add(this.id, reports),
       refused: () => this.stop('provider_limited', this.parts.graceMs),
       asked: () => this.stop('question', this.parts.graceMs),
     };
@@ -269,11 +270,6 @@ function failureOf(error: unknown): RunFailure {
   }
   const { failureClass, message } = error;
   return { message, class: failureClass, retryable: failureClass === 'infrastructure' };
-}
-
-/** Whether the server might have taken it later. */
-function isCurable(error: unknown): boolean {
-  return isTransient(error) || isUnauthenticated(error);
 }
 
 function endFields(report: FinalReport): Record<string, unknown> {

@@ -1,18 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  jest,
+  test,
+} from '@jest/globals';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Log } from '#lib/agent-host';
 import { ConnectionProblem } from '#lib/api-client';
 import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
 import type { UsageAnswer, UsageReport } from '../api/types.js';
-import { UsageFile } from './usage-file.js';
+import type { UsageLine } from '../execution/usage-line.js';
 import { UsageOutbox } from './usage-outbox.js';
 
 const quiet = new Log(() => undefined);
 const never = new AbortController().signal;
-const used = (inputTokens: number, id?: string) => ({
-  model: 'm',
+const used = (inputTokens: number, id?: string, model = 'm') => ({
+  model,
   inputTokens,
   outputTokens: 0,
   ...(id !== undefined && { id }),
@@ -22,35 +31,45 @@ const calm: UsageAnswer = { advice: 'continue', budgets: [] };
 let dir: string;
 let path: string;
 let sent: (readonly UsageReport[])[];
-let told: string[];
-let unpriced: UsageReport[];
+let runs: string[];
+let warnings: string[];
 let answer: (reports: readonly UsageReport[]) => UsageAnswer;
+let lives: UsageOutbox[];
 
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'drover-usage-'));
 });
 beforeEach(() => {
   path = join(dir, expect.getState().currentTestName?.replaceAll(/\W/g, '-') ?? '');
-  [sent, told, unpriced, answer] = [[], [], [], () => calm];
+  [sent, runs, warnings, lives, answer] = [[], [], [], [], () => calm];
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  for (const life of lives) life.stop();
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-function outbox(): UsageOutbox {
-  const usage = async (_: string, reports: readonly UsageReport[]): Promise<UsageAnswer> => {
+/** A life of the worker, with what the lives before it have left. */
+function aLife(): UsageOutbox {
+  const usage = async (runId: string, reports: readonly UsageReport[]): Promise<UsageAnswer> => {
+    runs.push(runId);
     sent.push(reports);
     return answer(reports);
   };
-  const file = new UsageFile(path, quiet);
-  const tell = (message: string): void => void told.push(message);
-  const keep = (_: string, report: UsageReport): boolean => unpriced.push(report) < 3;
-  return new UsageOutbox({
-    api: { usage },
-    runId: 'run',
-    file,
-    log: quiet,
-    tell,
-    unpriced: { keep },
-  });
+  const life = new UsageOutbox({ api: { usage }, path, log: quiet });
+  lives.push(life);
+  return life;
+}
+
+/** The usage of one run. */
+function outbox(runId = 'run') {
+  const life = aLife();
+  life.open(runId, (message) => void warnings.push(message));
+  return {
+    life,
+    add: (lines: UsageLine[]): void => life.add(runId, lines),
+    deliver: (giveUp: AbortSignal): Promise<void> => life.close(runId, giveUp),
+  };
 }
 
 /** Fails so many times, and then takes all. */
@@ -75,15 +94,15 @@ describe('The usage of a run', () => {
     const ids = sent.flat().map(({ id }) => id);
     expect(ids[1]).toBe('mine');
     expect(new Set(ids).size).toBe(3);
-    expect(readFileSync(path, 'utf8')).toBe('');
+    expect(existsSync(path)).toBe(false);
   });
 
-  test('that is said twice under one id counts once, and what says something else is told', async () => {
+  test('that is said twice under one id counts once, and a contradiction is told to the author', async () => {
     const box = outbox();
     box.add([used(1, 'mine'), used(1, 'mine'), used(2, 'mine')]);
     await box.deliver(never);
     expect(sent).toEqual([[used(1, 'mine')]]);
-    expect(told).toEqual(['Two reports of usage have the id "mine": only the first counts']);
+    expect(warnings).toEqual(['Two reports of usage have the id "mine": only the first counts']);
   });
 
   test.each([
@@ -115,22 +134,9 @@ describe('The usage of a run', () => {
       await box.deliver(never);
       const taken = sent.filter((reports) => !reports.some(({ inputTokens }) => inputTokens === 3));
       expect(taken.flat().map(({ inputTokens }) => inputTokens)).toEqual([1, 2, 4, 6]);
-      expect(told).toEqual(['The server refused to count usage of m: No such model']);
+      expect(warnings).toEqual(['The server refused to count usage of m: No such model']);
     },
   );
-
-  test('of a model without a price is kept for later, as long as there is room', async () => {
-    answer = refusing(({ inputTokens }) => Number(inputTokens) > 2, 422, 'unknown_model');
-    const box = outbox();
-    box.add([1, 2, 3, 4, 5].map((tokens) => used(tokens)));
-    await box.deliver(never);
-    expect(unpriced.map(({ inputTokens }) => inputTokens)).toEqual([3, 4, 5]);
-    expect(told).toEqual([
-      'The model "m" has no price yet: its usage is kept for seven days, and counted as soon as it has one',
-      'The server refused to count usage of m: No such model',
-    ]);
-    expect(readFileSync(path, 'utf8')).toBe('');
-  });
 
   test('of a run that is not known any more is given up in one piece', async () => {
     answer = () => {
@@ -140,7 +146,7 @@ describe('The usage of a run', () => {
     box.add([used(1), used(2)]);
     await box.deliver(never);
     expect(sent).toHaveLength(1);
-    expect(told).toEqual([
+    expect(warnings).toEqual([
       'The server refused to count usage of m and 1 more: There is no such run',
     ]);
   });
@@ -149,25 +155,18 @@ describe('The usage of a run', () => {
     answer = failing(new ConnectionProblem('gone'), Infinity);
     const first = outbox();
     first.add([used(1), used(2)]);
-    await expect(first.deliver(AbortSignal.abort())).rejects.toThrow('gone');
+    await first.deliver(AbortSignal.timeout(1));
     // A line that was not finished.
-    writeFileSync(path, '{"model": "m", "inp', { flag: 'a' });
+    writeFileSync(path, '{"runId": "run", "at', { flag: 'a' });
+    await until(() => sent.length > 0);
+    first.life.stop();
     const [before] = sent.splice(0);
     answer = () => calm;
-    await outbox().deliverEarlier(never);
+    const second = outbox();
+    second.life.start();
+    await second.deliver(never);
     expect(sent).toEqual([before]);
-  });
-
-  test('does not end up where the run wants it', async () => {
-    const elsewhere = join(dir, 'elsewhere');
-    writeFileSync(elsewhere, 'precious');
-    symlinkSync(elsewhere, path);
-    answer = failing(new ConnectionProblem('gone'), Infinity);
-    const box = outbox();
-    box.add([used(1)]);
-    await expect(box.deliver(AbortSignal.abort())).rejects.toThrow('gone');
-    expect(readFileSync(elsewhere, 'utf8')).toBe('precious');
-    expect(readFileSync(path, 'utf8')).toContain('"inputTokens":1');
+    expect(second.life.isEmpty).toBe(true);
   });
 
   test('is sent where it cannot be kept', async () => {
@@ -183,7 +182,7 @@ describe('The usage of a run', () => {
     const box = outbox();
     const many = Array.from({ length: 100 }, () => used(1));
     for (let count = 0; count < 102; count += 1) box.add(many);
-    expect(told).toEqual(['Too many reports of usage wait: some are lost']);
+    expect(warnings).toEqual(['Too many reports of usage wait: some are lost']);
     await box.deliver(never);
     expect(new Set(sent.flat().map(({ id }) => id)).size).toBe(10_000);
   });
@@ -197,13 +196,97 @@ describe('The usage of a run', () => {
       return { advice: advice[sent.length - 1] ?? 'continue', budgets };
     };
     const box = outbox();
-    for (let count = 0; count < 4; count += 1) {
-      box.add([used(1)]);
-      await box.deliver(never);
+    for (let count = 1; count <= 4; count += 1) {
+      box.add(Array.from({ length: 100 }, () => used(1)));
+      await until(() => sent.length === count);
     }
-    expect(told).toEqual([
+    await box.deliver(never);
+    expect(warnings).toEqual([
       '91 % of a budget of 1000 tokens (project) are used',
       '93 % of a budget of 1000 tokens (project) are used',
     ]);
   });
 });
+
+describe('Usage of a model without a price', () => {
+  const priceless = refusal(422, 'unknown_model', 'No such model');
+
+  test('is sent by a next life, run by run and model by model, as soon as there is one', async () => {
+    answer = refusing(({ model }) => model === 'm', 422, 'unknown_model');
+    const first = outbox('one');
+    first.add([used(1, 'a'), used(1, 'b', 'n'), used(2, 'c')]);
+    first.life.add('two', [used(1, 'a')]);
+    await first.deliver(never);
+    await first.life.close('two', never);
+    expect(sent.map((reports) => reports.map(({ id }) => id))).toEqual([['a', 'c'], ['b'], ['a']]);
+    expect(warnings).toEqual([
+      'The model "m" has no price yet: its usage is kept for seven days, and counted as soon as it has one',
+    ]);
+    expect(first.life.isEmpty).toBe(false);
+    [sent, runs, answer] = [[], [], () => calm];
+    const second = aLife();
+    second.start();
+    await second.close('one', never);
+    await second.close('two', never);
+    expect(new Set(runs)).toEqual(new Set(['one', 'two']));
+    expect([second.isEmpty, existsSync(path)]).toEqual([true, false]);
+  });
+
+  test('is sent again after ten minutes, and given up after seven days', async () => {
+    answer = () => {
+      throw priceless;
+    };
+    const box = outbox();
+    box.add([used(1)]);
+    await box.deliver(never);
+    box.life.start();
+    expect(sent).toHaveLength(1);
+    const now = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(now + 600_000);
+    box.life.start();
+    await until(() => sent.length === 2);
+    expect(box.life.isEmpty).toBe(false);
+    clock.mockReturnValue(now + 7 * 86_400_000);
+    box.life.start();
+    await until(() => box.life.isEmpty);
+    expect(sent).toHaveLength(3);
+  });
+
+  test('is bounded', async () => {
+    answer = () => {
+      throw priceless;
+    };
+    const box = outbox();
+    for (const run of ['run', 'other']) {
+      for (let count = 0; count < 60; count += 1) {
+        box.life.add(
+          run,
+          Array.from({ length: 100 }, (_, id) => used(1, `${count}-${id}`)),
+        );
+      }
+    }
+    await box.deliver(never);
+    await box.life.close('other', never);
+    expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(12_000);
+    const next = aLife();
+    next.start();
+    await next.close('run', never);
+    await next.close('other', never);
+    expect(next.isEmpty).toBe(false);
+  });
+
+  test('is taken over from where earlier versions kept it', async () => {
+    const entry = { runId: 'run', at: Date.now(), report: used(1, 'a') };
+    const agentId = path.slice(dir.length + 1);
+    writeFileSync(join(dir, `unpriced-${agentId}.jsonl`), `${JSON.stringify(entry)}\n`);
+    const api = { agentId, usage: async () => calm };
+    const life = UsageOutbox.of(dir, { api, log: quiet });
+    lives.push(life);
+    expect(life.isEmpty).toBe(false);
+    expect(readFileSync(join(dir, `usage-${agentId}.jsonl`), 'utf8')).toContain('"id":"a"');
+  });
+});
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+}

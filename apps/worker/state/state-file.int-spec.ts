@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const drivers = () => new Drivers({ dir: join(dir, 'runs'), searchPath: '' });
+const drivers = () => new Drivers({ dir: join(dir, 'runs') }, { process: { searchPath: '' } });
 
 /** As versions wrote it that remembered the first process of each run in this file. */
 function rememberLeader(agentId: string, runId: string, leader: ProcessRef): void {

@@ -25,6 +25,11 @@ export function isUnauthenticated(error: unknown): boolean {
   return statusOf(error) === 401;
 }
 
+/** Whether waiting may cure it: a refused token is renewed beside the calls that it was refused for. */
+export function isCurable(error: unknown): boolean {
+  return isTransient(error) || isUnauthenticated(error);
+}
+
 /** The body is at fault, and would be again. A proxy may find it too large before the server does. */
 export function isBodyRefused(error: unknown): boolean {
   return [400, 413, 422].includes(statusOf(error) ?? 0);

@@ -11,6 +11,7 @@ export {
 } from './isolation.js';
 export { type HostLog, Log, LOG_LEVELS } from './log.js';
 export { HostMetrics, serveMetrics } from './metrics.js';
+export { Outbox, type Reports } from './outbox.js';
 export { Failures, pause, retrying } from './retry.js';
 export { apiAddress, searchPathOf, variablesOf } from './settings.js';
 export { SignalLoop, type SignalPoll } from './signal-loop.js';

@@ -106,6 +106,16 @@ export type Recovered =
   /** It never started, and the earlier life's attempt never will: it may be spawned now. */
   | { kind: 'absent' };
 
+/** What a host gives every driver. */
+export interface DriverHost {
+  /** Holds a folder for each session. A driver takes all that lies in it for its own. */
+  dir: string;
+  /** The part of the host's own environment that its sessions see. */
+  passedEnv?: Record<string, string>;
+  /** Takes one sentence for the operator. */
+  warn?: (message: string) => void;
+}
+
 /**
  * Where sessions run: processes of this machine, containers, pods. `testing/driver-conformance.ts`
  * says what every driver must do.

@@ -1,28 +1,27 @@
-import { type RuntimeDriver, SpawnError } from './driver.js';
-import { ProcessDriver, type ProcessDriverOptions } from './process/process-driver.js';
+import { type DriverHost, type RuntimeDriver, SpawnError } from './driver.js';
+import { ProcessDriver, type ProcessSettings } from './process/process-driver.js';
+
+/** The settings of each driver, by the name by which a task chooses it. A new driver has a line here and in DRIVERS. */
+export interface DriverSettings {
+  process: ProcessSettings;
+}
+
+const DRIVERS: {
+  [Kind in keyof DriverSettings]: (host: DriverHost, own: DriverSettings[Kind]) => RuntimeDriver;
+} = {
+  process: (host, own) => new ProcessDriver({ ...host, ...own }),
+};
 
 const DEFAULT_KIND = 'process';
 
-/** Every driver that there is, by the name by which a task chooses it. A new one is a line here. */
-const DRIVERS: Record<string, (options: ProcessDriverOptions) => RuntimeDriver> = {
-  [DEFAULT_KIND]: (options) => new ProcessDriver(options),
-};
+export const DRIVER_KINDS = Object.keys(DRIVERS) as (keyof DriverSettings)[];
 
-export const DRIVER_KINDS = Object.keys(DRIVERS);
-
-/** A driver takes all that lies in its folder for its own. */
-function placed(kind: string, options: ProcessDriverOptions): ProcessDriverOptions {
-  return kind === DEFAULT_KIND ? options : { ...options, dir: `${options.dir}.${kind}` };
-}
-
-/** The drivers of one host. */
+/** The drivers of one host: those that it has settings for. */
 export class Drivers {
-  private readonly byKind: ReadonlyMap<string, RuntimeDriver>;
+  private readonly byKind = new Map<string, RuntimeDriver>();
 
-  constructor(options: ProcessDriverOptions) {
-    this.byKind = new Map(
-      Object.entries(DRIVERS).map(([kind, make]) => [kind, make(placed(kind, options))] as const),
-    );
+  constructor(host: DriverHost, settings: Partial<DriverSettings>) {
+    for (const kind of DRIVER_KINDS) this.open(kind, host, settings[kind]);
   }
 
   get all(): RuntimeDriver[] {
@@ -40,5 +39,15 @@ export class Drivers {
     if (driver !== undefined) return driver;
     const known = [...this.byKind.keys()].join(', ');
     throw new SpawnError('setup', `inputContext.kind must be one of ${known}`);
+  }
+
+  private open<Kind extends keyof DriverSettings>(
+    kind: Kind,
+    host: DriverHost,
+    own: DriverSettings[Kind] | undefined,
+  ): void {
+    if (own === undefined) return;
+    const dir = kind === DEFAULT_KIND ? host.dir : `${host.dir}.${kind}`;
+    this.byKind.set(kind, DRIVERS[kind]({ ...host, dir }, own));
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type DriverHost,
   type OutputSink,
   type Recovered,
   type RuntimeDriver,
@@ -35,13 +36,10 @@ const START_WITHIN_MS = 10_000;
 /** Several empty looks: a process may be forked just now and not carry its mark yet. */
 const EMPTY_LOOKS = 4;
 
-export interface ProcessDriverOptions {
-  /** Holds a folder for each session; belongs to this driver alone. */
-  dir: string;
+/** The settings that only processes of this machine have. */
+export interface ProcessSettings {
   /** Where programs are looked for; the sessions' PATH too. */
   searchPath: string;
-  /** The part of this process' own environment that the sessions see. */
-  passedEnv?: Record<string, string>;
   /**
    * The user that runs the sessions, where that is not this process' own: they cannot read what is its
    * then. Only root can do that; the folders above `dir` must let that user through.
@@ -49,12 +47,12 @@ export interface ProcessDriverOptions {
   user?: SessionUser;
   /** What keeps the sessions apart; without it they see what their user can see. */
   sandbox?: Sandbox;
-  /** Takes one sentence when the supervisor of the sessions had to be started again. */
-  warn?: (message: string) => void;
   /** The compiled shim and supervisor, where they do not lie beside this file. */
   shim?: string;
   supervisor?: string;
 }
+
+export type ProcessDriverOptions = DriverHost & ProcessSettings;
 
 /** Sessions as processes of this machine. */
 export class ProcessDriver implements RuntimeDriver {

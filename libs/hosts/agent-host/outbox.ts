@@ -1,0 +1,147 @@
+import { withAnySignal } from '#lib/kernel';
+import { askedWaitMs, isCurable } from './errors.js';
+import type { HostLog } from './log.js';
+import { Failures, pause } from './retry.js';
+
+/** Reports that the server does not have yet, as their owner keeps them. */
+export interface Reports<T> {
+  /** The next reports that may be sent, in their order: as many as fit in one request. */
+  next(): T[];
+  /** @throws as the methods of DroverClient do */
+  send(reports: T[]): Promise<void>;
+  /** The server has these reports: the owner forgets them. */
+  forget(reports: T[]): void;
+  /** The server refuses this report, and would again: the owner forgets it, or keeps it for later. */
+  settleRefused(report: T, error: unknown): void;
+}
+
+export interface OutboxOptions {
+  /** What the log calls these reports. */
+  what: string;
+  log: HostLog;
+  /** Reports gather for so long, so that many become one request; `count` of them do not wait. */
+  gather?: { ms: number; count: number };
+  /** Whether waiting does not make the server take the same reports. */
+  isRefusal?: (error: unknown) => boolean;
+}
+
+/** Why an outbox sends nothing at the moment. */
+type Wait = 'gathering' | 'retrying' | 'asked to wait';
+
+interface Waiter {
+  isDone: () => boolean;
+  resolve: () => void;
+}
+
+/**
+ * Sends reports in their order until the server has them, over outages of any length. The server takes all of a
+ * request or nothing: a refused one is halved until the refused report stands alone and delays no other.
+ */
+export class Outbox<T> {
+  private state: 'idle' | 'sending' | 'stopped' = 'idle';
+  private wait: { why: Wait; end: AbortController } | undefined;
+  private waiters: Waiter[] = [];
+  private readonly failures: Failures;
+
+  constructor(
+    private readonly reports: Reports<T>,
+    private readonly options: OutboxOptions,
+  ) {
+    this.failures = new Failures(options.what, options.log);
+  }
+
+  /** There are reports to send. Neither fails nor waits. */
+  notice(): void {
+    if (this.state === 'idle') void this.sendAll();
+  }
+
+  /** The server answers other calls: an outage is over. A wait that the server asked for goes on. */
+  retryNow(): void {
+    this.endWait('retrying');
+  }
+
+  /** Resolves when all reports are sent that may be, or `isDone`; at once when `giveUp` is aborted. */
+  async flush(giveUp: AbortSignal, isDone = () => this.reports.next().length === 0): Promise<void> {
+    await withAnySignal([giveUp], async (signal) => {
+      if (signal.aborted || this.state === 'stopped' || isDone()) return;
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve());
+        this.waiters.push({ isDone, resolve });
+        this.endWait('gathering');
+        this.notice();
+      });
+    });
+  }
+
+  /** Sends nothing any more. */
+  stop(): void {
+    this.state = 'stopped';
+    this.endWait('gathering', 'retrying', 'asked to wait');
+    for (const { resolve } of this.waiters.splice(0)) resolve();
+  }
+
+  private async sendAll(): Promise<void> {
+    this.state = 'sending';
+    while (this.isSending() && this.reports.next().length > 0) {
+      await this.gather();
+      if (!this.isSending()) return;
+      try {
+        await this.send(this.reports.next());
+        this.failures.end();
+      } catch (error) {
+        const why = askedWaitMs(error) === undefined ? 'retrying' : 'asked to wait';
+        await this.pause(why, this.failures.add(error));
+      }
+      this.resolveWaiters();
+    }
+    if (this.isSending()) this.state = 'idle';
+    this.resolveWaiters();
+  }
+
+  private async gather(): Promise<void> {
+    const { gather } = this.options;
+    if (gather === undefined || this.waiters.length > 0) return;
+    if (this.reports.next().length < gather.count) await this.pause('gathering', gather.ms);
+  }
+
+  private async send(batch: T[]): Promise<void> {
+    if (batch.length === 0) return;
+    try {
+      await this.reports.send(batch);
+    } catch (error) {
+      return this.divide(batch, error);
+    }
+    this.reports.forget(batch);
+  }
+
+  private async divide(batch: T[], error: unknown): Promise<void> {
+    const { isRefusal = (one: unknown) => !isCurable(one) } = this.options;
+    if (!isRefusal(error)) throw error;
+    const [first, ...others] = batch;
+    if (first !== undefined && others.length === 0) return this.reports.settleRefused(first, error);
+    const half = batch.length >> 1;
+    await this.send(batch.slice(0, half));
+    await this.send(batch.slice(half));
+  }
+
+  private resolveWaiters(): void {
+    const done = this.waiters.filter(({ isDone }) => isDone());
+    this.waiters = this.waiters.filter((waiter) => !done.includes(waiter));
+    for (const { resolve } of done) resolve();
+  }
+
+  private async pause(why: Wait, ms: number): Promise<void> {
+    const end = new AbortController();
+    this.wait = { why, end };
+    await pause(ms, end.signal);
+    this.wait = undefined;
+  }
+
+  private endWait(...whys: Wait[]): void {
+    if (this.wait !== undefined && whys.includes(this.wait.why)) this.wait.end.abort();
+  }
+
+  private isSending(): boolean {
+    return this.state === 'sending';
+  }
+}
