@@ -71,7 +71,11 @@ export default {
       globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
     },
   ],
-  reporters: ['default', '<rootDir>/test/support/exit-guard.mjs'],
+  reporters: [
+    'default',
+    '<rootDir>/test/support/shared-log.mjs',
+    '<rootDir>/test/support/exit-guard.mjs',
+  ],
   testTimeout: 180_000,
   // Modules of a file that has ended are never given back: after some dozens of files a worker does little but look for
   // memory. One that has grown so large is replaced.

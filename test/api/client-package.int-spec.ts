@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import type * as Client from '#lib/api-client';
 import { readPage } from '../docs/page.js';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { chromiumOptions } from '../../tools/shared/chromium.js';
 import { node24 } from '../support/node-24.js';
 
@@ -17,11 +17,11 @@ const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const blocks = [...readPage('client.md').matchAll(/```ts\n([^]*?)```/g)].map(([, text]) => text);
 
-let server: TestApp;
+let server: TestServer;
 let project: string;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
   project = mkdtempSync(join(tmpdir(), 'drover-client-'));
   await run(process.execPath, [join(root, 'scripts/client.mjs')]);
   await run('npm', ['pack', '--silent', join(root, 'dist/client-package')], { cwd: project });

@@ -1,28 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';
 import { type ApiClient, apiClient } from '../support/api-client.js';
 import { aSessionOf } from '../support/factories.js';
-import { startTestApp, type TestAgent, type TestApp, type TestWorkspace } from '../support/app.js';
+import {
+  sharedServer,
+  type TestAgent,
+  type TestServer,
+  type TestWorkspace,
+} from '../support/shared-server.js';
 
 /*
  * Requests as the documents have them that the API was designed by, word by word; ids, tokens and hosts are
  * replaced. A client that was written by one of them works.
  */
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 /** A user who names no workspace: it has one. */
 let user: ApiClient;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await startTestApp();
+  server = await sharedServer('all');
   workspace = await server.newWorkspace();
   agent = await workspace.newAgent();
   const sessionId = await aSessionOf(server.db.owner, workspace.userId);
   const { userId } = workspace;
-  const tokens = server.app.get(TokenService, { strict: false });
+  const tokens = server.tokens;
   const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
   user = apiClient(server.url, { authorization: `Bearer ${token}` });
 });

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { startTestApp } from '../support/app.js';
+import { sharedServer } from '../support/shared-server.js';
 import { readRoutes, type Route, type Schema } from './support/openapi.js';
 import { requestWith } from './support/places.js';
 import { send, type WireAnswer } from './support/requests.js';
@@ -11,7 +11,7 @@ import { aTenant } from './support/tenant.js';
 
 const RUNS = 60;
 
-const app = await startTestApp({ ROLES: 'api' });
+const app = await sharedServer();
 const routes = await readRoutes(app.url);
 const tenant = await aTenant(app);
 

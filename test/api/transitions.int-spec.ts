@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { checkInvariants } from '#lib/invariants';
-import { type ApiAnswer, startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
+import { type ApiAnswer } from '../support/api-client.js';
+import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
 import {
   aSituation,
   type Situation,
@@ -83,11 +84,11 @@ const SENT: Record<(typeof REPORTS)[number], ['post' | 'patch' | 'put', Record<s
     release: ['post', { reason: 'drain' }],
   };
 
-let app: TestApp;
+let app: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
   workspace = await app.newWorkspace();
 });
 

@@ -3,8 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TokenService } from '#lib/identity';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { aSessionOf } from '../support/factories.js';
 
 /** A client that is generated from the document compiles in strict TypeScript, and works. */
@@ -19,14 +18,14 @@ const { completeATask, codeOfAMissingTask } = (await import(program)) as Record<
   (access: object) => Promise<unknown>
 >;
 
-let server: TestApp;
+let server: TestServer;
 let access: object;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
   const { id: workspaceId, userId, newAgent } = await server.newWorkspace();
   const sessionId = await aSessionOf(server.db.owner, userId);
-  const tokens = server.app.get(TokenService, { strict: false });
+  const tokens = server.tokens;
   const { token: userToken } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
   const { id, token } = await newAgent();
   access = { url: server.url, userToken, workspaceId, agent: { id, token } };

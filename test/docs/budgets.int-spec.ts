@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
 /** The page is a program: its lines are run as they stand there. */
@@ -24,12 +24,12 @@ for (const row of rows) console.log(row.join('|'));
 await client.end();
 `;
 
-let app: TestApp;
+let app: TestServer;
 let home: string;
 let pasted: Pasted;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
   await furnishHome(app, home, 'ADMIN');
   mkdirSync(join(home, 'server-secrets'));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { furnishHome, paste, type Pasted, readPage } from './page.js';
 
 /** The page is a program: its lines are run as they stand there, while tasks are made. */
@@ -11,12 +11,12 @@ import { furnishHome, paste, type Pasted, readPage } from './page.js';
 // The server of the page for browsers is run with a browser: events-page.int-spec.ts.
 const [page = ''] = readPage('events.md').split('## In a browser');
 
-let app: TestApp;
+let app: TestServer;
 let home: string;
 let pasted: Pasted;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
   const { api } = await furnishHome(app, home);
   let isOver = false;

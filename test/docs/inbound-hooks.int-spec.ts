@@ -2,20 +2,20 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
+import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
 /** The page is a program: its lines are run as they stand there. What it shows for GitHub and GitLab are rules that are taken. */
 
 const page = readPage('inbound-hooks.md');
 
-let app: TestApp;
+let app: TestServer;
 let workspace: TestWorkspace;
 let home: string;
 let pasted: Pasted;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
   workspace = await furnishHome(app, home, 'ADMIN');
   pasted = await paste(page, home);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { TestApp, TestWorkspace } from '../support/app.js';
+import type { TestServer, TestWorkspace } from '../support/shared-server.js';
 
 /**
  * Each request is told on standard error, with its outcome; a line that fails ends it all. A stream, which would not end,
@@ -36,7 +36,7 @@ const SCOPES = {
 
 /** The folder of a running Drover, with a key. @returns its workspace */
 export async function furnishHome(
-  app: TestApp,
+  app: TestServer,
   home: string,
   role: keyof typeof SCOPES = 'MEMBER',
 ): Promise<TestWorkspace> {

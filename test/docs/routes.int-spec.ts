@@ -1,13 +1,13 @@
 import { afterAll, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTestApp } from '../support/app.js';
+import { sharedServer } from '../support/shared-server.js';
 import { readRoutes } from '../api/support/openapi.js';
 
 /** Whatever route a page names is there. */
 
 const root = join(import.meta.dirname, '../..');
-const app = await startTestApp({ ROLES: 'api' });
+const app = await sharedServer();
 const routes = (await readRoutes(app.url)).map(({ name }) => comparable(name));
 
 afterAll(() => app.stop());

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { BuiltProcess } from '../support/processes.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
@@ -10,13 +10,13 @@ import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.j
 
 const page = readPage('tour.md');
 
-let app: TestApp;
+let app: TestServer;
 let worker: BuiltProcess;
 let home: string;
 let pasted: Pasted;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api,coordinator' });
+  app = await sharedServer('all');
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
   await furnishHome(app, home);
   worker = BuiltProcess.start('apps/worker/main.js', {

@@ -3,20 +3,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ERRORS } from '#lib/kernel';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { furnishHome, paste, readPage, shownValues } from './page.js';
 
 /** The page is a program: its lines are run as they stand there, in the folder of a running Drover. */
 
 const page = readPage('write-an-agent.md');
 
-let app: TestApp;
+let app: TestServer;
 let home: string;
 let output: string;
 let told: string[];
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api,coordinator' });
+  app = await sharedServer('all');
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
   await furnishHome(app, home);
   const pasted = await paste(page, home);

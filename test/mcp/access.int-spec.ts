@@ -1,11 +1,11 @@
 import { afterAll, expect, it } from '@jest/globals';
 import { readRoutes } from '../api/support/openapi.js';
-import { startTestApp } from '../support/app.js';
+import { sharedServer } from '../support/shared-server.js';
 import { TOOLS } from '../../libs/clients/mcp/tools/index.js';
 
 /** A tool is offered to exactly those whom its route takes. */
 
-const app = await startTestApp({ ROLES: 'api' });
+const app = await sharedServer();
 const routes = await readRoutes(app.url);
 
 afterAll(() => app.stop());

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { TestAgent, TestApp, TestWorkspace } from '../support/app.js';
+import type { TestAgent, TestServer, TestWorkspace } from '../support/shared-server.js';
 
 /** `drover`, as it is built. */
 export const DROVER = join(import.meta.dirname, '../../scripts/drover.mjs');
@@ -28,7 +28,7 @@ export interface McpClient {
 const open = new Set<Client>();
 
 /** An MCP client as others have them: it starts our program, or asks `/mcp`. */
-export async function mcpClient(via: Via, app: TestApp, token: string): Promise<McpClient> {
+export async function mcpClient(via: Via, app: TestServer, token: string): Promise<McpClient> {
   const client = new Client({ name: 'tests', version: '1' });
   open.add(client);
   await client.connect(via === 'http' ? overHttp(app, token) : overStdio(app, token));
@@ -52,12 +52,12 @@ export async function closeClients(): Promise<void> {
   open.clear();
 }
 
-function overHttp({ url }: TestApp, token: string) {
+function overHttp({ url }: TestServer, token: string) {
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   return new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit });
 }
 
-function overStdio({ url }: TestApp, token: string) {
+function overStdio({ url }: TestServer, token: string) {
   const variable = token.startsWith('drv_') ? 'DROVER_API_KEY' : 'DROVER_RUN_TOKEN';
   return new StdioClientTransport({
     command: process.execPath,

@@ -4,16 +4,16 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { bearer, createClient } from '#lib/api-client';
 import { createMcpServer } from '#lib/mcp';
 import { digestOf } from '../api/support/digest.js';
-import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
+import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
 import { aKey, aRun, closeClients, mcpClient, VIAS } from './clients.js';
 
 /** A tool does what its token may, whatever a model is talked into asking for. */
 
-let app: TestApp;
+let app: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
   workspace = await app.newWorkspace();
 });
 afterEach(closeClients);

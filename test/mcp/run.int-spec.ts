@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
+import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
 import { aKey, aRun, claimed, closeClients, mcpClient, VIAS } from './clients.js';
 
 /** What executes a run, by tools alone. */
 
-let app: TestApp;
+let app: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
   workspace = await app.newWorkspace();
 });
 afterEach(closeClients);

@@ -4,18 +4,18 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
+import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
 import { aKey, aRun, DROVER } from './clients.js';
 
 /** `drover mcp` as a client starts it, by somebody who has never signed in. */
 
 const home = mkdtempSync(join(tmpdir(), 'drover-mcp-'));
 
-let app: TestApp;
+let app: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
   workspace = await app.newWorkspace();
 });
 afterAll(async () => {

@@ -3,38 +3,20 @@ import { loadConfig } from '#lib/config';
 import { TokenService } from '#lib/identity';
 import { Logger } from '#lib/observability';
 import { createApp } from '../../apps/server/create-app.js';
+import { type ApiAnswer, type ApiClient } from './api-client.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
-import { aMember, anAgent, type AgentValues, aSessionOf, aWorkspace } from './factories.js';
-import { type ApiAnswer, apiClient, type ApiClient } from './api-client.js';
+import { newWorkspaceAt, type TestAgent, type TestServer, type TestWorkspace } from './server.js';
+import { serverSettings } from './settings.js';
 import { testValkey } from './valkey.js';
 
-export type { ApiAnswer, ApiClient };
+export type { ApiAnswer, ApiClient, TestAgent, TestWorkspace };
 
 /** With it alone gateways may report, and nothing is spawned. */
 export const GATEWAY_SECRET = 'a secret that server and gateway of the tests share';
 
 /** The whole server in this process, on a database and a key prefix of its own. */
-export interface TestApp {
+export interface TestApp extends TestServer {
   app: NestFastifyApplication;
-  url: string;
-  db: TestDatabase;
-  /** A workspace with an owner who has signed in. */
-  newWorkspace(role?: string): Promise<TestWorkspace>;
-  stop(): Promise<void>;
-}
-
-export interface TestWorkspace {
-  id: string;
-  userId: string;
-  /** Requests as its owner. */
-  api: ApiClient;
-  newAgent(values?: AgentValues): Promise<TestAgent>;
-}
-
-export interface TestAgent {
-  id: string;
-  token: string;
-  api: ApiClient;
 }
 
 export async function startTestApp(
@@ -42,14 +24,8 @@ export async function startTestApp(
   given?: TestDatabase,
 ): Promise<TestApp> {
   const db = given ?? (await createTestDatabase());
-  const valkey = testValkey();
   const read = loadConfig({
-    DATABASE_URL: db.appUrl,
-    DATABASE_SERVICE_URL: db.serviceUrl,
-    VALKEY_URL: valkey.url,
-    VALKEY_KEY_PREFIX: valkey.keyPrefix,
-    JWT_SECRET: 'a secret of the tests that is long enough',
-    ENCRYPTION_KEYS: `tests:${'A'.repeat(43)}=`,
+    ...serverSettings(db, testValkey()),
     GATEWAY_URL: 'http://127.0.0.1:1',
     GATEWAY_SECRET,
     PORT: '0',
@@ -62,28 +38,10 @@ export async function startTestApp(
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   const tokens = app.get(TokenService, { strict: false });
-
-  const newWorkspace = async (role = 'OWNER'): Promise<TestWorkspace> => {
-    const id = await aWorkspace(db.owner);
-    const userId = await aMember(db.owner, id, role);
-    const sessionId = await aSessionOf(db.owner, userId);
-    const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
-    const newAgent = async (values: AgentValues = {}): Promise<TestAgent> => {
-      const agentId = await anAgent(db.owner, id, values);
-      const issued = tokens.issueAgentToken({ workspaceId: id, agentId, tokenVersion: 1 });
-      return {
-        id: agentId,
-        token: issued.token,
-        api: apiClient(url, { authorization: `Bearer ${issued.token}` }),
-      };
-    };
-    const api = apiClient(url, { authorization: `Bearer ${token}`, 'x-workspace-id': id });
-    return { id, userId, api, newAgent };
-  };
-
+  const newWorkspace = (role?: string) => newWorkspaceAt({ url, db, tokens }, role);
   const stop = async () => {
     await app.close();
     await db.drop();
   };
-  return { app, url, db, newWorkspace, stop };
+  return { app, url, db, tokens, newWorkspace, stop };
 }

@@ -1,23 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Database, type DatabaseOptions } from '#lib/database';
-import { type TestServers, testServers } from './servers.js';
+import { testServers } from './servers.js';
 
-export interface TestDatabase {
+export interface DatabaseUrls {
   ownerUrl: string;
   appUrl: string;
   serviceUrl: string;
+}
+
+export interface TestDatabase extends DatabaseUrls {
   /** A pool of the owner, which row-level security does not bind: for setting up and looking. */
   owner: pg.Pool;
   /** The project's own access to it. */
   database: Database;
+  /** Ends the connections of this process to it. */
+  close(): Promise<void>;
   drop(): Promise<void>;
 }
 
 /** A database of its own for a test file, copied from the migrated one of the servers, or another. */
 export async function createTestDatabase(
   options: Partial<DatabaseOptions> = {},
-  servers: Pick<TestServers, 'ownerUrl' | 'appUrl' | 'serviceUrl'> = testServers(),
+  servers: DatabaseUrls = testServers(),
   template = templateName(servers.ownerUrl),
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
@@ -28,6 +33,14 @@ export async function createTestDatabase(
   const [ownerUrl, appUrl, serviceUrl] = [servers.ownerUrl, servers.appUrl, servers.serviceUrl].map(
     (url) => withDatabase(url, name),
   ) as [string, string, string];
+  return openTestDatabase({ ownerUrl, appUrl, serviceUrl }, options);
+}
+
+/** A database that is there already. */
+export function openTestDatabase(
+  { ownerUrl, appUrl, serviceUrl }: DatabaseUrls,
+  options: Partial<DatabaseOptions> = {},
+): TestDatabase {
   const owner = new pg.Pool({ connectionString: ownerUrl, max: 4 });
   owner.on('error', () => undefined);
   const database = new Database({
@@ -37,11 +50,15 @@ export async function createTestDatabase(
     maxServiceConnections: 6,
     ...options,
   });
-  const drop = async () => {
+  const close = async () => {
     await Promise.all([database.close(), owner.end()]);
-    await asAdmin(servers.ownerUrl, (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
   };
-  return { ownerUrl, appUrl, serviceUrl, owner, database, drop };
+  const drop = async () => {
+    await close();
+    const name = new URL(ownerUrl).pathname.slice(1);
+    await asAdmin(ownerUrl, (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+  };
+  return { ownerUrl, appUrl, serviceUrl, owner, database, close, drop };
 }
 
 async function asAdmin<T>(ownerUrl: string, work: (admin: pg.Client) => Promise<T>): Promise<T> {

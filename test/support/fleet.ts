@@ -9,6 +9,7 @@ import { apiClient, type ApiClient } from './api-client.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { aMember, aWorkspace } from './factories.js';
 import { BuiltProcess } from './processes.js';
+import { serverSettings } from './settings.js';
 import { testValkey } from './valkey.js';
 
 export interface FleetOptions {
@@ -47,14 +48,8 @@ export class TestFleet {
     const db = options.db ?? (await createTestDatabase());
     const folder = await mkdtemp(join(tmpdir(), 'drover-fleet-'));
     const port = await freePort();
-    const valkey = testValkey();
     const env = {
-      DATABASE_URL: db.appUrl,
-      DATABASE_SERVICE_URL: db.serviceUrl,
-      VALKEY_URL: valkey.url,
-      VALKEY_KEY_PREFIX: valkey.keyPrefix,
-      JWT_SECRET: 'a secret of the tests that is long enough',
-      ENCRYPTION_KEYS: `tests:${'A'.repeat(43)}=`,
+      ...serverSettings(db, testValkey()),
       PORT: String(port),
       LOG_LEVEL: 'warn',
       CANCEL_GRACE_SECONDS: '2',

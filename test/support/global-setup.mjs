@@ -2,13 +2,14 @@
 // copies. Jest calls this once for each project; the first call does the work.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { sharePrograms } from './shared-programs.mjs';
 
 export default async function setUp() {
   if (process.env.DROVER_TEST_SERVERS) return;
   const built = new URL('../../dist/libs/dev/local-servers/index.js', import.meta.url);
   if (!existsSync(built))
     throw new Error('Nothing is built yet: run `npm run build`, then the tests.');
-  const { startStack } = await import(built.href);
+  const { startStack, Supervisor } = await import(built.href);
   const { migrate } = await import(
     new URL('../../dist/libs/platform/database/migrator/index.js', import.meta.url).href
   );
@@ -18,7 +19,9 @@ export default async function setUp() {
     postgres: { fsync: false, settings: { max_connections: '300' } },
     valkey: { url: '' },
   });
-  globalThis.__DROVER_TEST_STACK__ = stack;
+  const programs = await Supervisor.start();
+  programs.unref();
+  globalThis.__DROVER_TEST_SERVERS__ = [programs.close.bind(programs), stack.stop];
   const ownerUrl = stack.postgres.url;
   const appUrl = withUser(ownerUrl, 'drover_app');
   const serviceUrl = withUser(ownerUrl, 'drover_service');
@@ -28,6 +31,7 @@ export default async function setUp() {
     appUrl,
     serviceUrl,
     valkeyUrl: stack.valkey.url,
+    programsUrl: await sharePrograms(programs),
   });
 }
 

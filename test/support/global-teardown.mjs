@@ -1,5 +1,5 @@
 export default async function tearDown() {
-  const stack = globalThis.__DROVER_TEST_STACK__;
-  globalThis.__DROVER_TEST_STACK__ = undefined;
-  await stack?.stop();
+  const ends = globalThis.__DROVER_TEST_SERVERS__ ?? [];
+  globalThis.__DROVER_TEST_SERVERS__ = undefined;
+  for (const end of ends) await end();
 }

@@ -3,6 +3,8 @@ export interface TestServers {
   appUrl: string;
   serviceUrl: string;
   valkeyUrl: string;
+  /** Where test files find the programs that they share. */
+  programsUrl: string;
 }
 
 /** The servers of this test run, which test/support/global-setup.mjs has started. */

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { apiClient, type ApiClient } from '../../../test/support/api-client.js';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../test/support/shared-server.js';
 import type { AuditEntryView } from './audit-log.js';
 
-let app: TestApp;
+let app: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
 });
 
 beforeEach(async () => {

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../test/support/shared-server.js';
 import type { InboundDeliveryView, InboundHookView } from './hook-view.js';
 import {
   fromGithub,
@@ -35,11 +39,11 @@ const COMMENTED = {
   do: 'resume_task',
 };
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
 });
 
 beforeEach(async () => {

@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../../../test/support/api-client.js';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../test/support/shared-server.js';
 import { eventsOf as eventsIn } from '../../../test/support/events.js';
 import { expectNothingLeftOpen } from '../../../test/support/leaks.js';
 import {
@@ -13,12 +16,12 @@ import {
   transitionAgents,
 } from '#lib/transitions';
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 let other: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp();
+  server = await sharedServer('all');
   workspace = await server.newWorkspace();
   other = await server.newWorkspace();
 });
@@ -343,7 +346,7 @@ describe('tokens', () => {
     expect((await asAgent.post(`/agents/${id}/token`, {})).status).toBe(401);
     expect((await asAgent.get(`/agents/${neighbour}`)).status).toBe(404);
     expect(await asAgent.get(`/agents/${id}`)).toMatchObject({ status: 200, body: { id } });
-    const user = server.app.get(TokenService, { strict: false }).issueUserToken({
+    const user = server.tokens.issueUserToken({
       userId: workspace.userId,
       sessionId: newId(),
       workspaceId: workspace.id,

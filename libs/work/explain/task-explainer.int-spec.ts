@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../test/support/shared-server.js';
 
 interface Range {
   p50: string;
@@ -21,11 +25,11 @@ interface Explanation {
   at: string;
 }
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp();
+  server = await sharedServer('all');
   workspace = await server.newWorkspace();
 });
 

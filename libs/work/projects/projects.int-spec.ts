@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../test/support/shared-server.js';
 
 interface Row {
   id: string;
@@ -13,12 +17,12 @@ interface Page {
   nextCursor: string | null;
 }
 
-let app: TestApp;
+let app: TestServer;
 let own: TestWorkspace;
 let foreign: TestWorkspace;
 
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await sharedServer('all');
   own = await app.newWorkspace();
   foreign = await app.newWorkspace();
 });

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestAgent, type TestApp } from '../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../test/support/shared-server.js';
 import { type Held, Scene } from '../coordinator/testing/scene.js';
 
-let server: TestApp;
+let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

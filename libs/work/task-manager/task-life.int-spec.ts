@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  startTestApp,
+  sharedServer,
   type TestAgent,
-  type TestApp,
+  type TestServer,
   type TestWorkspace,
-} from '../../../test/support/app.js';
+} from '../../../test/support/shared-server.js';
 import { apiClient } from '../../../test/support/api-client.js';
 
 interface Claimed {
@@ -18,11 +18,11 @@ interface Claimed {
   };
 }
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp();
+  server = await sharedServer('all');
   workspace = await server.newWorkspace();
 });
 

@@ -1,5 +1,5 @@
 import { newId } from '#lib/kernel';
-import type { TestApp } from '../../support/app.js';
+import type { TestServer } from '../../support/shared-server.js';
 import { anOperator, type Tenant } from './tenant.js';
 
 export interface Account {
@@ -40,7 +40,7 @@ export const EXTRAS: Record<string, (account: Account) => Record<string, unknown
 };
 
 /** A member of the tenant who can sign in with a password. */
-export async function anAccount(app: TestApp, tenant: Tenant): Promise<Account> {
+export async function anAccount(app: TestServer, tenant: Tenant): Promise<Account> {
   const { owner } = app.db;
   const bearer = await anOperator(app);
   const [email, password] = [`account-${newId()}@example.test`, newId()];
@@ -54,7 +54,7 @@ export async function anAccount(app: TestApp, tenant: Tenant): Promise<Account> 
 }
 
 async function post(
-  app: TestApp,
+  app: TestServer,
   path: string,
   body: unknown,
   headers: Record<string, string> = {},

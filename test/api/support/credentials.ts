@@ -1,5 +1,5 @@
-import { SCOPES, TokenService } from '#lib/identity';
-import type { TestApp } from '../../support/app.js';
+import { SCOPES } from '#lib/identity';
+import type { TestServer } from '../../support/shared-server.js';
 import { aMember } from '../../support/factories.js';
 import { forge, type Forged } from './forgery.js';
 import type { Access, CallerKind } from './openapi.js';
@@ -28,7 +28,7 @@ export interface Wardrobe {
 
 const ROLES = ['VIEWER', 'MEMBER', 'ADMIN', 'OWNER'];
 
-export async function aWardrobe(app: TestApp): Promise<Wardrobe> {
+export async function aWardrobe(app: TestServer): Promise<Wardrobe> {
   const tenant = await aTenant(app);
   const { workspaceId } = tenant;
   const owner = tenant.callers.user.headers;
@@ -65,7 +65,7 @@ export async function aWardrobe(app: TestApp): Promise<Wardrobe> {
   };
 }
 
-async function endedTokens(app: TestApp, tenant: Tenant): Promise<Wardrobe['ended']> {
+async function endedTokens(app: TestServer, tenant: Tenant): Promise<Wardrobe['ended']> {
   const { workspaceId, userId, callers } = tenant;
   const sessionId = await aSession(app, userId);
   const ended = { ...userToken(app, userId, sessionId), ...inside(workspaceId) };
@@ -76,9 +76,7 @@ async function endedTokens(app: TestApp, tenant: Tenant): Promise<Wardrobe['ende
   await call(app, await anOperator(app), 'PATCH', `/users/${disabledId}`, { disabled: true });
 
   const agentId = tenant.ids.agent[1] as string;
-  const { token } = app.app
-    .get(TokenService, { strict: false })
-    .issueAgentToken({ workspaceId, agentId, tokenVersion: 1 });
+  const { token } = app.tokens.issueAgentToken({ workspaceId, agentId, tokenVersion: 1 });
   await call(app, callers.user.headers, 'POST', `/agents/${agentId}/token`, { rotate: true });
   const revoked = { status: 401, code: 'token_revoked' };
   return [
@@ -88,7 +86,7 @@ async function endedTokens(app: TestApp, tenant: Tenant): Promise<Wardrobe['ende
   ];
 }
 
-async function archivedTokens(app: TestApp): Promise<Wardrobe['ended']> {
+async function archivedTokens(app: TestServer): Promise<Wardrobe['ended']> {
   const { workspaceId, callers } = await aTenant(app);
   await call(app, callers.user.headers, 'POST', `/workspaces/${workspaceId}/archive`);
   return (['api_key', 'agent', 'run'] as const).map((kind) => ({
@@ -235,7 +233,7 @@ function inside(workspaceId: string): Headers {
 }
 
 async function call(
-  app: TestApp,
+  app: TestServer,
   headers: Headers,
   method: string,
   path: string,

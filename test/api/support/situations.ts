@@ -1,5 +1,6 @@
 import { newId } from '#lib/kernel';
-import type { ApiClient, TestAgent, TestApp, TestWorkspace } from '../../support/app.js';
+import type { ApiClient } from '../../support/api-client.js';
+import type { TestAgent, TestServer, TestWorkspace } from '../../support/shared-server.js';
 
 /** A task that has come where it is over the API, and the run that holds it, or held it last. */
 export interface Situation {
@@ -9,7 +10,7 @@ export interface Situation {
 }
 
 export interface Stage {
-  app: TestApp;
+  app: TestServer;
   workspace: TestWorkspace;
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { SCOPES, TokenService } from '#lib/identity';
+import { SCOPES } from '#lib/identity';
 import { newId } from '#lib/kernel';
-import type { TestApp } from '../../support/app.js';
+import type { TestServer } from '../../support/shared-server.js';
 import { aMember, anAgent, aProject, aUser } from '../../support/factories.js';
 import {
   aDependency,
@@ -52,7 +52,7 @@ export interface Tenant {
 
 const FREE: FreeStatus[] = ['PENDING', 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'];
 
-export async function aTenant(app: TestApp): Promise<Tenant> {
+export async function aTenant(app: TestServer): Promise<Tenant> {
   const { owner } = app.db;
   const { id: workspaceId, userId } = await app.newWorkspace();
   const marker = `tenant-${newId().slice(-12)}`;
@@ -118,7 +118,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
   const people = { ...shared, task: waiting };
   const holder = { ...shared, task: working.taskId };
   const tasks = [...free, waiting, ...held.map(({ taskId }) => taskId)];
-  const tokens = app.app.get(TokenService, { strict: false });
+  const tokens = app.tokens;
   const claims = { workspaceId, agentId: agent };
   const { token: agentToken } = tokens.issueAgentToken({ ...claims, tokenVersion: 1 });
   const runToken = tokens.issueRunToken({ ...claims, ...working });
@@ -156,7 +156,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
   };
 }
 
-export async function aSession(app: TestApp, userId: string): Promise<string> {
+export async function aSession(app: TestServer, userId: string): Promise<string> {
   const id = newId();
   await app.db.owner.query(
     `INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
@@ -166,14 +166,14 @@ export async function aSession(app: TestApp, userId: string): Promise<string> {
   return id;
 }
 
-export function userToken(app: TestApp, userId: string, sessionId: string) {
-  const tokens = app.app.get(TokenService, { strict: false });
+export function userToken(app: TestServer, userId: string, sessionId: string) {
+  const tokens = app.tokens;
   const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
   return { authorization: `Bearer ${token}` };
 }
 
 /** The credentials of an operator of the installation, who is no member anywhere. */
-export async function anOperator(app: TestApp): Promise<Record<string, string>> {
+export async function anOperator(app: TestServer): Promise<Record<string, string>> {
   const userId = await aUser(app.db.owner, { isOperator: true });
   return userToken(app, userId, await aSession(app, userId));
 }
@@ -184,7 +184,7 @@ export interface IssuedKey {
 }
 
 export async function anApiKey(
-  app: TestApp,
+  app: TestServer,
   workspaceId: string,
   bearer: Record<string, string>,
   values: Record<string, unknown> = {},
@@ -292,7 +292,7 @@ async function anInvitation(owner: pg.Pool, workspaceId: string, userId: string)
 }
 
 /** The factories choose names by themselves. */
-async function mark({ db: { owner } }: TestApp, workspaceId: string, marker: string) {
+async function mark({ db: { owner } }: TestServer, workspaceId: string, marker: string) {
   await owner.query('UPDATE pauses SET reason = $2 WHERE workspace_id = $1', [workspaceId, marker]);
   for (const table of ['projects', 'milestones', 'agents', 'api_keys']) {
     await owner.query(`UPDATE ${table} SET name = $2::text || ' ' || id WHERE workspace_id = $1`, [

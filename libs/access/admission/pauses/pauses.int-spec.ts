@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { apiClient } from '../../../../test/support/api-client.js';
+import { type ApiClient } from '../../../../test/support/api-client.js';
 import {
-  type ApiClient,
-  startTestApp,
-  type TestApp,
+  sharedServer,
+  type TestServer,
   type TestWorkspace,
-} from '../../../../test/support/app.js';
+} from '../../../../test/support/shared-server.js';
 
 interface Pause {
   id: string;
@@ -13,11 +13,11 @@ interface Pause {
   endedBy: string | null;
 }
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp();
+  server = await sharedServer('all');
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();

@@ -1,19 +1,22 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';
 import { apiClient, type ApiClient } from '../../../../test/support/api-client.js';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
 import { aMember, anAgent } from '../../../../test/support/factories.js';
 import { aTask } from '../../../../test/support/task-factories.js';
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 let agentId: string;
 /** A member with the role ADMIN, and another one. */
 let [leaving, staying] = ['', ''];
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();
@@ -24,7 +27,7 @@ beforeEach(async () => {
 afterAll(() => server.stop());
 
 function as(userId: string): ApiClient {
-  const tokens = server.app.get(TokenService, { strict: false });
+  const tokens = server.tokens;
   const claims = { userId, sessionId: newId(), workspaceId: workspace.id };
   return withToken(tokens.issueUserToken(claims).token);
 }

@@ -1,6 +1,10 @@
 import { expect } from '@jest/globals';
 import { checkInvariants } from '#lib/invariants';
-import type { TestAgent, TestApp, TestWorkspace } from '../../../../test/support/app.js';
+import type {
+  TestAgent,
+  TestServer,
+  TestWorkspace,
+} from '../../../../test/support/shared-server.js';
 import { eventsOf } from '../../../../test/support/events.js';
 
 export interface Held {
@@ -22,11 +26,11 @@ type Body = Record<string, unknown>;
 /** One workspace, with what the tests of the recovery ask of it and do to it. */
 export class Scene {
   private constructor(
-    readonly server: TestApp,
+    readonly server: TestServer,
     readonly workspace: TestWorkspace,
   ) {}
 
-  static async of(server: TestApp): Promise<Scene> {
+  static async of(server: TestServer): Promise<Scene> {
     return new Scene(server, await server.newWorkspace());
   }
 

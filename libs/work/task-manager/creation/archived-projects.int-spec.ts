@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
 import { aProject } from '../../../../test/support/factories.js';
 
 interface Answer {
@@ -9,7 +13,7 @@ interface Answer {
   errors?: { field: string }[];
 }
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 let open: string;
 let archived: string;
@@ -17,7 +21,7 @@ let archived: string;
 const TASK = { title: 'A task', taskType: 'test' };
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
 
 /** Answers stay within what a server can hold, however large the values of tasks are. */
 
@@ -11,12 +15,12 @@ interface Page {
   nextCursor: string | null;
 }
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 let ids: string[];
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
   workspace = await server.newWorkspace();
   const { rows } = await server.db.owner.query<{ id: string }>(
     `WITH capable AS (

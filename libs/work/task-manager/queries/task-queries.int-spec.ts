@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
 import { aProject } from '../../../../test/support/factories.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 
@@ -21,12 +25,12 @@ interface Problem {
   errors?: { field: string; message: string }[];
 }
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 let stranger: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp();
+  server = await sharedServer('all');
   workspace = await server.newWorkspace();
   stranger = await server.newWorkspace();
 });

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
 import type { TaskThroughputView } from './task-throughput.js';
 
-let app: TestApp;
+let app: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
 });
 
 afterAll(() => app.stop());
