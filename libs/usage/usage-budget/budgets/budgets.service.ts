@@ -7,7 +7,6 @@ import { ALERTED, tellBudgetAlerts } from '../history/store/alerts.sql.js';
 import {
   type BudgetRow,
   changeBudget,
-  closeLedger,
   findBudget,
   findScope,
   insertBudget,
@@ -16,6 +15,7 @@ import {
   moveAllocation,
   usageLostAfter,
 } from '../store/budgets.sql.js';
+import { closeLedger } from '../store/ledger-lock.sql.js';
 import { type BudgetView, toBudgetView } from './budget-view.js';
 
 export interface BudgetRequest {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { costOf, type TokenPrices, type TokenUsage } from './cost.js';
+import { costOf, type TokenPrices } from './cost.js';
+import type { TokenUsage } from './token-usage.js';
 
 const NO_TOKENS: TokenUsage = {
   inputTokens: 0n,

@@ -1,10 +1,4 @@
-/** Tokens that a model has used, none negative. */
-export interface TokenUsage {
-  inputTokens: bigint;
-  outputTokens: bigint;
-  cacheReadTokens: bigint;
-  cacheWriteTokens: bigint;
-}
+import type { TokenUsage } from './token-usage.js';
 
 /** USD per million tokens: decimals with six places at most, such as `0.8`. */
 export interface TokenPrices {

@@ -1,5 +1,4 @@
-import type { TokenUsage } from '../domain/cost.js';
-import type { ChargedRun } from '../domain/settle.js';
+import type { TokenUsage } from '../domain/token-usage.js';
 import type { UsageLogRow } from '../store/usage-logs.sql.js';
 import type { UsedRunRow } from '../store/used-runs.sql.js';
 
@@ -76,24 +75,6 @@ export function logRow(run: UsedRunRow, report: PricedReport): Record<string, un
   };
 }
 
-/** The run with what is charged to it. */
-export function chargedRun(
-  workspaceId: string,
-  run: UsedRunRow,
-  reports: readonly PricedReport[],
-): ChargedRun {
-  return {
-    runId: run.run_id,
-    tokens: reports.reduce((sum, report) => sum + totalOf(report), 0n),
-    cost: sumOf(reports.map(({ cost }) => cost)),
-    held: BigInt(run.held_tokens),
-    heldOf: run.budget_ids,
-    estimate: BigInt(run.estimated_tokens),
-    isLive: run.is_live,
-    scopes: [workspaceId, run.project_id, run.milestone_id, run.task_id],
-  };
-}
-
 const DECIMALS = 12;
 
 /** A number of USD in its shortest form, as the ledger gives it back. */
@@ -103,16 +84,6 @@ export function decimalOf(amount: string | number): string {
   let places = fraction.length;
   while (places > 0 && fraction[places - 1] === '0') places -= 1;
   return `${BigInt(whole)}${places > 0 ? `.${fraction.slice(0, places)}` : ''}`;
-}
-
-/** Decimals as text, added exactly; with twelve places at most. */
-function sumOf(amounts: readonly string[]): string {
-  const parts = amounts.map((amount) => {
-    const [whole = '0', fraction = ''] = amount.split('.');
-    return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
-  });
-  const digits = String(parts.reduce((sum, part) => sum + part, 0n)).padStart(DECIMALS + 1, '0');
-  return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`;
 }
 
 function tokensOf(report: Tokens, kind: (typeof TOKENS)[number]): bigint {

@@ -4,8 +4,9 @@ import { DroverError, redactText } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { type Compliance, complianceOf, isConsumed, type Standing } from '../domain/compliance.js';
 import { type ChargedRun, settle, type Settlement } from '../domain/settle.js';
-import { openLedger } from '../store/budgets.sql.js';
-import { applySettlement, insertUsage, knownReports } from '../store/usage-logs.sql.js';
+import { openLedger } from '../store/ledger-lock.sql.js';
+import { applySettlement } from '../store/settlement.sql.js';
+import { insertUsage, knownReports } from '../store/usage-logs.sql.js';
 import {
   lockAgentsOfRuns,
   lockChargedBudgets,
@@ -15,8 +16,8 @@ import {
 import { costOf } from '../domain/cost.js';
 import { ALERTED, tellBudgetAlerts } from '../history/store/alerts.sql.js';
 import { ModelPrices } from '../prices/model-prices.js';
+import { chargedRun } from './charged-run.js';
 import {
-  chargedRun,
   isSameReport,
   decimalOf,
   logRow,

@@ -30,21 +30,6 @@ const SHOWN = `b.id, b.scope, b.scope_id, CASE b.scope
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, ${isActiveBudget('b')} AS is_active, b.version, b.created_at, b.updated_at`;
 
-/**
- * While budgets of a workspace are made, or get another period, no usage of it is written: what was used before is
- * counted once, by the one or by the other. Until the transaction ends. $1 workspace.
- */
-export const closeLedger = query<never>(
-  'close_ledger',
-  `SELECT pg_advisory_xact_lock(hashtextextended('usage of ' || $1::text, 0))`,
-);
-
-/** Many write usage at once, while no budget is being made. $1 workspace. */
-export const openLedger = query<never>(
-  'open_ledger',
-  `SELECT pg_advisory_xact_lock_shared(hashtextextended('usage of ' || $1::text, 0))`,
-);
-
 /** What was used in a scope in a period. Indexes: agent_usage_logs_task_idx, agent_usage_logs_time_idx. */
 function usedIn(b: string): string {
   return `(SELECT coalesce(sum(l.total_tokens), 0) FROM agent_usage_logs l
