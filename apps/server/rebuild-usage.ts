@@ -1,7 +1,7 @@
 import type { Config } from '#lib/config';
 import { Database } from '#lib/database';
 import type { Logger } from '#lib/observability';
-import { rebuildUsageRollups } from '#lib/usage-budget';
+import { rebuildUsageRollups } from '#lib/ledger';
 import { databaseOptions } from './connections.js';
 
 /**

@@ -7,7 +7,8 @@ import { purgeExpiredKeys } from '#lib/http';
 import { pruneSessions } from '#lib/identity';
 import { pruneInboundDeliveries } from '#lib/inbound-hooks';
 import { Logger } from '#lib/observability';
-import { calibrateEstimates, pruneUsageReports } from '#lib/usage-budget';
+import { pruneUsageReports } from '#lib/ledger';
+import { calibrateEstimates } from '#lib/models';
 import { pruneCapabilitySets } from './store/prune-capability-sets.sql.js';
 import { pruneCoordinatorLogs } from './store/prune-logs.sql.js';
 

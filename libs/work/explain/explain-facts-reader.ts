@@ -16,7 +16,7 @@ import {
 import { rootsOfWaiting } from './store/roots-of-waiting.sql.js';
 import { tasksAhead } from './store/tasks-ahead.sql.js';
 import { SpawnObstacles } from '#lib/runs';
-import { throttlesOf } from '#lib/usage-budget';
+import { throttlesOf } from '#lib/budgets';
 
 /** Where counting the tasks that rank before another ends. */
 export const COUNTED_AHEAD = 1_000;

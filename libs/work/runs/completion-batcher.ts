@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Coalescer, Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type Original, writeSecrets } from '#lib/secrets';
-import { type PricedUsage, UsageLedger } from '#lib/usage-budget';
+import { type PricedUsage, UsageLedger } from '#lib/budgets';
 import { BudgetedWorkspaces } from './budgeted-workspaces.js';
 import {
   type CompletedRow,

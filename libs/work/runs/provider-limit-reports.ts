@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '#lib/database';
-import { type LimitReport, ProviderLimits, type UnderstoodLimit } from '#lib/usage-budget';
+import { type LimitReport, ProviderLimits, type UnderstoodLimit } from '#lib/provider-limits';
 import { WakeUps } from '#lib/valkey';
 import { noteModels } from './store/note-models.sql.js';
 import type { ReportOutcome } from './report-replay.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, DroverError } from '#lib/kernel';
-import type { UsageReport } from '#lib/usage-budget';
+import type { UsageReport } from '#lib/ledger';
 import { ClaimService } from './claims/claim-service.js';
 import { type Reporter, reporterOf } from './reporter.js';
 import type { ReportOutcome } from './report-replay.js';

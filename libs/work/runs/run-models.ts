@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { ModelRouting, type TaskFacts } from '#lib/usage-budget';
+import { ModelRouting, type TaskFacts } from '#lib/models';
 import { noteModels } from './store/note-models.sql.js';
 import type { RoutedRow } from './store/routed-row.js';
 

@@ -16,7 +16,7 @@ import {
   type TaskStatus,
 } from '#lib/transitions';
 import { asObject, redactSecrets, type SecretValues, writeSecrets } from '#lib/secrets';
-import type { PricedUsage } from '#lib/usage-budget';
+import type { PricedUsage } from '#lib/budgets';
 import { addLastWords } from './store/add-last-words.sql.js';
 import { appendLogs } from './store/append-logs.sql.js';
 import { type ReportedRow, reportProgress } from './store/report-progress.sql.js';

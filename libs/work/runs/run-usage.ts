@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DroverError } from '#lib/kernel';
-import {
-  type PricedUsage,
-  UsageLedger,
-  type UsageOutcome,
-  type UsageReport,
-} from '#lib/usage-budget';
+import { type PricedUsage, UsageLedger, type UsageOutcome } from '#lib/budgets';
+import { type UsageReport } from '#lib/ledger';
 import type { Reporter } from './reporter.js';
 
 /** What a run has used. Other than its other reports, this counts whether it lives or not: the tokens are gone. */

@@ -1,6 +1,6 @@
 import { traceparentWithin } from '#lib/kernel';
 import type { TaskAnswer } from '#lib/task-manager';
-import type { ModelTier } from '#lib/usage-budget';
+import type { ModelTier } from '#lib/models';
 import type { ClaimedRow } from './store/claim-tasks.sql.js';
 
 /** A task with the run that its agent has just been given. */

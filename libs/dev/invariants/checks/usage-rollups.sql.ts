@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { dailySums, monthlySums, SUMS } from '#lib/usage-budget';
+import { dailySums, monthlySums, SUMS } from '#lib/ledger';
 import type { Invariant, Violation } from '../invariant.js';
 
 const KEY = 'workspace_id, scope_id, dimension, key, grain, day';

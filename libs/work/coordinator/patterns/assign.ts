@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { pausedTypes, spawnWaitSeconds } from '#lib/admission';
-import { availableBudgets } from '#lib/usage-budget';
+import { availableBudgets } from '#lib/budgets';
 import {
   hasRoom,
   mayBeHandedOut,

@@ -6,8 +6,8 @@ import {
   selectModel,
   SERVER_RULES,
   type TaskFacts,
-} from '../../../usage/usage-budget/domain/select-model.js';
-import { MODEL_TIERS, TIER_MODELS } from '../../../usage/usage-budget/domain/tiers.js';
+} from '../../../usage/models/domain/select-model.js';
+import { MODEL_TIERS, TIER_MODELS } from '../../../usage/models/domain/tiers.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { startTestApp, type TestAgent, type TestApp } from '../../../../test/support/app.js';
 import { type Held, Scene } from '../testing/scene.js';

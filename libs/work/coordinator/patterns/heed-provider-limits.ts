@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { query, type Sql, type Transaction } from '#lib/database';
 import { TaskCommands } from '#lib/task-manager';
 import { countByWorkspace, isLeased, lockTasks, type SweepResult } from '#lib/transitions';
-import { removePastProviderLimits } from '#lib/usage-budget';
+import { removePastProviderLimits } from '#lib/provider-limits';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';

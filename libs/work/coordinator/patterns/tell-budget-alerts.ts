@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SweepResult } from '#lib/transitions';
-import { alertsDue, tellBudgetAlerts, UsageView } from '#lib/usage-budget';
+import { alertsDue, tellBudgetAlerts, UsageView } from '#lib/budgets';
 import type { Pass } from '../pass.js';
 import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Finding, SweepResult } from '#lib/transitions';
-import { type ChangedThrottle, Throttles, writeThrottles } from '#lib/usage-budget';
+import { type ChangedThrottle, Throttles, writeThrottles } from '#lib/budgets';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';

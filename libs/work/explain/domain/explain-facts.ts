@@ -2,7 +2,8 @@ import type { RunState, TaskStatus } from '#lib/transitions/domain';
 import type { AgentHold, HoldCode, SpawnFacts } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager/domain';
 import type { OnDeadline } from '#lib/questions/domain';
-import type { BudgetScope, LimitKind, Throttle } from '#lib/usage-budget';
+import type { BudgetScope, Throttle } from '#lib/budgets';
+import type { LimitKind } from '#lib/provider-limits';
 
 export type { SpawnFacts };
 

@@ -26,7 +26,7 @@ import {
   type Told,
 } from './reasons.js';
 import type { TaskStatus } from '#lib/transitions/domain';
-import type { Throttle } from '#lib/usage-budget';
+import type { Throttle } from '#lib/budgets';
 
 /** What is told of a reason to hold a task back. */
 interface HeldBack<Described extends Facts> {

@@ -1,7 +1,8 @@
 import { RUN_STATES, TASK_STATUSES } from '#lib/transitions/domain';
 import { ON_DEADLINE } from '#lib/questions/domain';
 import { DEPENDENCY_POLICIES } from '#lib/task-manager/domain';
-import { BUDGET_SCOPES, LIMIT_KINDS } from '#lib/usage-budget/domain';
+import { BUDGET_SCOPES } from '#lib/budgets/domain';
+import { LIMIT_KINDS } from '#lib/provider-limits/domain';
 
 /** A schema as OpenAPI has it, of values of the type T: from one place come the facts and their documentation. */
 export interface Schema<T = unknown> {

@@ -5,7 +5,7 @@ import type { LineFacts } from '../domain/task-position.js';
 import { isoTime } from './iso-time.js';
 import { AGENT_HOLDS, hasRoom, takesType } from '#lib/runs';
 import { isLiveRun } from '#lib/transitions';
-import { agentLimitedUntil } from '#lib/usage-budget';
+import { agentLimitedUntil } from '#lib/provider-limits';
 
 /** Agents of each availability that are named. */
 const AGENTS_NAMED = 5;

@@ -14,7 +14,7 @@ import {
 } from '#lib/transitions';
 import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import { type DependencyPolicy, LEASE_END } from '#lib/task-manager';
-import { limitsOfTask } from '#lib/usage-budget';
+import { limitsOfTask } from '#lib/provider-limits';
 import { isoTime } from './iso-time.js';
 
 /** What explains a task: several statements, so that each thing is looked at only where it matters. */

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { RunBudgets } from '#lib/usage-budget';
+import { RunBudgets } from '#lib/budgets';
 import { reporterOf } from '../reporter.js';
 import { RunUsage } from '../run-usage.js';
 import { TaskReporter } from '../task-reporter.js';

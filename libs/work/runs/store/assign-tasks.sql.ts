@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 import { HELD_COLUMNS, HOLDS_NOTED, journaled, runStart, taskTransition } from '#lib/transitions';
-import { holdsAfforded } from '#lib/usage-budget';
+import { holdsAfforded } from '#lib/budgets';
 
 export interface AssignedRow {
   workspace_id: string;

@@ -1,5 +1,5 @@
 import { HELD_COLUMNS, HOLDS_NOTED } from '#lib/transitions';
-import { availableBudgets, hasBudgets, holdsAfforded, NO_BUDGETS } from '#lib/usage-budget';
+import { availableBudgets, hasBudgets, holdsAfforded, NO_BUDGETS } from '#lib/budgets';
 
 /** How a claim of the workspace $1 treats budgets. */
 export interface Holds {

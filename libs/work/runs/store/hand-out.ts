@@ -4,15 +4,13 @@ import { isInUse } from '#lib/transitions';
 import {
   availableBudgets,
   hasBudgets,
-  hasProviderLimits,
   hasThrottledProjects,
   isAffordable,
-  isAgentLimited,
-  isFreeOfProviderLimits,
   isInNoThrottledProject,
   isThrottled,
   isUsedUp,
-} from '#lib/usage-budget';
+} from '#lib/budgets';
+import { hasProviderLimits, isAgentLimited, isFreeOfProviderLimits } from '#lib/provider-limits';
 
 /**
  * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and

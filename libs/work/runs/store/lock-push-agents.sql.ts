@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { pausedTypes } from '#lib/admission';
-import { availableBudgets } from '#lib/usage-budget';
+import { availableBudgets } from '#lib/budgets';
 import {
   hasRoom,
   mayBeHandedOut,

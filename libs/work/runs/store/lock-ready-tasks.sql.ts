@@ -1,6 +1,6 @@
 import { pausedTypes } from '#lib/admission';
 import { query } from '#lib/database';
-import { availableBudgets } from '#lib/usage-budget';
+import { availableBudgets } from '#lib/budgets';
 import { mayBeHandedOut, OFFER, type Offer, serves, takesType } from './hand-out.js';
 
 /** Agents of one workspace that take the same. */

@@ -1,4 +1,4 @@
-import type { EstimateSource, ModelTier } from '#lib/usage-budget';
+import type { EstimateSource, ModelTier } from '#lib/models';
 
 /** The columns of a task by which its model is chosen. */
 export const ROUTED_BY = [

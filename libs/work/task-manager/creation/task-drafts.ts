@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '#lib/config';
 import type { SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type ColumnOfTask, SecretValues, TaskSecrets } from '#lib/secrets';
-import { Estimates } from '#lib/usage-budget';
+import { Estimates } from '#lib/models';
 import { draftTasks, type NewTask, type TaskRequest } from '../domain/new-task.js';
 import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-secrets.js';
 

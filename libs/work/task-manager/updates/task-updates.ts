@@ -17,7 +17,7 @@ import {
 import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { writeSecrets } from '#lib/secrets';
-import { type CurrentEstimate, Estimates, estimatedAnew } from '#lib/usage-budget';
+import { type CurrentEstimate, Estimates, estimatedAnew } from '#lib/models';
 import { WakeUps } from '#lib/valkey';
 import { toTaskView } from '../store/task-columns.js';
 import { taskState } from '../store/task-state.sql.js';

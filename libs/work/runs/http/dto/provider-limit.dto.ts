@@ -5,7 +5,7 @@ import {
   LIMIT_KINDS,
   type LimitKind,
   MAX_LIMIT_SECONDS,
-} from '#lib/usage-budget';
+} from '#lib/provider-limits';
 import type { ProviderLimitOutcome, ProviderLimitReport } from '../../provider-limit-reports.js';
 import { ReportOutcomeDto } from './run-answers.dto.js';
 import { RunReportDto } from './run-report.dto.js';

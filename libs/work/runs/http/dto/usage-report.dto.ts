@@ -1,5 +1,5 @@
 import { Text, TokenCount, Usd } from '#lib/http';
-import type { UsageReport } from '#lib/usage-budget';
+import type { UsageReport } from '#lib/ledger';
 
 /** More than a model may use in one report: whoever says so has made a mistake. */
 const ABSURD_TOKENS = 10n ** 12n;

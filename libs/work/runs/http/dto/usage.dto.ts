@@ -11,7 +11,7 @@ import {
   type Efficiency,
   type RunBudgetView,
   type UsageOutcome,
-} from '#lib/usage-budget';
+} from '#lib/budgets';
 import { RunReportDto } from './run-report.dto.js';
 import { MAX_REPORTS, UsageReportDto } from './usage-report.dto.js';
 

@@ -1,6 +1,6 @@
 import { fullJitter } from '#lib/kernel';
 import type { TaskAnswer } from '#lib/task-manager';
-import type { ModelTier } from '#lib/usage-budget';
+import type { ModelTier } from '#lib/models';
 
 /** The body of POST /api/agents/spawn at the gateway. */
 export interface SpawnRequest {

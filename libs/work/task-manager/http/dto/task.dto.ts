@@ -15,7 +15,7 @@ import {
 import { isUuid, type Page } from '#lib/kernel';
 import { Secrets } from '#lib/secrets';
 import { ABORT_REASONS, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
-import { ESTIMATE_SOURCES, MAX_ESTIMATE } from '#lib/usage-budget';
+import { ESTIMATE_SOURCES, MAX_ESTIMATE } from '#lib/models';
 import {
   DEPENDENCY_POLICIES,
   type DependencyPolicy,

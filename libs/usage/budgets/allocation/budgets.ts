@@ -1,0 +1,240 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow, violatedConstraint } from '#lib/database';
+import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import type { BudgetPolicy, BudgetScope } from '../domain/budget.js';
+import { ALERTED, tellBudgetAlerts } from '../alerts/alerts.sql.js';
+import {
+  type BudgetRow,
+  changeBudget,
+  findBudget,
+  findScope,
+  insertBudget,
+  listBudgets,
+  lockBudgets,
+  moveAllocation,
+  usageLostAfter,
+} from './budgets.sql.js';
+import { closeLedger } from '#lib/ledger';
+import { type BudgetView, toBudgetView } from './budget-view.js';
+
+export interface BudgetRequest {
+  scope: BudgetScope;
+  /** Absent with the scope `global`, or the workspace's. */
+  scopeId?: string;
+  /** Tokens. */
+  allocated: string | number;
+  periodStart: string;
+  periodEnd: string;
+  policy?: BudgetPolicy;
+}
+
+export type BudgetChange = Partial<Omit<BudgetRequest, 'scope' | 'scopeId'>>;
+
+export interface Reallocation {
+  from: BudgetView;
+  to: BudgetView;
+}
+
+export interface BudgetListing {
+  scope: BudgetScope | null;
+  scopeId: string | null;
+  active: boolean;
+  after: string | null;
+  limit: number;
+}
+
+/** As many waiting agents are asked; they ask each other while there is something. */
+const WOKEN = 100;
+const SCOPE_COLUMNS = ['project', 'milestone', 'task'] as const;
+const PERIOD_TAKEN = 'usage_budgets_period_is_free';
+const PERIOD_IS_TIME = 'usage_budgets_period_is_time';
+const MAX_TOKENS = 2n ** 63n - 1n;
+
+/** Budgets: made, raised, lowered, moved, read. What runs hold and use of them is not written here. */
+@Injectable()
+export class Budgets {
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /**
+   * What was used in its period already is consumed of it; live runs hold nothing of it.
+   *
+   * @throws DroverError `validation_failed`, `budget_period_taken`, `project_not_found`, `milestone_not_found`,
+   *   `task_not_found`
+   */
+  async create({ workspaceId }: Caller, request: BudgetRequest): Promise<BudgetView> {
+    refuseNonsense(request);
+    const { allocated, periodStart, periodEnd, policy = 'pause' } = request;
+    const scopes = scopeColumns(workspaceId, request);
+    const params = [workspaceId, newId(), ...scopes, allocated, periodStart, periodEnd, policy];
+    const row = await this.closed(workspaceId, insertBudget, params, periodStart);
+    if (!row) throw new Error('A budget was not inserted.');
+    return toBudgetView(row);
+  }
+
+  /** @throws DroverError `budget_not_found` */
+  async get({ workspaceId }: Pick<Caller, 'workspaceId'>, id: string): Promise<BudgetView> {
+    const row = await firstRow(this.database.tenant(workspaceId), findBudget, [workspaceId, id]);
+    if (!row) throw new DroverError('budget_not_found');
+    return toBudgetView(row);
+  }
+
+  /** The newest first. @throws DroverError `project_not_found` for a scope that is not there */
+  async list({ workspaceId }: Caller, listing: BudgetListing): Promise<Page<BudgetView>> {
+    const { scope, scopeId, active, after, limit } = listing;
+    const tenant = this.database.tenant(workspaceId);
+    const params = [workspaceId, scope, scopeId, active, after, limit + 1];
+    const rows = await tenant.rows(listBudgets, params);
+    if (scopeId !== null && rows.length === 0) {
+      const known = await firstRow(tenant, findScope, [workspaceId, scopeId]);
+      if (!known) throw new DroverError(notFound(scope));
+    }
+    return toPage(rows, limit, ({ id }) => [id], toBudgetView);
+  }
+
+  /**
+   * It may be lowered below what is consumed: then it is used up. With another period, what was used in that is
+   * consumed.
+   *
+   * @throws DroverError `budget_not_found`, `version_mismatch`, `validation_failed`, `budget_period_taken`
+   */
+  async change(
+    { workspaceId }: Caller,
+    id: string,
+    change: BudgetChange,
+    version?: number,
+  ): Promise<BudgetView> {
+    const { allocated = null, periodStart = null, periodEnd = null, policy = null } = change;
+    const known = await this.get({ workspaceId }, id);
+    refuseNonsense({
+      periodStart: periodStart ?? known.periodStart,
+      periodEnd: periodEnd ?? known.periodEnd,
+    });
+    const params = [workspaceId, id, allocated, periodStart, periodEnd, policy, version ?? null];
+    const isMoved = periodStart !== null || periodEnd !== null;
+    const start = isMoved ? (periodStart ?? known.periodStart) : undefined;
+    const row = await this.closed(workspaceId, changeBudget, params, start);
+    if (!row) throw new DroverError('version_mismatch');
+    this.wake(workspaceId);
+    return toBudgetView(row);
+  }
+
+  /**
+   * Moves tokens that are neither consumed nor held from one budget to another, in one transaction.
+   *
+   * @throws DroverError `budget_not_found`, `budget_exceeded`, `validation_failed`
+   */
+  async reallocate(
+    { workspaceId }: Caller,
+    fromId: string,
+    { to, amount }: { to: string; amount: string | number },
+  ): Promise<Reallocation> {
+    const toId = to.toLowerCase();
+    if (fromId === toId) {
+      throw invalid('to', 'must be another budget');
+    }
+    const moved = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const locked = await tx.rows(lockBudgets, [workspaceId, [fromId, toId]]);
+      const [from, to] = [fromId, toId].map((id) => locked.find((row) => row.id === id));
+      if (!from || !to) throw new DroverError('budget_not_found');
+      if (BigInt(from.available) < BigInt(amount)) throw exceeded(from);
+      if (BigInt(to.allocated) + BigInt(amount) > MAX_TOKENS) {
+        throw invalid('amount', 'must leave the other budget below 2^63');
+      }
+      const rows = await tx.rows(moveAllocation, [workspaceId, fromId, toId, amount]);
+      await tx.rows(tellBudgetAlerts, [ALERTED, workspaceId]);
+      return rows;
+    });
+    this.wake(workspaceId);
+    const views = new Map(moved.map((row) => [row.id, toBudgetView(row)]));
+    return { from: views.get(fromId) as BudgetView, to: views.get(toId) as BudgetView };
+  }
+
+  /** @param start of a period whose usage is to be counted: all of it has to be kept */
+  private async closed(
+    workspaceId: string,
+    statement: typeof insertBudget,
+    params: unknown[],
+    start?: string,
+  ): Promise<BudgetRow | undefined> {
+    try {
+      return await this.database.tenant(workspaceId).transaction(async (tx) => {
+        await tx.rows(closeLedger, [workspaceId]);
+        const lost = start && (await firstRow(tx, usageLostAfter, [workspaceId, start]));
+        if (lost) throw notKept(lost.since);
+        const row = await firstRow(tx, statement, params);
+        await tx.rows(tellBudgetAlerts, [ALERTED, workspaceId]);
+        return row;
+      });
+    } catch (error) {
+      throw inWords(error);
+    }
+  }
+
+  /** Tasks that waited for a budget may be handed out, or paused ones go on. */
+  private wake(workspaceId: string): void {
+    this.wakeUps.claims(workspaceId, WOKEN);
+    this.wakeUps.coordinator();
+  }
+}
+
+function scopeColumns(workspaceId: string, { scope, scopeId }: BudgetRequest): (string | null)[] {
+  if (scope !== 'global') {
+    if (scopeId === undefined) throw invalid('scopeId', `must name the ${scope}`);
+    return SCOPE_COLUMNS.map((column) => (column === scope ? scopeId : null));
+  }
+  if (scopeId !== undefined && scopeId.toLowerCase() !== workspaceId) {
+    throw invalid('scopeId', 'must be the workspace, or be left out, with the scope global');
+  }
+  return SCOPE_COLUMNS.map(() => null);
+}
+
+function refuseNonsense({
+  periodStart,
+  periodEnd,
+}: Pick<BudgetRequest, 'periodStart' | 'periodEnd'>): void {
+  if (Date.parse(periodStart) < Date.parse(periodEnd)) return;
+  throw invalid('periodEnd', 'must be after periodStart');
+}
+
+function invalid(field: string, message: string): DroverError {
+  return new DroverError('validation_failed', { errors: [{ field, message }] });
+}
+
+function notKept(since: Date): DroverError {
+  const from = since.toISOString();
+  return invalid(
+    'periodStart',
+    `must not be before ${from}: older usage is not kept, and would not be counted`,
+  );
+}
+
+function exceeded({ available, consumed, reserved }: BudgetRow): DroverError {
+  const movable = BigInt(available) > 0n ? `${available} tokens of it` : 'Nothing of it';
+  const detail = `${movable} can be moved: ${consumed} are consumed, and ${reserved} are held by live runs.`;
+  return new DroverError('budget_exceeded', { detail, members: { available } });
+}
+
+const NOT_FOUND = {
+  usage_budgets_project_fkey: 'project_not_found',
+  usage_budgets_milestone_fkey: 'milestone_not_found',
+  usage_budgets_task_fkey: 'task_not_found',
+} as const;
+
+function notFound(scope: BudgetScope | null) {
+  return scope === 'milestone' || scope === 'task'
+    ? (`${scope}_not_found` as const)
+    : 'project_not_found';
+}
+
+function inWords(error: unknown): unknown {
+  const constraint = violatedConstraint(error);
+  // Two changes, each of which was right by itself.
+  if (constraint === PERIOD_IS_TIME) return invalid('periodEnd', 'must be after periodStart');
+  if (constraint === PERIOD_TAKEN) return new DroverError('budget_period_taken');
+  const notFound = NOT_FOUND[constraint as keyof typeof NOT_FOUND];
+  return notFound === undefined ? error : new DroverError(notFound);
+}

@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { LedgerModule } from '#lib/ledger';
+import { ModelsModule } from '#lib/models';
+import { BudgetAlerts } from './alerts/budget-alerts.js';
+import { Budgets } from './allocation/budgets.js';
+import { UsageLedger } from './charges/usage-ledger.js';
+import { RunBudgets } from './checks/run-budgets.js';
+import { BudgetAlertsController } from './http/budget-alerts.controller.js';
+import { BudgetsController } from './http/budgets.controller.js';
+import { ProjectionController } from './http/projection.controller.js';
+import { Projections } from './projection/projections.js';
+import { Throttles } from './throttling/throttles.js';
+import { UsageFollower } from './view/usage-follower.js';
+import { UsageView } from './view/usage-view.js';
+
+/** What may be used, what runs hold of it, and what is charged. */
+@Module({
+  imports: [LedgerModule, ModelsModule],
+  controllers: [BudgetsController, BudgetAlertsController, ProjectionController],
+  providers: [
+    BudgetAlerts,
+    Budgets,
+    Projections,
+    RunBudgets,
+    Throttles,
+    UsageFollower,
+    UsageLedger,
+    UsageView,
+  ],
+  exports: [RunBudgets, Throttles, UsageLedger, UsageView],
+})
+export class BudgetsModule {}

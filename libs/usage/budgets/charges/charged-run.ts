@@ -1,0 +1,33 @@
+import type { ChargedRun } from '../domain/settle.js';
+import type { UsedRunRow } from './used-runs.sql.js';
+import { type PricedReport, totalOf } from '#lib/ledger';
+
+/** The run with what is charged to it. */
+export function chargedRun(
+  workspaceId: string,
+  run: UsedRunRow,
+  reports: readonly PricedReport[],
+): ChargedRun {
+  return {
+    runId: run.run_id,
+    tokens: reports.reduce((sum, report) => sum + totalOf(report), 0n),
+    cost: sumOf(reports.map(({ cost }) => cost)),
+    held: BigInt(run.held_tokens),
+    heldOf: run.budget_ids,
+    estimate: BigInt(run.estimated_tokens),
+    isLive: run.is_live,
+    scopes: [workspaceId, run.project_id, run.milestone_id, run.task_id],
+  };
+}
+
+const DECIMALS = 12;
+
+/** Decimals as text, added exactly; with twelve places at most. */
+function sumOf(amounts: readonly string[]): string {
+  const parts = amounts.map((amount) => {
+    const [whole = '0', fraction = ''] = amount.split('.');
+    return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
+  });
+  const digits = String(parts.reduce((sum, part) => sum + part, 0n)).padStart(DECIMALS + 1, '0');
+  return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`;
+}

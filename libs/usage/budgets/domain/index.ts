@@ -1,0 +1,3 @@
+export { BUDGET_POLICIES, BUDGET_SCOPES, type BudgetPolicy, type BudgetScope } from './budget.js';
+export type { Efficiency } from './commit-check.js';
+export { ADVICE, type Advice, type BudgetStanding } from './compliance.js';

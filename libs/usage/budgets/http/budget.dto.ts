@@ -1,0 +1,112 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Flag, Id, OneOf, PageQuery, Timestamp, TokenCount } from '#lib/http';
+import type { BudgetView } from '../allocation/budget-view.js';
+import type { BudgetChange, BudgetRequest, Reallocation } from '../allocation/budgets.js';
+import {
+  BUDGET_POLICIES,
+  BUDGET_SCOPES,
+  type BudgetPolicy,
+  type BudgetScope,
+} from '../domain/budget.js';
+
+const id = { type: String, format: 'uuid' };
+const time = { type: String, format: 'date-time' };
+const tokens = { type: String, example: '1000000' };
+const POLICY =
+  'What happens to running tasks when it is used up: they are paused, may finish, or are cancelled; `pause` when left out';
+
+export class CreateBudgetDto implements BudgetRequest {
+  @OneOf(BUDGET_SCOPES)
+  scope!: BudgetScope;
+
+  @Id({
+    optional: true,
+    description: 'The project, milestone or task; may be left out with the scope global',
+  })
+  scopeId?: string;
+
+  @TokenCount({ description: 'Tokens that may be used in the period' })
+  allocated!: string;
+
+  @Timestamp()
+  periodStart!: string;
+
+  @Timestamp({ description: 'The first moment that is no longer in it' })
+  periodEnd!: string;
+
+  @OneOf(BUDGET_POLICIES, { optional: true, description: POLICY })
+  policy?: BudgetPolicy;
+}
+
+export class ChangeBudgetDto implements BudgetChange {
+  @TokenCount({ optional: true })
+  allocated?: string;
+
+  @Timestamp({ optional: true })
+  periodStart?: string;
+
+  @Timestamp({ optional: true })
+  periodEnd?: string;
+
+  @OneOf(BUDGET_POLICIES, { optional: true })
+  policy?: BudgetPolicy;
+}
+
+export class ReallocateBudgetDto {
+  @Id({ description: 'The budget that gets the tokens' })
+  to!: string;
+
+  @TokenCount({ min: 1n })
+  amount!: string;
+}
+
+export class ListBudgetsQuery extends PageQuery {
+  @OneOf(BUDGET_SCOPES, { optional: true })
+  scope?: BudgetScope;
+
+  @Id({ optional: true })
+  scopeId?: string;
+
+  @Flag({ optional: true, description: 'Only those whose period is now' })
+  active?: boolean;
+}
+
+export class BudgetDto implements BudgetView {
+  @ApiProperty(id) id!: string;
+  @ApiProperty({ enum: BUDGET_SCOPES }) scope!: BudgetScope;
+  @ApiProperty({ ...id, description: 'With the scope global, the workspace' }) scopeId!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'Invoices',
+    description:
+      'The name of the project or milestone, or the title of the task; null with the scope global',
+  })
+  scopeName!: string | null;
+
+  @ApiProperty(tokens) allocated!: string;
+  @ApiProperty({ ...tokens, description: 'Held by live runs' }) reserved!: string;
+  @ApiProperty({ ...tokens, description: 'Used in the period' }) consumed!: string;
+  @ApiProperty({ ...tokens, description: 'allocated - consumed; below 0 when more was used' })
+  remaining!: string;
+  @ApiProperty({ ...tokens, description: 'allocated - consumed - reserved' }) available!: string;
+  @ApiProperty({ type: 'integer', description: 'consumed of allocated, rounded down' })
+  percentUsed!: number;
+  @ApiProperty(time) periodStart!: string;
+  @ApiProperty(time) periodEnd!: string;
+  @ApiProperty({ enum: BUDGET_POLICIES }) policy!: BudgetPolicy;
+  @ApiProperty({ description: 'Its period is now' }) isActive!: boolean;
+  @ApiProperty({ type: 'integer' }) version!: number;
+  @ApiProperty(time) createdAt!: string;
+  @ApiProperty(time) updatedAt!: string;
+}
+
+export class BudgetPageDto {
+  @ApiProperty({ type: [BudgetDto] }) items!: BudgetDto[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}
+
+export class ReallocationDto implements Reallocation {
+  @ApiProperty({ type: BudgetDto }) from!: BudgetDto;
+  @ApiProperty({ type: BudgetDto }) to!: BudgetDto;
+}

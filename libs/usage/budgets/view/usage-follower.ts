@@ -1,0 +1,61 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Doorbell } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { UsageRollup } from '#lib/ledger';
+import { UsageView } from './usage-view.js';
+
+/** Reports gather for so long, so that a busy fleet's are added in few batches. */
+const EVERY_MS = 1_000;
+const HELD_BACK_MS = 100;
+const FAILED_MS = 5_000;
+
+/**
+ * Follows the ledger of usage in the role `relay`: adds its reports to the sums of the history, then brings the keys
+ * in Valkey up to them. Any number of servers may do it at once.
+ */
+@Injectable()
+export class UsageFollower implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly bell = new Doorbell();
+  private stopping = false;
+  private loop: Promise<void> | undefined;
+
+  constructor(
+    private readonly rollup: UsageRollup,
+    private readonly view: UsageView,
+    private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.roles.includes('relay')) this.loop = this.run();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.bell.ring();
+    await this.loop;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) await this.bell.wait(await this.round());
+  }
+
+  /** @returns milliseconds until the next one */
+  private async round(): Promise<number> {
+    try {
+      const rolledUp = await this.rollup.round();
+      const view = await this.view.round(rolledUp.position);
+      if (view === 'more' || (rolledUp.kind === 'added' && rolledUp.full)) return 0;
+      return rolledUp.kind === 'held_back' ? HELD_BACK_MS : EVERY_MS;
+    } catch (error) {
+      this.logger.warn('usage not added up, trying again', { error });
+      return FAILED_MS;
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { ValkeyClient } from '#lib/valkey';
+import { viewKeys, type ViewKey } from './view-keys.js';
+import {
+  readReportedTasks,
+  type ReportedTask,
+  readTaskViews,
+  readViewBegin,
+  readWorkspaceViews,
+} from './view.sql.js';
+
+/** How far the keys go in the ledger. It lies in Valkey, and is lost, or set back, together with them. */
+const POSITION_KEY = 'usage:position';
+/** Reports in one batch. */
+const BATCH_SIZE = 2_000;
+
+/** Every key is made anew and expires a day later. Nothing is written when another server has moved the position. */
+const WRITE = `
+local expected, position, seconds = ARGV[1], ARGV[2], ARGV[3]
+if expected ~= '*' and (redis.call('get', KEYS[1]) or '') ~= expected then return 0 end
+for i = 2, #KEYS do
+  local kind, values = ARGV[2 * i], cjson.decode(ARGV[2 * i + 1])
+  redis.call('del', KEYS[i])
+  if #values > 0 then
+    redis.call(kind, KEYS[i], unpack(values))
+    redis.call('expire', KEYS[i], seconds)
+  end
+end
+if expected ~= '*' then redis.call('set', KEYS[1], position, 'EX', seconds) end
+return 1`;
+const LIVES_SECONDS = 86_400;
+
+/** The result of one look. `caught_up`: the keys are as new as the sums; `away`: Valkey does not answer. */
+export type ViewResult = 'caught_up' | 'more' | 'away';
+
+/**
+ * Seed 003's keys of usage in Valkey. They are made from Postgres, and hold no fact: their position lies beside them,
+ * so keys that are lost are made again from the reports of the last day.
+ */
+@Injectable()
+export class UsageView {
+  constructor(
+    private readonly database: Database,
+    private readonly valkey: ValkeyClient,
+  ) {}
+
+  /** Brings the keys up to the position of the sums, a batch at most. Never throws for Valkey's sake. */
+  async round(rolledUp: string): Promise<ViewResult> {
+    const at = await this.valkey.attempt((commands) => commands.get(POSITION_KEY));
+    if (at.kind !== 'done') return 'away';
+    if (at.value === rolledUp) return 'caught_up';
+    const from = at.value ?? (await firstRow(this.database.service, readViewBegin))?.position;
+    const rows = await this.database.service.rows(readReportedTasks, [from ?? '0', BATCH_SIZE]);
+    const position = rows[0]?.position ?? rolledUp;
+    const tasks = rows.filter((row): row is typeof row & ReportedTask => row.task_id !== null);
+    const written = await this.write(tasks, { expected: at.value ?? '', position });
+    if (!written) return 'away';
+    return BigInt(position) < BigInt(rolledUp) ? 'more' : 'caught_up';
+  }
+
+  /** The keys of these tasks and their workspaces, whatever the position: their budgets have changed. */
+  async refresh(tasks: readonly Refreshed[]): Promise<void> {
+    await this.write(tasks, { expected: '*', position: '' });
+  }
+
+  private async write(tasks: readonly Refreshed[], move: Move): Promise<boolean> {
+    const keys = await this.keysOf(tasks);
+    const names = [POSITION_KEY, ...keys.map(({ key }) => key)];
+    const values = keys.flatMap(({ kind, values }) => [kind, JSON.stringify(values)]);
+    const args = [move.expected, move.position, `${LIVES_SECONDS}`, ...values];
+    const sent = await this.valkey.change((commands) =>
+      commands.eval(WRITE, names.length, ...names, ...args),
+    );
+    return sent.kind === 'done';
+  }
+
+  private async keysOf(changed: readonly Refreshed[]): Promise<ViewKey[]> {
+    const { service } = this.database;
+    const workspaces = [...new Set(changed.map((each) => each.workspace_id))];
+    const tasks = changed.filter((each) => each.task_id !== null);
+    const params = [tasks.map((each) => each.workspace_id), tasks.map((each) => each.task_id)];
+    return viewKeys(
+      workspaces.length === 0 ? [] : await service.rows(readWorkspaceViews, [workspaces]),
+      tasks.length === 0 ? [] : await service.rows(readTaskViews, params),
+    );
+  }
+}
+
+/** A task whose usage is shown, or a workspace alone. */
+interface Refreshed {
+  workspace_id: string;
+  task_id: string | null;
+}
+
+interface Move {
+  /** The position that the keys must still have; `*`: any, and it stays. */
+  expected: string;
+  position: string;
+}

@@ -1,0 +1,1 @@
+export type { TokenUsage } from './token-usage.js';

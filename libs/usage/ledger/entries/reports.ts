@@ -1,0 +1,99 @@
+import type { TokenUsage } from '../domain/token-usage.js';
+import type { UsageLogRow } from './usage-logs.sql.js';
+
+/** What a model was used for. Tokens are whole numbers, as text or not. */
+export interface UsageReport {
+  /** As its reporter names it: the same again is the same report. */
+  id: string;
+  model: string;
+  operation?: string;
+  inputTokens: string | number;
+  outputTokens: string | number;
+  cacheReadTokens?: string | number;
+  cacheWriteTokens?: string | number;
+  /** In USD, by the reporter's own reckoning: kept, and counted nowhere. */
+  costUsd?: string | number;
+}
+
+/** A report as it is written, with its cost by the server's prices. */
+export interface PricedReport extends Omit<UsageReport, 'operation' | 'costUsd'> {
+  operation: string | null;
+  reportedCostUsd: string | null;
+  /** In USD; exact, as text. */
+  cost: string;
+}
+
+type Tokens = Pick<UsageReport, (typeof TOKENS)[number]>;
+const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
+const COLUMNS = {
+  inputTokens: 'input_tokens',
+  outputTokens: 'output_tokens',
+  cacheReadTokens: 'cache_read_tokens',
+  cacheWriteTokens: 'cache_write_tokens',
+} as const;
+
+/** Whether a report says what is written of it already. */
+export function isSameReport(report: PricedReport, known: UsageLogRow): boolean {
+  return (
+    report.model === known.model &&
+    report.operation === known.operation &&
+    report.reportedCostUsd === known.reported_cost_usd &&
+    TOKENS.every((kind) => tokensOf(report, kind) === BigInt(known[COLUMNS[kind]]))
+  );
+}
+
+/** The tokens of a report by kind. */
+export function tokensIn(report: Tokens): TokenUsage {
+  return {
+    inputTokens: tokensOf(report, 'inputTokens'),
+    outputTokens: tokensOf(report, 'outputTokens'),
+    cacheReadTokens: tokensOf(report, 'cacheReadTokens'),
+    cacheWriteTokens: tokensOf(report, 'cacheWriteTokens'),
+  };
+}
+
+/** All kinds of tokens together: this is what budgets count. */
+export function totalOf(report: PricedReport): bigint {
+  return TOKENS.reduce((sum, kind) => sum + tokensOf(report, kind), 0n);
+}
+
+/** The run of a report, with what its task belongs to. */
+export interface ReportingRun {
+  run_id: string;
+  task_id: string;
+  agent_id: string;
+  project_id: string | null;
+  milestone_id: string | null;
+}
+
+export function logRow(run: ReportingRun, report: PricedReport): Record<string, unknown> {
+  const tokens = TOKENS.map((kind) => [COLUMNS[kind], String(tokensOf(report, kind))]);
+  return {
+    run_id: run.run_id,
+    id: report.id,
+    task_id: run.task_id,
+    agent_id: run.agent_id,
+    project_id: run.project_id,
+    milestone_id: run.milestone_id,
+    model: report.model,
+    operation: report.operation,
+    ...Object.fromEntries(tokens),
+    cost_usd: report.cost,
+    reported_cost_usd: report.reportedCostUsd,
+  };
+}
+
+const DECIMALS = 12;
+
+/** A number of USD in its shortest form, as the ledger gives it back. */
+export function decimalOf(amount: string | number): string {
+  const text = typeof amount === 'number' ? amount.toFixed(DECIMALS) : amount;
+  const [whole = '0', fraction = ''] = text.split('.');
+  let places = fraction.length;
+  while (places > 0 && fraction[places - 1] === '0') places -= 1;
+  return `${BigInt(whole)}${places > 0 ? `.${fraction.slice(0, places)}` : ''}`;
+}
+
+function tokensOf(report: Tokens, kind: (typeof TOKENS)[number]): bigint {
+  return BigInt(report[kind] ?? 0);
+}

@@ -1,0 +1,343 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { checkInvariants } from '#lib/invariants';
+import { newId } from '#lib/kernel';
+import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import { anAgent, aProject } from '../../../../test/support/factories.js';
+import { aTask } from '../../../../test/support/task-factories.js';
+import { rebuildUsageRollups } from '../sums/usage-rebuild.js';
+import { UsageRollup } from '../sums/usage-rollup.js';
+
+interface Sums {
+  key: string | null;
+  name: string | null;
+  inputTokens: string;
+  totalTokens: string;
+  costUsd: string | null;
+  reports: number;
+  reportsWithoutPrice: number;
+}
+
+let server: TestApp;
+let workspace: TestWorkspace;
+const undo: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  // Without a relay, so that nothing is added but by the tests.
+  server = await startTestApp({ ROLES: 'api' });
+});
+
+beforeEach(async () => {
+  workspace = await server.newWorkspace();
+});
+
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+afterAll(() => server.stop());
+
+const aRollup = () => new UsageRollup(server.db.database);
+const rows = async <T extends object>(text: string, values: unknown[] = []): Promise<T[]> =>
+  (await server.db.owner.query<T>(text, values)).rows;
+
+interface Report {
+  taskId?: string;
+  agentId?: string;
+  projectId?: string | null;
+  model?: string;
+  tokens?: number;
+  cost?: string | null;
+  at?: string;
+}
+
+const AN_AGENT = newId();
+const A_TASK = newId();
+
+async function report(values: Report = {}, by: pg.Pool | pg.PoolClient = server.db.owner) {
+  const { taskId = A_TASK, agentId = AN_AGENT, projectId = null, model = 'a model' } = values;
+  await by.query(
+    `INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, model, input_tokens,
+       output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, logged_at)
+     VALUES ($1, uuidv7(), 'r', $2, $3, $4, $5, $6, 1, 2, 3, $7, $8)`,
+    [
+      workspace.id,
+      taskId,
+      agentId,
+      projectId,
+      model,
+      values.tokens ?? 4,
+      values.cost,
+      values.at ?? 'now',
+    ],
+  );
+}
+
+async function usage(query: string): Promise<Sums[]> {
+  const { status, body } = await workspace.api.get<{ items: Sums[] }>(`/usage?${query}`);
+  expect(status).toBe(200);
+  return body.items;
+}
+
+const ofKey = (key: string | null, reports: number) => expect.objectContaining({ key, reports });
+
+/** A connection whose transaction ends with the test at the latest. */
+async function aWriter(): Promise<pg.PoolClient> {
+  const client = await server.db.owner.connect();
+  undo.push(async () => {
+    await client.query('ROLLBACK');
+    client.release();
+  });
+  await client.query('BEGIN');
+  return client;
+}
+
+describe('The follower', () => {
+  const reports = async () =>
+    (await usage('groupBy=model')).reduce((sum, each) => sum + each.reports, 0);
+
+  afterEach(async () => {
+    for (const follower = aRollup(); (await follower.round()).kind !== 'idle';);
+    expect((await checkInvariants(server.db.serviceUrl)).filter(({ holds }) => !holds)).toEqual([]);
+  });
+
+  it('misses no report that is committed behind a later one, and adds none twice', async () => {
+    const [slow, slower] = [await aWriter(), await aWriter()];
+    await report({}, slow);
+    await report({}, slower);
+    await report();
+    const [one, other] = [aRollup(), aRollup()];
+    expect(await one.round()).toMatchObject({ kind: 'held_back' });
+    expect(await reports()).toBe(1);
+    await slow.query('COMMIT');
+    expect(await other.round()).toMatchObject({ kind: 'held_back' });
+    expect(await reports()).toBe(2);
+    await slower.query('COMMIT');
+    expect(await reports()).toBe(3);
+    await Promise.all([one.round(), other.round()]);
+    await Promise.all([one.round(), other.round()]);
+    expect(await one.round()).toMatchObject({ kind: 'idle' });
+    expect(await reports()).toBe(3);
+  });
+
+  it('has each report once, whoever writes, adds and rolls back at the same time', async () => {
+    let writing = true;
+    const write = async (writer: number) => {
+      const client = await server.db.owner.connect();
+      for (let n = 0; n < 40; n++) {
+        await client.query('BEGIN');
+        for (let of = 0; of <= n % 3; of++) await report({ tokens: n }, client);
+        await client.query((n + writer) % 4 === 0 ? 'ROLLBACK' : 'COMMIT');
+      }
+      client.release();
+    };
+    const follow = async (rollup: UsageRollup) => {
+      while (writing) await rollup.round(7);
+      for (;;) if ((await rollup.round(7)).kind === 'idle') return;
+    };
+    const followers = [aRollup(), aRollup()].map(follow);
+    await Promise.all([1, 2, 3].map(write));
+    writing = false;
+    await Promise.all(followers);
+    const [{ count } = { count: 0 }] = await rows<{ count: number }>(
+      'SELECT count(*)::int AS count FROM agent_usage_logs WHERE workspace_id = $1',
+      [workspace.id],
+    );
+    expect(count).toBeGreaterThan(150);
+    expect(await reports()).toBe(count);
+    const position = 'SELECT position::int AS position FROM usage_rollup_progress';
+    const last = 'SELECT last_value::int AS position FROM agent_usage_logs_seq';
+    expect(await rows(position)).toEqual(await rows(last));
+  });
+
+  it('can make the sums again, of all days of which reports are kept', async () => {
+    for (const at of ['2026-01-31', '2026-02-01', '2026-02-28']) await report({ at, tokens: 100 });
+    // Of all databases it waits for the transactions that were open.
+    for (const rollup = aRollup(); (await rollup.round()).kind !== 'idle';);
+    await report({ at: '2026-02-28' });
+    const before = await usage('groupBy=model&from=2026-01-01&to=2026-02-28');
+    expect(before).toEqual([ofKey('a model', 4)]);
+    const broken = `UPDATE usage_rollups SET reports = reports + 5, input_tokens = 1 WHERE workspace_id = $1`;
+    await rows(broken, [workspace.id]);
+    const outcomes = await checkInvariants(server.db.serviceUrl);
+    const found = outcomes.find(({ name }) => name === 'usage_rollups');
+    expect(found?.violations[0]?.problem).toMatch(
+      /the history has \d+ reports, and there are \d+$/,
+    );
+    await rebuildUsageRollups(server.db.database);
+    expect(await usage('groupBy=model&from=2026-01-01&to=2026-02-28')).toEqual(before);
+  });
+});
+
+describe('a budget', () => {
+  it('has no period of which some usage is not kept any more', async () => {
+    const { body: old } = await workspace.api.post('/budgets', {
+      scope: 'global',
+      allocated: 1,
+      periodStart: '2026-01-01T00:00:00Z',
+      periodEnd: '2026-02-01T00:00:00Z',
+    });
+    await rows(`INSERT INTO usage_logs_kept VALUES ($1, '2026-03-01')`, [workspace.id]);
+    const refused = {
+      status: 400,
+      body: { errors: [{ field: 'periodStart', message: expect.stringMatching(/2026-03-01T/) }] },
+    };
+    const path = `/budgets/${String(old['id'])}`;
+    const march = { periodStart: '2026-03-01T00:00:00Z', periodEnd: '2036-01-01T00:00:00Z' };
+    const change = { periodEnd: march.periodEnd };
+    expect(await workspace.api.patch(path, change)).toMatchObject(refused);
+    expect(await workspace.api.patch(path, { allocated: 2 })).toMatchObject({ status: 200 });
+    const early = { scope: 'global', allocated: 1, ...march, periodStart: '2026-02-28T23:59:59Z' };
+    expect(await workspace.api.post('/budgets', early)).toMatchObject(refused);
+    expect(await workspace.api.patch(path, march)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('GET /usage', () => {
+  it('sums up by day, agent, task, project and model what is added and what is not yet', async () => {
+    const projectId = await aProject(server.db.owner, workspace.id);
+    const [agentId, taskId] = [newId(), newId()];
+    await report({ at: '2026-01-31T23:59:59.999Z', projectId, cost: '0.000000000001' });
+    await report({ at: '2026-02-01T00:00:00Z', model: '=cmd', agentId, cost: '1.5' });
+    await report({ at: '2026-03-01T00:00:00Z', projectId, taskId });
+    const keys = async (query: string) =>
+      (await usage(query)).map(({ key, reports }) => [key, reports]);
+    const look = async (): Promise<void> => {
+      const year = 'from=2026-01-01&to=2026-12-31';
+      expect(await keys(`groupBy=day&${year}`)).toEqual([
+        ['2026-01-31', 1],
+        ['2026-02-01', 1],
+        ['2026-03-01', 1],
+      ]);
+      expect(await keys(`groupBy=agent&${year}`)).toEqual([
+        [AN_AGENT, 2],
+        [agentId, 1],
+      ]);
+      expect(await keys(`groupBy=task&${year}`)).toEqual([
+        [taskId, 1],
+        [A_TASK, 2],
+      ]);
+      expect(await keys(`groupBy=project&${year}`)).toEqual([
+        [null, 1],
+        [projectId, 2],
+      ]);
+      expect(await keys(`groupBy=task&${year}&projectId=${projectId}`)).toEqual([
+        [taskId, 1],
+        [A_TASK, 1],
+      ]);
+      expect(await keys('groupBy=agent&from=2026-02-01&to=2026-02-28')).toEqual([[agentId, 1]]);
+      expect(await keys(`groupBy=day&${year}&agentId=${AN_AGENT.toUpperCase()}`)).toHaveLength(2);
+      expect(await keys(`groupBy=day&${year}&taskId=${taskId}`)).toEqual([['2026-03-01', 1]]);
+      expect(await keys(`groupBy=day&${year}&model=%3Dcmd`)).toEqual([['2026-02-01', 1]]);
+      expect(await usage(`groupBy=project&${year}`)).toEqual([
+        {
+          key: null,
+          name: null,
+          inputTokens: '4',
+          outputTokens: '1',
+          cacheReadTokens: '2',
+          cacheWriteTokens: '3',
+          totalTokens: '10',
+          costUsd: '1.5',
+          reports: 1,
+          reportsWithoutPrice: 0,
+        },
+        expect.objectContaining({ costUsd: '0.000000000001', reportsWithoutPrice: 1 }),
+      ]);
+      expect(await usage(`groupBy=task&${year}`)).toContainEqual(
+        expect.objectContaining({ key: taskId, costUsd: null, reportsWithoutPrice: 1 }),
+      );
+    };
+    await look();
+    for (const follower = aRollup(); (await follower.round(1)).kind !== 'idle';) await look();
+    await look();
+  });
+
+  it('goes on where a page ends, also behind what has no project', async () => {
+    for (const projectId of [null, newId(), newId()]) await report({ projectId, taskId: newId() });
+    for (const at of ['2026-11-20', '2026-11-21']) await report({ at });
+    await aRollup().round();
+    for (const query of [
+      'groupBy=project',
+      'groupBy=task',
+      'groupBy=day&from=2026-11-01&to=2026-11-30',
+    ]) {
+      const whole = await usage(query);
+      const paged: Sums[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
+        const path = `/usage?${query}&limit=1${next}`;
+        const { body } = await workspace.api.get<{ items: Sums[]; nextCursor: string | null }>(
+          path,
+        );
+        paged.push(...body.items);
+        cursor = body.nextCursor;
+      }
+      expect(paged).toEqual(whole);
+      expect(paged.length).toBeGreaterThan(1);
+    }
+  });
+
+  it('shows nothing of other workspaces', async () => {
+    await report();
+    await aRollup().round();
+    await report();
+    const other = await server.newWorkspace();
+    const { body } = await other.api.get('/usage?groupBy=day');
+    expect(body).toEqual({ items: [], nextCursor: null });
+  });
+
+  it.each([
+    ['groupBy=hour', 'groupBy'],
+    ['groupBy=day&from=2026-02-30', 'from'],
+    ['groupBy=day&from=2026-02-02&to=2026-02-01', 'from'],
+    ['groupBy=model&agentId=0190b1c2-0000-7000-8000-000000000000', 'agentId'],
+    ['groupBy=day&model=x&agentId=0190b1c2-0000-7000-8000-000000000000', 'model'],
+    ['groupBy=day&format=xml', 'format'],
+    ['groupBy=day&cursor=WyJ4Il0', 'cursor'],
+  ])('refuses %s', async (query, field) => {
+    for (const accept of ['*/*', 'text/csv']) {
+      // A file takes no page.
+      if (accept === 'text/csv' && field === 'cursor') continue;
+      const { status, body } = await workspace.api.get(`/usage?${query}`, { accept });
+      expect({ status, body }).toMatchObject({ status: 400, body: { errors: [{ field }] } });
+    }
+  });
+
+  it('names agents, projects and titles of tasks, in the file too', async () => {
+    const { owner } = server.db;
+    const agentId = await anAgent(owner, workspace.id);
+    const projectId = await aProject(owner, workspace.id);
+    const taskId = await aTask(owner, workspace.id);
+    await report({ agentId, projectId, taskId });
+    await aRollup().round();
+    await report({ agentId: newId(), taskId: newId() });
+    const things = { agent: 'agents', project: 'projects', task: 'agent_tasks' };
+    for (const [groupBy, table] of Object.entries(things)) {
+      const column = groupBy === 'task' ? 'title' : 'name';
+      const where = `${table} WHERE id = ANY ($1)`;
+      const ids = [[agentId, projectId, taskId]];
+      const [thing] = await rows<{ name: string }>(`SELECT ${column} AS name FROM ${where}`, ids);
+      const names = (await usage(`groupBy=${groupBy}`)).map(({ name }) => name);
+      expect(names.sort()).toEqual([thing?.name, null].sort());
+      const file = await workspace.api.get(`/usage?groupBy=${groupBy}&format=csv`);
+      expect(file.body).toMatch(new RegExp(`^${groupBy},name,inputTokens`));
+      expect(file.body).toContain(`,${thing?.name},4,`);
+    }
+  });
+
+  it('is a file of CSV that no spreadsheet takes for formulas', async () => {
+    await report({ model: '=HYPERLINK("x")' });
+    await report({ model: 'a, b', cost: '0.1' });
+    await aRollup().round();
+    const answer = await workspace.api.get('/usage?groupBy=model', { accept: 'text/csv' });
+    expect(await workspace.api.get('/usage?groupBy=model&format=csv')).toMatchObject({
+      body: answer.body,
+    });
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(answer.body).toBe(
+      'model,inputTokens,outputTokens,cacheReadTokens,cacheWriteTokens,totalTokens,costUsd,reports,reportsWithoutPrice\r\n' +
+        `"'=HYPERLINK(""x"")",4,1,2,3,10,,1,1\r\n"a, b",4,1,2,3,10,0.1,1,0\r\n`,
+    );
+  });
+});

@@ -1,0 +1,135 @@
+import { query } from '#lib/database';
+import { dayOf, keyIn, NONE, summands, SUMS, sums } from '../store/counted.js';
+
+/** Sums of a group; counts of tokens and costs as decimal texts. */
+export interface UsageRow {
+  key: string;
+  /** Of the agent, task or project; NULL of days and models, and of what is not known. */
+  name: string | null;
+  input_tokens: string;
+  output_tokens: string;
+  cache_read_tokens: string;
+  cache_write_tokens: string;
+  total_tokens: string;
+  cost_usd: string;
+  reports: string;
+  reports_without_price: string;
+}
+
+const TOTAL = `input_tokens + output_tokens + cache_read_tokens + cache_write_tokens`;
+const SHOWN = `u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
+  (${TOTAL})::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
+  u.reports_without_price::text`;
+/** Looked up for the rows of a page alone. */
+const NAME = `CASE $3
+  WHEN 'agent' THEN (SELECT a.name::text FROM agents a WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
+  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
+  WHEN 'project' THEN (SELECT p.name::text FROM projects p WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '${NONE}')::uuid)
+  END AS name`;
+const COLUMNS = SUMS.map((column) => `r.${column}`).join(', ');
+
+/**
+ * Reports that the sums leave out yet. The statement sees one snapshot of both, so that each report is in one of them.
+ * The number's upper bound leaves out none: it makes the planner expect few.
+ */
+const TAIL = `agent_usage_logs l
+  WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
+    AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
+    AND ($2 = $1 OR l.project_id = $2) AND ${dayOf('l')} >= $4::date AND ${dayOf('l')} <= $5::date`;
+
+const OF_DIMENSION = 'r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3';
+
+/**
+ * The sums of the keys of a page: first these keys, from an ordered look at each range of the primary key and at the tail,
+ * then what each has. What it costs depends on the page, and hardly on the period; keys without usage in the period are
+ * passed in the index.
+ *
+ * Tried: one ordered aggregate over the ranges; it was planned as a hash of all keys.
+ *
+ * @param ranges conditions of rows `r` @param after the comparison with the last page's end @param order of the keys
+ */
+function sumsByKey(ranges: readonly string[], after: '<' | '>', order: 'ASC' | 'DESC'): string {
+  const keys = ranges.map(
+    (range) => `(SELECT DISTINCT r.key FROM usage_rollups r
+      WHERE ${OF_DIMENSION} AND ${range} AND r.key ${after} $6 ORDER BY r.key ${order} LIMIT $7)`,
+  );
+  const parts = ranges.map(
+    (range) => `SELECT ${COLUMNS} FROM usage_rollups r
+    WHERE ${OF_DIMENSION} AND r.key = k.key AND ${range}`,
+  );
+  return `
+WITH tail AS MATERIALIZED (
+  SELECT ${keyIn('$3', 'l')} COLLATE "C" AS key, ${summands('l')} FROM ${TAIL}
+),
+page AS MATERIALIZED (
+  SELECT key FROM (
+    ${keys.join('\n    UNION\n    ')}
+    UNION
+    SELECT t.key FROM tail t WHERE t.key ${after} $6) k
+  ORDER BY key ${order} LIMIT $7
+)
+SELECT u.key, ${NAME}, ${SHOWN}
+FROM (
+  SELECT k.key, ${sums('p')}
+  FROM page k CROSS JOIN LATERAL (
+    ${parts.join('\n    UNION ALL\n    ')}
+    UNION ALL
+    SELECT ${SUMS.map((column) => `t.${column}`).join(', ')} FROM tail t WHERE t.key = k.key) p
+  GROUP BY k.key) u
+ORDER BY u.key ${order}`;
+}
+
+/**
+ * The sums of each key of a dimension over a period, in the order of the keys: the days before its whole months, these,
+ * and the days behind them. What is empty is not looked for.
+ *
+ * Indexes: primary key of usage_rollups; agent_usage_logs_tail_idx.
+ * $1 workspace, $2 scope, $3 dimension, $4 and $5 first and last day, $6 the key of the last page's end, or '', $7 keys at
+ * most, $8 first day of the whole months, $9 the day behind them; both are $4 without any.
+ */
+export const readUsageByKey = query<UsageRow>(
+  'read_usage_by_key',
+  sumsByKey(
+    [
+      `r.grain = 'day' AND r.day >= $4::date AND r.day < $8::date AND $4::date < $8::date`,
+      `r.grain = 'month' AND r.day >= $8::date AND r.day < $9::date AND $8::date < $9::date`,
+      `r.grain = 'day' AND r.day >= $9::date AND r.day <= $5::date AND $9::date <= $5::date`,
+    ],
+    '>',
+    'ASC',
+  ),
+);
+
+/**
+ * The same of tasks, which have sums of days only; the newest first, since those of other times are passed one by one.
+ * A year of 50,000 tasks is passed in some 10 ms.
+ *
+ * Indexes: primary key of usage_rollups; agent_usage_logs_tail_idx.
+ * $1 workspace, $2 scope, $3 'task', $4 and $5 first and last day, $6 the task at the last page's end, or '~', $7 tasks at
+ * most.
+ */
+export const readUsageByTask = query<UsageRow>(
+  'read_usage_by_task',
+  sumsByKey([`r.grain = 'day' AND r.day >= $4::date AND r.day <= $5::date`], '<', 'DESC'),
+);
+
+/**
+ * The sums of each day of one key.
+ *
+ * Indexes: primary key of usage_rollups; agent_usage_logs_tail_idx.
+ * $1 workspace, $2 scope, $3 dimension, $4 and $5 first and last day, $6 key, $7 days at most.
+ */
+export const readUsageByDay = query<UsageRow>(
+  'read_usage_by_day',
+  `
+WITH part AS (
+  SELECT r.day, ${COLUMNS} FROM usage_rollups r
+  WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = $6 AND r.grain = 'day'
+    AND r.day >= $4::date AND r.day <= $5::date
+  UNION ALL
+  SELECT ${dayOf('l')} AS day, ${summands('l')} FROM ${TAIL} AND ${keyIn('$3', 'l')} = $6
+)
+SELECT u.day::text AS key, NULL AS name, ${SHOWN}
+FROM (SELECT p.day, ${sums('p')} FROM part p GROUP BY p.day ORDER BY p.day LIMIT $7) u
+ORDER BY u.day`,
+);

@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#lib/database';
+import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
+import { dayBehind, type Days, latest, requestedDays, wholeMonths } from '../domain/days.js';
+import { type Dimension, NONE } from '../store/counted.js';
+import {
+  readUsageByDay,
+  readUsageByKey,
+  readUsageByTask,
+  type UsageRow,
+} from './read-usage.sql.js';
+
+export const GROUPINGS = ['day', 'agent', 'task', 'project', 'model'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+/** Which usage is asked for. */
+export interface UsageRequest extends Partial<Days> {
+  groupBy: Grouping;
+  projectId?: string;
+  agentId?: string;
+  taskId?: string;
+  model?: string;
+}
+
+/** Sums of a group of reports. */
+export interface UsageSums {
+  key: string | null;
+  /** Of the agent, task (its title) or project. */
+  name: string | null;
+  inputTokens: string;
+  outputTokens: string;
+  cacheReadTokens: string;
+  cacheWriteTokens: string;
+  totalTokens: string;
+  costUsd: string | null;
+  reports: number;
+  reportsWithoutPrice: number;
+}
+
+const CSV_PAGE = 1_000;
+
+/** What was used, by day, agent, task, project and model. Exact at any moment: sums, and the reports behind them. */
+@Injectable()
+export class UsageHistory {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * @param after the key or day of the last page's end
+   * @throws DroverError `validation_failed` for days in the wrong order, and filters that do not go together
+   */
+  async page(
+    caller: Caller,
+    request: UsageRequest,
+    { after, limit }: { after?: string; limit: number },
+  ): Promise<Page<UsageSums>> {
+    const rows = await this.rows(caller, readingOf(request), { after, limit: limit + 1 });
+    return toPage(rows, limit, ({ key }) => [key], sumsBy(request.groupBy));
+  }
+
+  /** All groups, read by thousands as they are asked for; each thousand as it is by then. @throws as `page` */
+  async *all(caller: Caller, request: UsageRequest): AsyncGenerator<UsageSums[]> {
+    const reading = readingOf(request);
+    for (let after: string | undefined; ;) {
+      const rows = await this.rows(caller, reading, { after, limit: CSV_PAGE });
+      yield rows.map(sumsBy(request.groupBy));
+      after = rows.at(-1)?.key;
+      if (rows.length < CSV_PAGE) return;
+    }
+  }
+
+  private rows(
+    { workspaceId }: Caller,
+    { scopeId, dimension, key, days }: Reading,
+    { after, limit }: { after?: string; limit: number },
+  ): Promise<UsageRow[]> {
+    const tenant = this.database.tenant(workspaceId);
+    const what = [workspaceId, scopeId ?? workspaceId, dimension];
+    if (key !== undefined) {
+      const from = latest(days.from, after === undefined ? days.from : dayBehind(after));
+      return tenant.rows(readUsageByDay, [...what, from, days.to, key, limit]);
+    }
+    const period = [...what, days.from, days.to];
+    if (dimension === 'task') {
+      return tenant.rows(readUsageByTask, [...period, after ?? BEHIND_ALL_IDS, limit]);
+    }
+    const { first, end } = wholeMonths(days);
+    return tenant.rows(readUsageByKey, [...period, after ?? '', limit, first, end]);
+  }
+}
+
+const BEHIND_ALL_IDS = '~';
+
+/** The sums to read: those of all keys of a dimension, or of each day of one key. */
+interface Reading {
+  scopeId: string | undefined;
+  dimension: Dimension;
+  key: string | undefined;
+  days: Days;
+}
+
+function readingOf(request: UsageRequest): Reading {
+  const { groupBy, projectId: scopeId } = request;
+  const days = requestedDays(request, Date.now());
+  if (days.from > days.to) throw refused('from', 'must not be later than to');
+  const filters = (['agentId', 'taskId', 'model'] as const).filter((name) => request[name]);
+  const [filter, other] = filters;
+  if (groupBy !== 'day') {
+    if (filter) throw refused(filter, 'goes with groupBy=day only');
+    return { scopeId, dimension: groupBy, key: undefined, days };
+  }
+  if (other) throw refused(other, `cannot be given together with ${filter}`);
+  if (!filter) return { scopeId, dimension: 'total', key: NONE, days };
+  return { scopeId, dimension: DIMENSIONS[filter], key: keyOf(request, filter), days };
+}
+
+const DIMENSIONS = { agentId: 'agent', taskId: 'task', model: 'model' } as const;
+
+function keyOf(request: UsageRequest, filter: keyof typeof DIMENSIONS): string | undefined {
+  return filter === 'model' ? request.model : request[filter]?.toLowerCase();
+}
+
+function sumsBy(groupBy: Grouping): (row: UsageRow) => UsageSums {
+  return (row) => ({
+    key: row.key === NONE && groupBy === 'project' ? null : row.key,
+    name: row.name,
+    ...sumsOf(row),
+  });
+}
+
+function sumsOf(row: UsageRow): Omit<UsageSums, 'key' | 'name'> {
+  const hasPrice = row.reports !== row.reports_without_price;
+  return {
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    cacheReadTokens: row.cache_read_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
+    totalTokens: row.total_tokens,
+    costUsd: hasPrice ? row.cost_usd : null,
+    reports: Number(row.reports),
+    reportsWithoutPrice: Number(row.reports_without_price),
+  };
+}
+
+function refused(field: string, message: string): DroverError {
+  return new DroverError('validation_failed', { errors: [{ field, message }] });
+}

@@ -1,0 +1,92 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { field, type FieldOptions, Id, OneOf, PageQuery, Text } from '#lib/http';
+import { isDay } from '../domain/days.js';
+import {
+  type Grouping,
+  GROUPINGS,
+  type UsageRequest,
+  type UsageSums,
+} from '../history/usage-history.js';
+
+const FORMATS = ['json', 'csv'] as const;
+
+function Day(options: FieldOptions): PropertyDecorator {
+  const rule = {
+    name: 'day',
+    message: 'must be a day, such as 2026-01-31, from 1970 to 2999',
+    holds: isDay,
+    schema: { type: 'string', format: 'date' } as const,
+  };
+  return field(rule, options);
+}
+
+export class UsageQuery extends PageQuery implements UsageRequest {
+  @OneOf(GROUPINGS, { optional: true, description: 'What each item sums up. Default: day' })
+  groupBy: Grouping = 'day';
+
+  @Day({ optional: true, description: 'The first day, in UTC. Default: 29 days before the last' })
+  from?: string;
+
+  @Day({ optional: true, description: 'The last day, in UTC. Default: today' })
+  to?: string;
+
+  @Id({ optional: true, description: 'Usage of tasks that were in the project at that time' })
+  projectId?: string;
+
+  @Id({ optional: true, description: 'With groupBy=day' })
+  agentId?: string;
+
+  @Id({ optional: true, description: 'With groupBy=day' })
+  taskId?: string;
+
+  @Text({ max: 100, optional: true, description: 'With groupBy=day' })
+  model?: string;
+
+  @OneOf(FORMATS, {
+    optional: true,
+    description:
+      'csv: all items as a file, whatever `limit` and `cursor` say; so does Accept: text/csv',
+  })
+  format?: (typeof FORMATS)[number];
+}
+
+const tokens = { type: String, format: 'int64', example: '1234567' };
+
+export class UsageSumsDto implements UsageSums {
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'A day, an id, or the name of a model; null: of no project',
+  })
+  key!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Of the agent or project, or the title of the task; null of days and models',
+  })
+  name!: string | null;
+
+  @ApiProperty(tokens) inputTokens!: string;
+  @ApiProperty(tokens) outputTokens!: string;
+  @ApiProperty(tokens) cacheReadTokens!: string;
+  @ApiProperty(tokens) cacheWriteTokens!: string;
+  @ApiProperty({ ...tokens, description: 'The four of them together' }) totalTokens!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: '12.34',
+    description: 'In USD, of the reports that have a price; null: none of them has',
+  })
+  costUsd!: string | null;
+
+  @ApiProperty({ type: 'integer' }) reports!: number;
+  @ApiProperty({ type: 'integer', description: 'Of models that had no price then' })
+  reportsWithoutPrice!: number;
+}
+
+export class UsagePageDto {
+  @ApiProperty({ type: [UsageSumsDto] }) items!: UsageSumsDto[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}

@@ -1,0 +1,28 @@
+import type { Database, Transaction } from '#lib/database';
+import {
+  forgetRollups,
+  lockRollups,
+  readRollupMonths,
+  rebuildDays,
+  rebuildMonth,
+  type RollupMonth,
+} from './rebuild.sql.js';
+
+/**
+ * Makes the sums of usage again from the reports that are kept, while servers run: a transaction for each workspace and
+ * month. Days of which reports were removed stay as they are.
+ *
+ * @returns how many months of workspaces were made again
+ */
+export async function rebuildUsageRollups({ service }: Pick<Database, 'service'>): Promise<number> {
+  const months = await service.rows(readRollupMonths);
+  for (const month of months) await service.transaction((tx) => rebuild(tx, month));
+  return months.length;
+}
+
+async function rebuild(tx: Transaction, { workspace_id: id, month }: RollupMonth): Promise<void> {
+  const [progress] = await tx.rows(lockRollups);
+  await tx.rows(forgetRollups, [id, month]);
+  await tx.rows(rebuildDays, [id, month, progress?.position ?? '0']);
+  await tx.rows(rebuildMonth, [id, month]);
+}

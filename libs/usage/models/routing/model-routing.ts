@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { ShortMemory } from '#lib/identity';
+import { type Caller, DroverError, type FieldError } from '#lib/kernel';
+import {
+  type Choice,
+  type RoutingRule,
+  selectModel,
+  type TaskFacts,
+} from '../domain/select-model.js';
+import { MODEL_TIERS, type ModelTier, TIER_MODELS, type TierModels } from '../domain/tiers.js';
+import { ModelPrices } from '../prices/model-prices.js';
+import {
+  knownProjects,
+  readModelRouting,
+  type RoutingRow,
+  writeModelRouting,
+} from './model-routing.sql.js';
+
+export interface RoutingRequest {
+  enabled: boolean;
+  rules: RoutingRule[];
+  /** The models of tiers that stand for another than the server's. */
+  tiers: Partial<TierModels>;
+}
+
+/** What a workspace has set. */
+export interface RoutingView extends Omit<RoutingRequest, 'tiers'> {
+  /** The model of every tier. */
+  tiers: TierModels;
+  /** 0 until somebody has set it. */
+  version: number;
+}
+
+/** A model, and the tier that it belongs to; null: it has no price, and so no tier. */
+export interface RunModel {
+  model: string;
+  tier: ModelTier | null;
+}
+
+const UNSET: RoutingRow = { enabled: false, rules: [], tiers: {}, version: 0 };
+/** How long another server may go by the rules from before a change. */
+const REMEMBERED = { seconds: 30, max: 10_000 };
+
+/** Which model a task is given: by the rules of its workspace, and where none of them holds by the server's. */
+@Injectable()
+export class ModelRouting {
+  private readonly memory: ShortMemory<RoutingView>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly prices: ModelPrices,
+  ) {
+    this.memory = new ShortMemory((workspaceId) => this.read(workspaceId), REMEMBERED);
+  }
+
+  get({ workspaceId }: Pick<Caller, 'workspaceId'>): Promise<RoutingView> {
+    return this.read(workspaceId);
+  }
+
+  /**
+   * Holds for the tasks that this server hands out from now on, for those of other servers within 30 seconds.
+   *
+   * @param version the version that the client has read, when it insists on it
+   * @throws DroverError `validation_failed`, `project_not_found`, `version_mismatch`
+   */
+  async set(
+    { workspaceId }: Pick<Caller, 'workspaceId'>,
+    request: RoutingRequest,
+    version?: number,
+  ): Promise<RoutingView> {
+    const { enabled, rules, tiers } = request;
+    refuseNonsense(rules);
+    await this.requireProjects(workspaceId, rules);
+    const json = [JSON.stringify(rules), JSON.stringify(ownOf(tiers))];
+    const tenant = this.database.tenant(workspaceId);
+    const params = [workspaceId, enabled, ...json, version ?? null];
+    const row = await firstRow(tenant, writeModelRouting, params);
+    this.memory.forget(workspaceId);
+    if (row) return toView(row);
+    const { version: currentVersion } = await this.read(workspaceId);
+    throw new DroverError('version_mismatch', { members: { currentVersion } });
+  }
+
+  /**
+   * The model that such a task would be given, and why, whether routing is enabled or not.
+   *
+   * @throws DroverError `project_not_found`
+   */
+  async preview(
+    { workspaceId }: Pick<Caller, 'workspaceId'>,
+    task: TaskFacts,
+  ): Promise<Choice & { enabled: boolean }> {
+    const { projectId } = task;
+    if (projectId !== null) await this.requireProjects(workspaceId, [{ projectId }], 'projectId');
+    const { enabled, rules, tiers } = await this.read(workspaceId);
+    const choice = selectModel(task, rules, tiers);
+    return { ...choice, tier: choice.tier ?? (await this.tierOf(choice.model)), enabled };
+  }
+
+  /** How the workspace chooses; undefined where it leaves the choice to agents. From memory, up to 30 s old. */
+  async chooserOf(
+    workspaceId: string,
+  ): Promise<((task: TaskFacts) => Promise<RunModel>) | undefined> {
+    const { enabled, rules, tiers } = await this.memory.get(workspaceId);
+    if (!enabled) return undefined;
+    return async (task) => {
+      const { model, tier } = selectModel(task, rules, tiers);
+      return { model, tier: tier ?? (await this.tierOf(model)) };
+    };
+  }
+
+  /** From memory, as the prices are. */
+  async tierOf(model: string): Promise<ModelTier | null> {
+    return (await this.prices.priceOf(model, new Date()))?.tier ?? null;
+  }
+
+  private async read(workspaceId: string): Promise<RoutingView> {
+    const row = await firstRow(this.database.tenant(workspaceId), readModelRouting, [workspaceId]);
+    return toView(row ?? UNSET);
+  }
+
+  private async requireProjects(
+    workspaceId: string,
+    rules: readonly Pick<RoutingRule, 'projectId'>[],
+    field?: string,
+  ): Promise<void> {
+    const ids = rules.flatMap(({ projectId }) => projectId ?? []);
+    if (ids.length === 0) return;
+    const tenant = this.database.tenant(workspaceId);
+    const known = new Set(
+      (await tenant.rows(knownProjects, [workspaceId, ids])).map(({ id }) => id),
+    );
+    const errors = rules.flatMap(({ projectId }, index) =>
+      projectId === undefined || known.has(projectId)
+        ? []
+        : [{ field: field ?? `rules[${index}].projectId`, message: 'is not there' }],
+    );
+    if (errors.length > 0) throw new DroverError('project_not_found', { errors });
+  }
+}
+
+function refuseNonsense(rules: readonly RoutingRule[]): void {
+  const errors: FieldError[] = rules.flatMap(({ tier, model }, index) =>
+    (tier === undefined) === (model === undefined)
+      ? [{ field: `rules[${index}]`, message: 'must have a tier or a model, and not both' }]
+      : [],
+  );
+  if (errors.length > 0) throw new DroverError('validation_failed', { errors });
+}
+
+/** What is the server's follows the server. */
+function ownOf(tiers: Partial<TierModels>): Partial<TierModels> {
+  const own = MODEL_TIERS.filter((tier) => tiers[tier] !== TIER_MODELS[tier]);
+  return Object.fromEntries(own.map((tier) => [tier, tiers[tier]]));
+}
+
+function toView({ enabled, rules, tiers, version }: RoutingRow): RoutingView {
+  return { enabled, rules, tiers: { ...TIER_MODELS, ...tiers }, version };
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#lib/database';
+import { type Caller, DroverError } from '#lib/kernel';
+import { namesOf } from '../domain/model-names.js';
+import { DEAREST_TIER } from '../domain/tiers.js';
+import { routingSavings, type SavingsRow } from './routing-savings.sql.js';
+import { ModelRouting } from '../routing/model-routing.js';
+
+/** Amounts are decimals of USD, counts of tokens decimal digits. */
+interface Amounts {
+  tokens: string;
+  actualUsd: string;
+  /** Had the dearest tier's model used the same tokens. */
+  dearestUsd: string;
+  savedUsd: string;
+  /** Of `dearestUsd`, with one decimal; null while that is 0. */
+  savedPercent: number | null;
+}
+
+export interface ModelSavings extends Amounts {
+  model: string;
+}
+
+export interface Savings extends Amounts {
+  from: string;
+  to: string;
+  dearestModel: string;
+  /** Tokens that are not compared: the model, or the dearest one, had no price. */
+  unpricedTokens: string;
+  models: ModelSavings[];
+}
+
+const DEFAULT_MS = 30 * 24 * 3_600_000;
+const ENDS_FIRST = { field: 'to', message: 'must be later than `from`' };
+
+/** What it saved that not all work was done by the dearest model. */
+@Injectable()
+export class RoutingSavings {
+  constructor(
+    private readonly database: Database,
+    private readonly routing: ModelRouting,
+  ) {}
+
+  /**
+   * @param from 30 days before `to` by default
+   * @param to not included; now by default
+   * @throws DroverError `validation_failed`
+   */
+  async between(
+    { workspaceId }: Pick<Caller, 'workspaceId'>,
+    from: string | undefined,
+    to: string | undefined,
+  ): Promise<Savings> {
+    const end = to === undefined ? new Date() : new Date(to);
+    const start = from === undefined ? new Date(end.getTime() - DEFAULT_MS) : new Date(from);
+    if (start >= end) throw new DroverError('validation_failed', { errors: [ENDS_FIRST] });
+    const { tiers } = await this.routing.get({ workspaceId });
+    const dearestModel = tiers[DEAREST_TIER];
+    const params = [workspaceId, start, end, namesOf(dearestModel)];
+    const rows = await this.database.tenant(workspaceId).rows(routingSavings, params);
+    const total = rows.pop() as SavingsRow;
+    return {
+      from: start.toISOString(),
+      to: end.toISOString(),
+      dearestModel,
+      ...amountsOf(total),
+      unpricedTokens: total.unpriced_tokens,
+      models: rows.flatMap((row) =>
+        row.model === null ? [] : [{ model: row.model, ...amountsOf(row) }],
+      ),
+    };
+  }
+}
+
+function amountsOf(row: Omit<SavingsRow, 'model'>): Amounts {
+  return {
+    tokens: row.tokens,
+    actualUsd: row.actual_usd,
+    dearestUsd: row.dearest_usd,
+    savedUsd: row.saved_usd,
+    savedPercent: row.saved_percent,
+  };
+}
