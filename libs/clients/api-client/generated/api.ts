@@ -901,308 +901,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/budgets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The budgets of the workspace, the newest first
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["listBudgets"];
-        put?: never;
-        /**
-         * Limit the tokens that the workspace, a project, a milestone or a task may use in a period
-         * @description Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
-         */
-        post: operations["createBudget"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/budgets/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One budget
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["getBudget"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Raise or lower it, or change its period or policy
-         * @description Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
-         */
-        patch: operations["changeBudget"];
-        trace?: never;
-    };
-    "/api/v1/budgets/{id}/reallocate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Move tokens that are not used to another budget
-         * @description Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
-         */
-        post: operations["reallocateBudget"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/model-prices": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What tokens of the models cost; by model, the newest first
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`; agents with their own token; what executes a run, with the run's token.
-         */
-        get: operations["listModelPrices"];
-        put?: never;
-        /**
-         * A price from now or a later time on; for operators
-         * @description Prices do not change: a correction is a new price from now on. The same price again is answered as the first time.
-         *
-         *     Callers: operators of the installation.
-         */
-        post: operations["createModelPrice"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/model-routing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * By which rules tasks are given their models
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["getModelRouting"];
-        /**
-         * Set by which rules tasks are given their models
-         * @description For tasks that are handed out from then on; other servers know within 30 seconds.
-         *
-         *     Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
-         */
-        put: operations["setModelRouting"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/model-routing/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The model that such a task would be given, and by which rule
-         * @description Unless its agent has a `model` of its own: such an agent keeps it.
-         *
-         *     Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["getModelRoutingPreview"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/model-routing/savings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What the tokens of a time cost, and what the dearest model would have cost
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["getModelRoutingSavings"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What was used, by day, agent, task, project or model; in the order of the keys, tasks the newest first
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["listUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/usage/estimates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What completed tasks were expected to use, and what they used
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["getEstimateReport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/usage/costs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What each completed task cost, the latest first, or each project
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["listUsageCosts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/budgets/{id}/alerts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Which steps a budget has reached, and when, the newest first
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["listBudgetAlerts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/budgets/{id}/projection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * How fast a budget is used, when it will be exhausted, and what to do
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["getProjection"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/provider-limits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The providers that refuse the workspace, and until when
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
-         */
-        get: operations["listProviderLimits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/provider-limits/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * The provider works again: let go on what waits for it
-         * @description Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
-         */
-        delete: operations["removeProviderLimit"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/agents": {
         parameters: {
             query?: never;
@@ -2657,6 +2355,308 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was used, by day, agent, task, project or model; in the order of the keys, tasks the newest first
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["listUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage/estimates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What completed tasks were expected to use, and what they used
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getEstimateReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What each completed task cost, the latest first, or each project
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["listUsageCosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/model-prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What tokens of the models cost; by model, the newest first
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`; agents with their own token; what executes a run, with the run's token.
+         */
+        get: operations["listModelPrices"];
+        put?: never;
+        /**
+         * A price from now or a later time on; for operators
+         * @description Prices do not change: a correction is a new price from now on. The same price again is answered as the first time.
+         *
+         *     Callers: operators of the installation.
+         */
+        post: operations["createModelPrice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/model-routing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * By which rules tasks are given their models
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getModelRouting"];
+        /**
+         * Set by which rules tasks are given their models
+         * @description For tasks that are handed out from then on; other servers know within 30 seconds.
+         *
+         *     Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
+         */
+        put: operations["setModelRouting"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/model-routing/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The model that such a task would be given, and by which rule
+         * @description Unless its agent has a `model` of its own: such an agent keeps it.
+         *
+         *     Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getModelRoutingPreview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/model-routing/savings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the tokens of a time cost, and what the dearest model would have cost
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getModelRoutingSavings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/provider-limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The providers that refuse the workspace, and until when
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["listProviderLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/provider-limits/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * The provider works again: let go on what waits for it
+         * @description Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
+         */
+        delete: operations["removeProviderLimit"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The budgets of the workspace, the newest first
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["listBudgets"];
+        put?: never;
+        /**
+         * Limit the tokens that the workspace, a project, a milestone or a task may use in a period
+         * @description Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
+         */
+        post: operations["createBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One budget
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getBudget"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Raise or lower it, or change its period or policy
+         * @description Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
+         */
+        patch: operations["changeBudget"];
+        trace?: never;
+    };
+    "/api/v1/budgets/{id}/reallocate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move tokens that are not used to another budget
+         * @description Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
+         */
+        post: operations["reallocateBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/{id}/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which steps a budget has reached, and when, the newest first
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["listBudgetAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/{id}/projection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How fast a budget is used, when it will be exhausted, and what to do
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getProjection"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/gateway/heartbeat": {
         parameters: {
             query?: never;
@@ -3753,633 +3753,6 @@ export interface components {
             maxQueueDepth: number | null;
             /** @description Sessions of push agents that may be spawned in a minute. 0: none at all; null: no limit of its own, only that of the installation */
             spawnsPerMinute: number | null;
-        };
-        CreateBudget: {
-            /** @enum {string} */
-            scope: "global" | "project" | "milestone" | "task";
-            /**
-             * Format: uuid
-             * @description The project, milestone or task; may be left out with the scope global
-             */
-            scopeId?: string;
-            /** @description Tokens that may be used in the period */
-            allocated: string | number;
-            /** Format: date-time */
-            periodStart: string;
-            /**
-             * Format: date-time
-             * @description The first moment that is no longer in it
-             */
-            periodEnd: string;
-            /**
-             * @description What happens to running tasks when it is used up: they are paused, may finish, or are cancelled; `pause` when left out
-             * @enum {string}
-             */
-            policy?: "pause" | "finish" | "abort";
-        };
-        Budget: {
-            /** Format: uuid */
-            id: string;
-            /** @enum {string} */
-            scope: "global" | "project" | "milestone" | "task";
-            /**
-             * Format: uuid
-             * @description With the scope global, the workspace
-             */
-            scopeId: string;
-            /**
-             * @description The name of the project or milestone, or the title of the task; null with the scope global
-             * @example Invoices
-             */
-            scopeName: string | null;
-            /** @example 1000000 */
-            allocated: string;
-            /**
-             * @description Held by live runs
-             * @example 1000000
-             */
-            reserved: string;
-            /**
-             * @description Used in the period
-             * @example 1000000
-             */
-            consumed: string;
-            /**
-             * @description allocated - consumed; below 0 when more was used
-             * @example 1000000
-             */
-            remaining: string;
-            /**
-             * @description allocated - consumed - reserved
-             * @example 1000000
-             */
-            available: string;
-            /** @description consumed of allocated, rounded down */
-            percentUsed: number;
-            /** Format: date-time */
-            periodStart: string;
-            /** Format: date-time */
-            periodEnd: string;
-            /** @enum {string} */
-            policy: "pause" | "finish" | "abort";
-            /** @description Its period is now */
-            isActive: boolean;
-            version: number;
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-        };
-        BudgetPage: {
-            items: components["schemas"]["Budget"][];
-            nextCursor: string | null;
-        };
-        ChangeBudget: {
-            allocated?: string | number;
-            /** Format: date-time */
-            periodStart?: string;
-            /** Format: date-time */
-            periodEnd?: string;
-            /** @enum {string} */
-            policy?: "pause" | "finish" | "abort";
-        };
-        ReallocateBudget: {
-            /**
-             * Format: uuid
-             * @description The budget that gets the tokens
-             */
-            to: string;
-            amount: string | number;
-        };
-        Reallocation: {
-            from: components["schemas"]["Budget"];
-            to: components["schemas"]["Budget"];
-        };
-        ModelPrice: {
-            /** @example claude-sonnet-4 */
-            model: string;
-            /**
-             * @description haiku: the cheapest, for simple work; sonnet: for most; opus: the dearest
-             * @enum {string}
-             */
-            tier: "haiku" | "sonnet" | "opus";
-            /**
-             * Format: date-time
-             * @description It holds until the next one of the model
-             */
-            effectiveFrom: string;
-            /**
-             * @description In USD per million tokens
-             * @example 3
-             */
-            inputUsd: string;
-            /**
-             * @description In USD per million tokens
-             * @example 15
-             */
-            outputUsd: string;
-            /**
-             * @description In USD per million tokens
-             * @example 0.3
-             */
-            cacheReadUsd: string;
-            /**
-             * @description In USD per million tokens
-             * @example 3.75
-             */
-            cacheWriteUsd: string;
-            /**
-             * @description null: it came with the installation
-             * @example user:0190…
-             */
-            createdBy: string | null;
-            /** Format: date-time */
-            createdAt: string;
-        };
-        ModelPricePage: {
-            items: components["schemas"]["ModelPrice"][];
-            nextCursor: string | null;
-        };
-        CreateModelPrice: {
-            /** @example claude-sonnet-4 */
-            model: string;
-            /**
-             * @description haiku: the cheapest, for simple work; sonnet: for most; opus: the dearest
-             * @enum {string}
-             */
-            tier: "haiku" | "sonnet" | "opus";
-            /**
-             * Format: date-time
-             * @description When it begins to hold: now, or later
-             */
-            effectiveFrom?: string;
-            /**
-             * @description In USD per million tokens
-             * @example 3
-             */
-            inputUsd: string;
-            /**
-             * @description In USD per million tokens
-             * @example 15
-             */
-            outputUsd: string;
-            /**
-             * @description In USD per million tokens
-             * @example 0.3
-             */
-            cacheReadUsd: string;
-            /**
-             * @description In USD per million tokens
-             * @example 3.75
-             */
-            cacheWriteUsd: string;
-        };
-        RoutingRule: {
-            taskType?: string;
-            minPriority?: number;
-            minComplexity?: number;
-            /** @example 120000 */
-            maxEstimatedTokens?: string;
-            /** Format: uuid */
-            projectId?: string;
-            /** @enum {string} */
-            tier?: "haiku" | "sonnet" | "opus";
-            model?: string;
-        };
-        TierModels: {
-            /** @example claude-haiku-4-5 */
-            haiku: string;
-            /** @example claude-sonnet-4-6 */
-            sonnet: string;
-            /** @example claude-opus-4-6 */
-            opus: string;
-        };
-        ModelRouting: {
-            enabled: boolean;
-            rules: components["schemas"]["RoutingRule"][];
-            /** @description The model of each tier */
-            tiers: components["schemas"]["TierModels"];
-            /** @description 0 until somebody has set it */
-            version: number;
-        };
-        RoutingRuleRequest: {
-            /**
-             * @description Only tasks of this type
-             * @example review
-             */
-            taskType?: string;
-            /** @description Only tasks of at least this priority */
-            minPriority?: number;
-            /** @description Only tasks of at least this estimatedComplexity */
-            minComplexity?: number;
-            /** @description Only tasks of which no more is expected */
-            maxEstimatedTokens?: string | number;
-            /**
-             * Format: uuid
-             * @description Only tasks of this project
-             */
-            projectId?: string;
-            /**
-             * @description They get the model of this tier
-             * @enum {string}
-             */
-            tier?: "haiku" | "sonnet" | "opus";
-            /**
-             * @description They get this model; instead of a tier
-             * @example claude-sonnet-4-6
-             */
-            model?: string;
-        };
-        TierModelsRequest: {
-            /** @example claude-sonnet-4-6 */
-            haiku?: string;
-            /** @example claude-sonnet-4-6 */
-            sonnet?: string;
-            /** @example claude-sonnet-4-6 */
-            opus?: string;
-        };
-        SetModelRouting: {
-            /** @description Whether runs are given models */
-            enabled: boolean;
-            /** @description The first that holds for a task counts, and before the server's own */
-            rules: components["schemas"]["RoutingRuleRequest"][];
-            /** @description The models of the tiers; the server's for those left out */
-            tiers: components["schemas"]["TierModelsRequest"];
-        };
-        ModelChoice: {
-            /** @example claude-sonnet-4-6 */
-            model: string;
-            /**
-             * @description null: the model has no price
-             * @enum {string|null}
-             */
-            tier: "haiku" | "sonnet" | "opus" | null;
-            /**
-             * @description own: one of the workspace's rules; the others are the server's
-             * @enum {string}
-             */
-            rule: "critical" | "complex" | "boilerplate" | "small" | "default" | "own";
-            /** @description Which of the rules it was, from 0 on */
-            index?: number;
-            /** @description Whether runs are given models at all */
-            enabled: boolean;
-        };
-        ModelSavings: {
-            /** @example claude-haiku-4-5 */
-            model: string;
-            /** @example 120000 */
-            tokens: string;
-            /**
-             * @description In USD
-             * @example 1.26
-             */
-            actualUsd: string;
-            /**
-             * @description Of the dearest tier's model
-             * @example 6.3
-             */
-            dearestUsd: string;
-            /**
-             * @description Below zero: it cost more
-             * @example 5.04
-             */
-            savedUsd: string;
-            /** @example 80 */
-            savedPercent: number | null;
-        };
-        RoutingSavings: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /**
-             * @description The model of the tier opus
-             * @example claude-opus-4-6
-             */
-            dearestModel: string;
-            /**
-             * @description Those that are compared
-             * @example 120000
-             */
-            tokens: string;
-            /**
-             * @description Those that are not: the model, or the dearest one, had no price
-             * @example 120000
-             */
-            unpricedTokens: string;
-            /**
-             * @description In USD
-             * @example 1.26
-             */
-            actualUsd: string;
-            /**
-             * @description Had the dearest model used the same tokens
-             * @example 6.3
-             */
-            dearestUsd: string;
-            /**
-             * @description Below zero: it cost more
-             * @example 5.04
-             */
-            savedUsd: string;
-            /**
-             * @description Of dearestUsd, with one decimal; null while that is 0
-             * @example 80
-             */
-            savedPercent: number | null;
-            /** @description The most saved first */
-            models: components["schemas"]["ModelSavings"][];
-        };
-        UsageSums: {
-            /** @description A day, an id, or the name of a model; null: of no project */
-            key: string | null;
-            /** @description Of the agent or project, or the title of the task; null of days and models */
-            name: string | null;
-            /**
-             * Format: int64
-             * @example 1234567
-             */
-            inputTokens: string;
-            /**
-             * Format: int64
-             * @example 1234567
-             */
-            outputTokens: string;
-            /**
-             * Format: int64
-             * @example 1234567
-             */
-            cacheReadTokens: string;
-            /**
-             * Format: int64
-             * @example 1234567
-             */
-            cacheWriteTokens: string;
-            /**
-             * Format: int64
-             * @description The four of them together
-             * @example 1234567
-             */
-            totalTokens: string;
-            /**
-             * @description In USD, of the reports that have a price; null: none of them has
-             * @example 12.34
-             */
-            costUsd: string | null;
-            reports: number;
-            /** @description Of models that had no price then */
-            reportsWithoutPrice: number;
-        };
-        UsagePage: {
-            items: components["schemas"]["UsageSums"][];
-            nextCursor: string | null;
-        };
-        EstimateFigures: {
-            /** @description Tasks that have completed */
-            tasks: number;
-            /** @description Of these, tasks whose runs reported no usage; the other numbers are without them */
-            unreported: number;
-            /**
-             * @description What they were expected to use
-             * @example 8970
-             */
-            estimatedTokens: string;
-            /**
-             * @description What all of their runs used
-             * @example 8970
-             */
-            usedTokens: string;
-            /**
-             * @description The median of used / estimated
-             * @example 1.04
-             */
-            medianRatio: number | null;
-            /**
-             * @description The share of tasks whose usage differs from the estimate by 20 % of it at most; 0 to 1
-             * @example 0.72
-             */
-            within20Percent: number | null;
-        };
-        KindEstimates: {
-            /** @description Tasks that have completed */
-            tasks: number;
-            /** @description Of these, tasks whose runs reported no usage; the other numbers are without them */
-            unreported: number;
-            /**
-             * @description What they were expected to use
-             * @example 8970
-             */
-            estimatedTokens: string;
-            /**
-             * @description What all of their runs used
-             * @example 8970
-             */
-            usedTokens: string;
-            /**
-             * @description The median of used / estimated
-             * @example 1.04
-             */
-            medianRatio: number | null;
-            /**
-             * @description The share of tasks whose usage differs from the estimate by 20 % of it at most; 0 to 1
-             * @example 0.72
-             */
-            within20Percent: number | null;
-            /** @example development */
-            taskType: string;
-            /** Format: uuid */
-            projectId: string | null;
-        };
-        EstimateReport: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            total: components["schemas"]["EstimateFigures"];
-            /** @description By type and project: the 500 with most tasks, these first */
-            items: components["schemas"]["KindEstimates"][];
-            /** @description There are more than these */
-            more: boolean;
-        };
-        UsageCost: {
-            /**
-             * Format: uuid
-             * @description null for a project, as its title, type and time are
-             */
-            taskId: string | null;
-            title: string | null;
-            taskType: string | null;
-            /** Format: date-time */
-            completedAt: string | null;
-            /**
-             * Format: uuid
-             * @description null for what belongs to none
-             */
-            projectId: string | null;
-            projectName: string | null;
-            /** @description Completed tasks */
-            tasks: number;
-            /** @description Their runs, failed ones among them */
-            runs: number;
-            /**
-             * @description What all of these runs used
-             * @example 8970
-             */
-            usedTokens: string;
-            /**
-             * @description In USD, by the prices of the models
-             * @example 0.042
-             */
-            costUsd: string;
-        };
-        UsageCostPage: {
-            items: components["schemas"]["UsageCost"][];
-            nextCursor: string | null;
-        };
-        BudgetAlert: {
-            /** Format: date-time */
-            at: string;
-            /**
-             * @description critical: it is used up
-             * @enum {string}
-             */
-            level: "warning" | "critical";
-            /**
-             * @description The step that was reached, in percent
-             * @enum {number}
-             */
-            threshold: 50 | 75 | 90 | 100;
-            /** @description consumed of allocated then, rounded down */
-            percentUsed: number;
-            /**
-             * @description Tokens of the budget then
-             * @example 750000
-             */
-            allocated: string;
-            /**
-             * @description Tokens used then
-             * @example 750000
-             */
-            consumed: string;
-            /** @example 75 % of the budget of the project is used */
-            message: string;
-        };
-        BudgetAlertPage: {
-            items: components["schemas"]["BudgetAlert"][];
-            nextCursor: string | null;
-        };
-        BurnRates: {
-            /**
-             * @description 24 times what was used in the last hour
-             * @example 125000
-             */
-            lastHour: string;
-            /**
-             * @description What was used in the last 24 hours
-             * @example 125000
-             */
-            lastDay: string;
-            /**
-             * @description The mean since the period began
-             * @example 125000
-             */
-            period: string;
-            /**
-             * @description A weighted mean of the last 48 hours: each counts half as much as the one six hours later
-             * @example 125000
-             */
-            ewma: string;
-        };
-        Throttle: {
-            /** @description Runs that may go on at once */
-            maxRuns: number;
-            /** Format: date-time */
-            since: string;
-        };
-        Projection: {
-            /** Format: uuid */
-            budgetId: string;
-            /**
-             * @description Not used
-             * @example 125000
-             */
-            remainingTokens: string;
-            /**
-             * @description Neither used nor held by runs
-             * @example 125000
-             */
-            availableTokens: string;
-            /**
-             * @description Tokens a day: those of the last 24 hours
-             * @example 125000
-             */
-            dailyBurnRate: string;
-            /** @description Tokens a day */
-            burnRates: components["schemas"]["BurnRates"];
-            /**
-             * @description At dailyBurnRate; null: nothing was used
-             * @example 6.5
-             */
-            daysUntilExhaustion: number | null;
-            /**
-             * @description At the fastest of burnRates; null: never
-             * @example 6.5
-             */
-            earliestDaysUntilExhaustion: number | null;
-            /**
-             * @description At the slowest of burnRates; null: never
-             * @example 6.5
-             */
-            latestDaysUntilExhaustion: number | null;
-            /**
-             * Format: date-time
-             * @description After daysUntilExhaustion; null: never, or not in a hundred years
-             */
-            projectedExhaustionDate: string | null;
-            /** Format: date-time */
-            periodEnd: string;
-            /** @description Whether it lasts until periodEnd at dailyBurnRate */
-            willLastPeriod: boolean;
-            /**
-             * @description PAUSE: nothing is available, or exhausted within an hour at the fastest rate. THROTTLE: exhausted within 7 days. CONTINUE: otherwise, and when the period ends before
-             * @enum {string}
-             */
-            recommendation: "CONTINUE" | "THROTTLE" | "PAUSE";
-            /** @description The limit that the coordinator has set by it; null: none */
-            throttle: components["schemas"]["Throttle"] | null;
-            /**
-             * Format: date-time
-             * @description When this was so
-             */
-            at: string;
-        };
-        LimitReporter: {
-            /** Format: uuid */
-            runId: string;
-            /** Format: uuid */
-            agentId: string;
-            agentName: string;
-            /** Format: date-time */
-            at: string;
-        };
-        ProviderLimit: {
-            /** Format: uuid */
-            id: string;
-            /** @example anthropic */
-            provider: string;
-            /** @description null: all of its models */
-            model: string | null;
-            /** @enum {string} */
-            kind: "rate_limited" | "quota_exhausted";
-            /** Format: date-time */
-            since: string;
-            /** Format: date-time */
-            until: string;
-            /** @description The run that told of it last */
-            reportedBy: components["schemas"]["LimitReporter"];
-        };
-        ProviderLimitList: {
-            items: components["schemas"]["ProviderLimit"][];
         };
         Agent: {
             /** Format: uuid */
@@ -6807,6 +6180,633 @@ export interface components {
             /** @description What goes on now and will not for long, such as API keys in use that end within 14 days. */
             warnings?: string[];
         };
+        UsageSums: {
+            /** @description A day, an id, or the name of a model; null: of no project */
+            key: string | null;
+            /** @description Of the agent or project, or the title of the task; null of days and models */
+            name: string | null;
+            /**
+             * Format: int64
+             * @example 1234567
+             */
+            inputTokens: string;
+            /**
+             * Format: int64
+             * @example 1234567
+             */
+            outputTokens: string;
+            /**
+             * Format: int64
+             * @example 1234567
+             */
+            cacheReadTokens: string;
+            /**
+             * Format: int64
+             * @example 1234567
+             */
+            cacheWriteTokens: string;
+            /**
+             * Format: int64
+             * @description The four of them together
+             * @example 1234567
+             */
+            totalTokens: string;
+            /**
+             * @description In USD, of the reports that have a price; null: none of them has
+             * @example 12.34
+             */
+            costUsd: string | null;
+            reports: number;
+            /** @description Of models that had no price then */
+            reportsWithoutPrice: number;
+        };
+        UsagePage: {
+            items: components["schemas"]["UsageSums"][];
+            nextCursor: string | null;
+        };
+        EstimateFigures: {
+            /** @description Tasks that have completed */
+            tasks: number;
+            /** @description Of these, tasks whose runs reported no usage; the other numbers are without them */
+            unreported: number;
+            /**
+             * @description What they were expected to use
+             * @example 8970
+             */
+            estimatedTokens: string;
+            /**
+             * @description What all of their runs used
+             * @example 8970
+             */
+            usedTokens: string;
+            /**
+             * @description The median of used / estimated
+             * @example 1.04
+             */
+            medianRatio: number | null;
+            /**
+             * @description The share of tasks whose usage differs from the estimate by 20 % of it at most; 0 to 1
+             * @example 0.72
+             */
+            within20Percent: number | null;
+        };
+        KindEstimates: {
+            /** @description Tasks that have completed */
+            tasks: number;
+            /** @description Of these, tasks whose runs reported no usage; the other numbers are without them */
+            unreported: number;
+            /**
+             * @description What they were expected to use
+             * @example 8970
+             */
+            estimatedTokens: string;
+            /**
+             * @description What all of their runs used
+             * @example 8970
+             */
+            usedTokens: string;
+            /**
+             * @description The median of used / estimated
+             * @example 1.04
+             */
+            medianRatio: number | null;
+            /**
+             * @description The share of tasks whose usage differs from the estimate by 20 % of it at most; 0 to 1
+             * @example 0.72
+             */
+            within20Percent: number | null;
+            /** @example development */
+            taskType: string;
+            /** Format: uuid */
+            projectId: string | null;
+        };
+        EstimateReport: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            total: components["schemas"]["EstimateFigures"];
+            /** @description By type and project: the 500 with most tasks, these first */
+            items: components["schemas"]["KindEstimates"][];
+            /** @description There are more than these */
+            more: boolean;
+        };
+        UsageCost: {
+            /**
+             * Format: uuid
+             * @description null for a project, as its title, type and time are
+             */
+            taskId: string | null;
+            title: string | null;
+            taskType: string | null;
+            /** Format: date-time */
+            completedAt: string | null;
+            /**
+             * Format: uuid
+             * @description null for what belongs to none
+             */
+            projectId: string | null;
+            projectName: string | null;
+            /** @description Completed tasks */
+            tasks: number;
+            /** @description Their runs, failed ones among them */
+            runs: number;
+            /**
+             * @description What all of these runs used
+             * @example 8970
+             */
+            usedTokens: string;
+            /**
+             * @description In USD, by the prices of the models
+             * @example 0.042
+             */
+            costUsd: string;
+        };
+        UsageCostPage: {
+            items: components["schemas"]["UsageCost"][];
+            nextCursor: string | null;
+        };
+        ModelPrice: {
+            /** @example claude-sonnet-4 */
+            model: string;
+            /**
+             * @description haiku: the cheapest, for simple work; sonnet: for most; opus: the dearest
+             * @enum {string}
+             */
+            tier: "haiku" | "sonnet" | "opus";
+            /**
+             * Format: date-time
+             * @description It holds until the next one of the model
+             */
+            effectiveFrom: string;
+            /**
+             * @description In USD per million tokens
+             * @example 3
+             */
+            inputUsd: string;
+            /**
+             * @description In USD per million tokens
+             * @example 15
+             */
+            outputUsd: string;
+            /**
+             * @description In USD per million tokens
+             * @example 0.3
+             */
+            cacheReadUsd: string;
+            /**
+             * @description In USD per million tokens
+             * @example 3.75
+             */
+            cacheWriteUsd: string;
+            /**
+             * @description null: it came with the installation
+             * @example user:0190…
+             */
+            createdBy: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ModelPricePage: {
+            items: components["schemas"]["ModelPrice"][];
+            nextCursor: string | null;
+        };
+        CreateModelPrice: {
+            /** @example claude-sonnet-4 */
+            model: string;
+            /**
+             * @description haiku: the cheapest, for simple work; sonnet: for most; opus: the dearest
+             * @enum {string}
+             */
+            tier: "haiku" | "sonnet" | "opus";
+            /**
+             * Format: date-time
+             * @description When it begins to hold: now, or later
+             */
+            effectiveFrom?: string;
+            /**
+             * @description In USD per million tokens
+             * @example 3
+             */
+            inputUsd: string;
+            /**
+             * @description In USD per million tokens
+             * @example 15
+             */
+            outputUsd: string;
+            /**
+             * @description In USD per million tokens
+             * @example 0.3
+             */
+            cacheReadUsd: string;
+            /**
+             * @description In USD per million tokens
+             * @example 3.75
+             */
+            cacheWriteUsd: string;
+        };
+        RoutingRule: {
+            taskType?: string;
+            minPriority?: number;
+            minComplexity?: number;
+            /** @example 120000 */
+            maxEstimatedTokens?: string;
+            /** Format: uuid */
+            projectId?: string;
+            /** @enum {string} */
+            tier?: "haiku" | "sonnet" | "opus";
+            model?: string;
+        };
+        TierModels: {
+            /** @example claude-haiku-4-5 */
+            haiku: string;
+            /** @example claude-sonnet-4-6 */
+            sonnet: string;
+            /** @example claude-opus-4-6 */
+            opus: string;
+        };
+        ModelRouting: {
+            enabled: boolean;
+            rules: components["schemas"]["RoutingRule"][];
+            /** @description The model of each tier */
+            tiers: components["schemas"]["TierModels"];
+            /** @description 0 until somebody has set it */
+            version: number;
+        };
+        RoutingRuleRequest: {
+            /**
+             * @description Only tasks of this type
+             * @example review
+             */
+            taskType?: string;
+            /** @description Only tasks of at least this priority */
+            minPriority?: number;
+            /** @description Only tasks of at least this estimatedComplexity */
+            minComplexity?: number;
+            /** @description Only tasks of which no more is expected */
+            maxEstimatedTokens?: string | number;
+            /**
+             * Format: uuid
+             * @description Only tasks of this project
+             */
+            projectId?: string;
+            /**
+             * @description They get the model of this tier
+             * @enum {string}
+             */
+            tier?: "haiku" | "sonnet" | "opus";
+            /**
+             * @description They get this model; instead of a tier
+             * @example claude-sonnet-4-6
+             */
+            model?: string;
+        };
+        TierModelsRequest: {
+            /** @example claude-sonnet-4-6 */
+            haiku?: string;
+            /** @example claude-sonnet-4-6 */
+            sonnet?: string;
+            /** @example claude-sonnet-4-6 */
+            opus?: string;
+        };
+        SetModelRouting: {
+            /** @description Whether runs are given models */
+            enabled: boolean;
+            /** @description The first that holds for a task counts, and before the server's own */
+            rules: components["schemas"]["RoutingRuleRequest"][];
+            /** @description The models of the tiers; the server's for those left out */
+            tiers: components["schemas"]["TierModelsRequest"];
+        };
+        ModelChoice: {
+            /** @example claude-sonnet-4-6 */
+            model: string;
+            /**
+             * @description null: the model has no price
+             * @enum {string|null}
+             */
+            tier: "haiku" | "sonnet" | "opus" | null;
+            /**
+             * @description own: one of the workspace's rules; the others are the server's
+             * @enum {string}
+             */
+            rule: "critical" | "complex" | "boilerplate" | "small" | "default" | "own";
+            /** @description Which of the rules it was, from 0 on */
+            index?: number;
+            /** @description Whether runs are given models at all */
+            enabled: boolean;
+        };
+        ModelSavings: {
+            /** @example claude-haiku-4-5 */
+            model: string;
+            /** @example 120000 */
+            tokens: string;
+            /**
+             * @description In USD
+             * @example 1.26
+             */
+            actualUsd: string;
+            /**
+             * @description Of the dearest tier's model
+             * @example 6.3
+             */
+            dearestUsd: string;
+            /**
+             * @description Below zero: it cost more
+             * @example 5.04
+             */
+            savedUsd: string;
+            /** @example 80 */
+            savedPercent: number | null;
+        };
+        RoutingSavings: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /**
+             * @description The model of the tier opus
+             * @example claude-opus-4-6
+             */
+            dearestModel: string;
+            /**
+             * @description Those that are compared
+             * @example 120000
+             */
+            tokens: string;
+            /**
+             * @description Those that are not: the model, or the dearest one, had no price
+             * @example 120000
+             */
+            unpricedTokens: string;
+            /**
+             * @description In USD
+             * @example 1.26
+             */
+            actualUsd: string;
+            /**
+             * @description Had the dearest model used the same tokens
+             * @example 6.3
+             */
+            dearestUsd: string;
+            /**
+             * @description Below zero: it cost more
+             * @example 5.04
+             */
+            savedUsd: string;
+            /**
+             * @description Of dearestUsd, with one decimal; null while that is 0
+             * @example 80
+             */
+            savedPercent: number | null;
+            /** @description The most saved first */
+            models: components["schemas"]["ModelSavings"][];
+        };
+        LimitReporter: {
+            /** Format: uuid */
+            runId: string;
+            /** Format: uuid */
+            agentId: string;
+            agentName: string;
+            /** Format: date-time */
+            at: string;
+        };
+        ProviderLimit: {
+            /** Format: uuid */
+            id: string;
+            /** @example anthropic */
+            provider: string;
+            /** @description null: all of its models */
+            model: string | null;
+            /** @enum {string} */
+            kind: "rate_limited" | "quota_exhausted";
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
+            /** @description The run that told of it last */
+            reportedBy: components["schemas"]["LimitReporter"];
+        };
+        ProviderLimitList: {
+            items: components["schemas"]["ProviderLimit"][];
+        };
+        CreateBudget: {
+            /** @enum {string} */
+            scope: "global" | "project" | "milestone" | "task";
+            /**
+             * Format: uuid
+             * @description The project, milestone or task; may be left out with the scope global
+             */
+            scopeId?: string;
+            /** @description Tokens that may be used in the period */
+            allocated: string | number;
+            /** Format: date-time */
+            periodStart: string;
+            /**
+             * Format: date-time
+             * @description The first moment that is no longer in it
+             */
+            periodEnd: string;
+            /**
+             * @description What happens to running tasks when it is used up: they are paused, may finish, or are cancelled; `pause` when left out
+             * @enum {string}
+             */
+            policy?: "pause" | "finish" | "abort";
+        };
+        Budget: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            scope: "global" | "project" | "milestone" | "task";
+            /**
+             * Format: uuid
+             * @description With the scope global, the workspace
+             */
+            scopeId: string;
+            /**
+             * @description The name of the project or milestone, or the title of the task; null with the scope global
+             * @example Invoices
+             */
+            scopeName: string | null;
+            /** @example 1000000 */
+            allocated: string;
+            /**
+             * @description Held by live runs
+             * @example 1000000
+             */
+            reserved: string;
+            /**
+             * @description Used in the period
+             * @example 1000000
+             */
+            consumed: string;
+            /**
+             * @description allocated - consumed; below 0 when more was used
+             * @example 1000000
+             */
+            remaining: string;
+            /**
+             * @description allocated - consumed - reserved
+             * @example 1000000
+             */
+            available: string;
+            /** @description consumed of allocated, rounded down */
+            percentUsed: number;
+            /** Format: date-time */
+            periodStart: string;
+            /** Format: date-time */
+            periodEnd: string;
+            /** @enum {string} */
+            policy: "pause" | "finish" | "abort";
+            /** @description Its period is now */
+            isActive: boolean;
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        BudgetPage: {
+            items: components["schemas"]["Budget"][];
+            nextCursor: string | null;
+        };
+        ChangeBudget: {
+            allocated?: string | number;
+            /** Format: date-time */
+            periodStart?: string;
+            /** Format: date-time */
+            periodEnd?: string;
+            /** @enum {string} */
+            policy?: "pause" | "finish" | "abort";
+        };
+        ReallocateBudget: {
+            /**
+             * Format: uuid
+             * @description The budget that gets the tokens
+             */
+            to: string;
+            amount: string | number;
+        };
+        Reallocation: {
+            from: components["schemas"]["Budget"];
+            to: components["schemas"]["Budget"];
+        };
+        BudgetAlert: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description critical: it is used up
+             * @enum {string}
+             */
+            level: "warning" | "critical";
+            /**
+             * @description The step that was reached, in percent
+             * @enum {number}
+             */
+            threshold: 50 | 75 | 90 | 100;
+            /** @description consumed of allocated then, rounded down */
+            percentUsed: number;
+            /**
+             * @description Tokens of the budget then
+             * @example 750000
+             */
+            allocated: string;
+            /**
+             * @description Tokens used then
+             * @example 750000
+             */
+            consumed: string;
+            /** @example 75 % of the budget of the project is used */
+            message: string;
+        };
+        BudgetAlertPage: {
+            items: components["schemas"]["BudgetAlert"][];
+            nextCursor: string | null;
+        };
+        BurnRates: {
+            /**
+             * @description 24 times what was used in the last hour
+             * @example 125000
+             */
+            lastHour: string;
+            /**
+             * @description What was used in the last 24 hours
+             * @example 125000
+             */
+            lastDay: string;
+            /**
+             * @description The mean since the period began
+             * @example 125000
+             */
+            period: string;
+            /**
+             * @description A weighted mean of the last 48 hours: each counts half as much as the one six hours later
+             * @example 125000
+             */
+            ewma: string;
+        };
+        Throttle: {
+            /** @description Runs that may go on at once */
+            maxRuns: number;
+            /** Format: date-time */
+            since: string;
+        };
+        Projection: {
+            /** Format: uuid */
+            budgetId: string;
+            /**
+             * @description Not used
+             * @example 125000
+             */
+            remainingTokens: string;
+            /**
+             * @description Neither used nor held by runs
+             * @example 125000
+             */
+            availableTokens: string;
+            /**
+             * @description Tokens a day: those of the last 24 hours
+             * @example 125000
+             */
+            dailyBurnRate: string;
+            /** @description Tokens a day */
+            burnRates: components["schemas"]["BurnRates"];
+            /**
+             * @description At dailyBurnRate; null: nothing was used
+             * @example 6.5
+             */
+            daysUntilExhaustion: number | null;
+            /**
+             * @description At the fastest of burnRates; null: never
+             * @example 6.5
+             */
+            earliestDaysUntilExhaustion: number | null;
+            /**
+             * @description At the slowest of burnRates; null: never
+             * @example 6.5
+             */
+            latestDaysUntilExhaustion: number | null;
+            /**
+             * Format: date-time
+             * @description After daysUntilExhaustion; null: never, or not in a hundred years
+             */
+            projectedExhaustionDate: string | null;
+            /** Format: date-time */
+            periodEnd: string;
+            /** @description Whether it lasts until periodEnd at dailyBurnRate */
+            willLastPeriod: boolean;
+            /**
+             * @description PAUSE: nothing is available, or exhausted within an hour at the fastest rate. THROTTLE: exhausted within 7 days. CONTINUE: otherwise, and when the period ends before
+             * @enum {string}
+             */
+            recommendation: "CONTINUE" | "THROTTLE" | "PAUSE";
+            /** @description The limit that the coordinator has set by it; null: none */
+            throttle: components["schemas"]["Throttle"] | null;
+            /**
+             * Format: date-time
+             * @description When this was so
+             */
+            at: string;
+        };
         HeldSession: {
             /** Format: uuid */
             runId: string;
@@ -8874,675 +8874,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Limits"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listBudgets: {
-        parameters: {
-            query?: {
-                /** @description How many items a page has at most. */
-                limit?: number;
-                /** @description `nextCursor` of the previous page, as it is. */
-                cursor?: string;
-                scope?: "global" | "project" | "milestone" | "task";
-                scopeId?: string;
-                /** @description Only those whose period is now */
-                active?: boolean;
-            };
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BudgetPage"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    createBudget: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters; repeats within 24 hours get the first answer. */
-                "Idempotency-Key"?: string;
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CreateBudget"];
-            };
-        };
-        responses: {
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Budget"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getBudget: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Budget"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    changeBudget: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The version that the change is meant for, as the ETag gave it: `"3"`. */
-                "If-Match"?: string;
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ChangeBudget"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Budget"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    reallocateBudget: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters; repeats within 24 hours get the first answer. */
-                "Idempotency-Key"?: string;
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReallocateBudget"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Reallocation"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listModelPrices: {
-        parameters: {
-            query?: {
-                /** @description How many items a page has at most. */
-                limit?: number;
-                /** @description `nextCursor` of the previous page, as it is. */
-                cursor?: string;
-                /** @description The prices under its name, and under the shorter ones that it may have them by */
-                model?: string;
-                /** @description The prices that hold at this time; else all */
-                at?: string;
-            };
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelPricePage"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    createModelPrice: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CreateModelPrice"];
-            };
-        };
-        responses: {
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelPrice"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getModelRouting: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelRouting"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    setModelRouting: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The version that the change is meant for, as the ETag gave it: `"3"`. */
-                "If-Match"?: string;
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SetModelRouting"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelRouting"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getModelRoutingPreview: {
-        parameters: {
-            query?: {
-                /** @description Left out: of one that no rule names */
-                taskType?: string;
-                /** @description 5 by default, as of tasks */
-                priority?: number;
-                estimatedComplexity?: number;
-                estimatedTokens?: string;
-                projectId?: string;
-            };
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelChoice"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getModelRoutingSavings: {
-        parameters: {
-            query?: {
-                /** @description 30 days before `to` by default */
-                from?: string;
-                /** @description Itself not included; now by default */
-                to?: string;
-            };
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RoutingSavings"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listUsage: {
-        parameters: {
-            query?: {
-                /** @description How many items a page has at most. */
-                limit?: number;
-                /** @description `nextCursor` of the previous page, as it is. */
-                cursor?: string;
-                /** @description What each item sums up. Default: day */
-                groupBy?: "day" | "agent" | "task" | "project" | "model";
-                /** @description The first day, in UTC. Default: 29 days before the last */
-                from?: string;
-                /** @description The last day, in UTC. Default: today */
-                to?: string;
-                /** @description Usage of tasks that were in the project at that time */
-                projectId?: string;
-                /** @description With groupBy=day */
-                agentId?: string;
-                /** @description With groupBy=day */
-                taskId?: string;
-                /** @description With groupBy=day */
-                model?: string;
-                /** @description csv: all items as a file, whatever `limit` and `cursor` say; so does Accept: text/csv */
-                format?: "json" | "csv";
-            };
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UsagePage"];
-                    "text/csv": string;
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getEstimateReport: {
-        parameters: {
-            query?: {
-                /** @description Tasks that have completed at this time or later; 30 days before `to` when left out */
-                from?: string;
-                /** @description Tasks that have completed before this time; now when left out. 366 days after `from` at most */
-                to?: string;
-            };
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EstimateReport"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listUsageCosts: {
-        parameters: {
-            query?: {
-                /** @description How many items a page has at most. */
-                limit?: number;
-                /** @description `nextCursor` of the previous page, as it is. */
-                cursor?: string;
-                /** @description task when left out */
-                groupBy?: "task" | "project";
-                /** @description Tasks that have completed at this time or later; 30 days before `to` when left out */
-                from?: string;
-                /** @description Tasks that have completed before this time; now when left out. 366 days after `from` at most */
-                to?: string;
-            };
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UsageCostPage"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listBudgetAlerts: {
-        parameters: {
-            query?: {
-                /** @description How many items a page has at most. */
-                limit?: number;
-                /** @description `nextCursor` of the previous page, as it is. */
-                cursor?: string;
-            };
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BudgetAlertPage"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getProjection: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Projection"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listProviderLimits: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProviderLimitList"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    removeProviderLimit: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
-                "X-Workspace-Id"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProviderLimit"];
                 };
             };
             /** @description A refusal */
@@ -12537,6 +11868,675 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SystemHealth"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUsage: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page, as it is. */
+                cursor?: string;
+                /** @description What each item sums up. Default: day */
+                groupBy?: "day" | "agent" | "task" | "project" | "model";
+                /** @description The first day, in UTC. Default: 29 days before the last */
+                from?: string;
+                /** @description The last day, in UTC. Default: today */
+                to?: string;
+                /** @description Usage of tasks that were in the project at that time */
+                projectId?: string;
+                /** @description With groupBy=day */
+                agentId?: string;
+                /** @description With groupBy=day */
+                taskId?: string;
+                /** @description With groupBy=day */
+                model?: string;
+                /** @description csv: all items as a file, whatever `limit` and `cursor` say; so does Accept: text/csv */
+                format?: "json" | "csv";
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsagePage"];
+                    "text/csv": string;
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEstimateReport: {
+        parameters: {
+            query?: {
+                /** @description Tasks that have completed at this time or later; 30 days before `to` when left out */
+                from?: string;
+                /** @description Tasks that have completed before this time; now when left out. 366 days after `from` at most */
+                to?: string;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EstimateReport"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUsageCosts: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page, as it is. */
+                cursor?: string;
+                /** @description task when left out */
+                groupBy?: "task" | "project";
+                /** @description Tasks that have completed at this time or later; 30 days before `to` when left out */
+                from?: string;
+                /** @description Tasks that have completed before this time; now when left out. 366 days after `from` at most */
+                to?: string;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageCostPage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listModelPrices: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page, as it is. */
+                cursor?: string;
+                /** @description The prices under its name, and under the shorter ones that it may have them by */
+                model?: string;
+                /** @description The prices that hold at this time; else all */
+                at?: string;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelPricePage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createModelPrice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateModelPrice"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelPrice"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getModelRouting: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelRouting"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setModelRouting: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version that the change is meant for, as the ETag gave it: `"3"`. */
+                "If-Match"?: string;
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetModelRouting"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelRouting"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getModelRoutingPreview: {
+        parameters: {
+            query?: {
+                /** @description Left out: of one that no rule names */
+                taskType?: string;
+                /** @description 5 by default, as of tasks */
+                priority?: number;
+                estimatedComplexity?: number;
+                estimatedTokens?: string;
+                projectId?: string;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelChoice"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getModelRoutingSavings: {
+        parameters: {
+            query?: {
+                /** @description 30 days before `to` by default */
+                from?: string;
+                /** @description Itself not included; now by default */
+                to?: string;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingSavings"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listProviderLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderLimitList"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeProviderLimit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderLimit"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBudgets: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page, as it is. */
+                cursor?: string;
+                scope?: "global" | "project" | "milestone" | "task";
+                scopeId?: string;
+                /** @description Only those whose period is now */
+                active?: boolean;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetPage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters; repeats within 24 hours get the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateBudget"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version that the change is meant for, as the ETag gave it: `"3"`. */
+                "If-Match"?: string;
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeBudget"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reallocateBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters; repeats within 24 hours get the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReallocateBudget"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reallocation"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBudgetAlerts: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page, as it is. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetAlertPage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getProjection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Projection"];
                 };
             };
             /** @description A refusal */

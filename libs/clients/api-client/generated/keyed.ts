@@ -6,8 +6,6 @@ export const KEYED: ReadonlySet<string> = new Set([
   "/api/v1/webhooks/{id}/test",
   "/api/v1/webhooks/{id}/replay",
   "/api/v1/pauses",
-  "/api/v1/budgets",
-  "/api/v1/budgets/{id}/reallocate",
   "/api/v1/agent-tasks",
   "/api/v1/agent-tasks/batch",
   "/api/v1/agent-tasks/bulk/cancel",
@@ -22,4 +20,6 @@ export const KEYED: ReadonlySet<string> = new Set([
   "/api/v1/runs/{runId}/questions",
   "/api/v1/questions/{id}/answer",
   "/api/v1/agents/{id}/terminate",
+  "/api/v1/budgets",
+  "/api/v1/budgets/{id}/reallocate",
 ]);
