@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkRebuildable } from '#lib/invariants';
+import { readFaultTimes } from '../support/fault-times.js';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
 import { Load } from './harness/load.js';
 import { PrivateValkey } from './harness/private-valkey.js';
 import { expectInvariants, expectNothingLost } from './harness/verdict.js';
 
-const STOPPED_MS = 60_000;
+const { valkeyStoppedSeconds: STOPPED_SECONDS } = readFaultTimes();
 const FLUSHES = 20;
 
 let valkey: PrivateValkey;
@@ -55,7 +56,8 @@ async function expectNobodyNoticed(): Promise<void> {
   await expectInvariants(fleet.db);
   for (const book of [load.clients, ...load.agents.map((agent) => agent.book)]) {
     expect({ failures: book.failures, broken: book.broken }).toEqual({ failures: 0, broken: 0 });
-    expect(book.slowestMs).toBeLessThan(5_000);
+    // Nobody waits for Valkey to come back.
+    expect(book.slowestMs).toBeLessThan(STOPPED_SECONDS * 1_000);
   }
 }
 
@@ -78,14 +80,14 @@ describe('Valkey', () => {
     await expectNobodyNoticed();
   });
 
-  it('stopped for a minute under load: the API goes on answering, and nobody is taken for dead', async () => {
+  it(`stopped for ${STOPPED_SECONDS} seconds under load: the API goes on answering, and nobody is taken for dead`, async () => {
     valkey.pause();
     const before = load.created.length;
-    await delay(STOPPED_MS);
+    await delay(STOPPED_SECONDS * 1_000);
     const during = load.created.length - before;
     valkey.resume();
     await load.goesOn(100);
     await expectNobodyNoticed();
-    expect(during).toBeGreaterThan(STOPPED_MS / 1_000);
+    expect(during).toBeGreaterThan(STOPPED_SECONDS);
   });
 });

@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readFaultTimes } from '../../support/fault-times.js';
 import { waitFor } from '../../support/wait-for.js';
 import type { Report } from './report.js';
-import { FAULT_KINDS } from './schedule.js';
+import { planFaults } from './schedule.js';
 
 const MAIN = join(import.meta.dirname, '../../../dist/test/faults/chaos/main.js');
-const SEED = process.env['DROVER_CHAOS_SEED'] ?? '7';
+const SEED = process.env['DROVER_CHAOS_SEED'] ?? '950';
+const SECONDS = readFaultTimes().chaosSeconds;
 
 const folder = mkdtempSync(join(tmpdir(), 'drover-chaos-test-'));
 const runs: Run[] = [];
@@ -58,30 +60,31 @@ function processesOf(mark: string): string[] {
 }
 
 describe('a fleet under a schedule of faults', () => {
-  it('keeps every promise for two minutes', async () => {
+  it(`keeps every promise for ${SECONDS} seconds`, async () => {
     const json = join(folder, 'report.json');
-    const run = chaos({}, '--minutes', '2', '--seed', SEED, '--json', json);
+    const run = chaos({}, '--minutes', String(SECONDS / 60), '--seed', SEED, '--json', json);
     const [code] = await run.exited;
     const heard = run.said();
     if (code !== 0) throw new Error(`exit code ${String(code)}:\n${heard}`);
     const report = JSON.parse(readFileSync(json, 'utf8')) as Report;
     expect(report).toMatchObject({ ok: true, violations: [], violationCount: 0 });
-    expect(Object.keys(report.faults).sort()).toEqual([...FAULT_KINDS].sort());
+    const planned = planFaults(Number(SEED), SECONDS * 1_000).map(({ kind }) => kind);
+    expect(Object.keys(report.faults).sort()).toEqual([...new Set(planned)].sort());
     // Nothing is proved by a fleet that had nothing to do.
-    expect(report.tasks['acknowledged']).toBeGreaterThan(50);
-    expect(report.tasks['COMPLETED']).toBeGreaterThan(20);
+    expect(report.tasks['acknowledged']).toBeGreaterThan(20);
+    expect(report.tasks['COMPLETED']).toBeGreaterThan(10);
     expect(report.tasks['bySessions']).toBeGreaterThan(0);
-    expect(report.usageReports).toBeGreaterThan(20);
-    expect(report.samples).toBeGreaterThan(20);
+    expect(report.usageReports).toBeGreaterThan(10);
+    expect(report.samples).toBeGreaterThan(10);
     expect(report.invariants.length).toBeGreaterThan(5);
   }, 480_000);
 
-  it('leaves no process and no data when it is broken off', async () => {
+  it('leaves no process and no data when it is interrupted', async () => {
     const mark = `chaos-test-${process.pid}-${Date.now()}`;
     const env = { TMPDIR: folder, DROVER_CHAOS_MARK: mark };
     const run = chaos(env, '--minutes', '5', '--seed', SEED);
     const faults = () => run.said().match(/s: \w+/g) ?? [];
-    await waitFor('some faults', () => faults().length > 2);
+    await waitFor('a fault', () => faults().length > 0);
     expect(processesOf(mark).length).toBeGreaterThan(3);
     run.child.kill('SIGINT');
     expect((await run.exited)[0]).toBe(130);

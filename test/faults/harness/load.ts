@@ -43,9 +43,9 @@ export class Load {
   }
 
   /** Resolves when `more` tasks have been created from now on. */
-  async goesOn(more = 20, timeoutMs = 40_000): Promise<void> {
+  async goesOn(more = 20): Promise<void> {
     const target = this.created.length + more;
-    await waitFor('the load to go on', () => this.created.length >= target, timeoutMs).catch(
+    await waitFor('the load to go on', () => this.created.length >= target).catch(
       (error: unknown) => {
         throw new Error(`${String(error)}: ${this.describe()}`);
       },
@@ -58,19 +58,17 @@ export class Load {
   }
 
   /** No new tasks; resolves when all that were created are over, and every event is out. */
-  async stop(timeoutMs = 60_000): Promise<void> {
+  async stop(): Promise<void> {
     this.ended = true;
     this.wake();
     await Promise.all(this.producers);
     const { owner } = this.fleet.db;
-    await waitFor('all tasks to be over', async () => (await openTasks(owner)) === 0, timeoutMs);
-    await waitFor(
-      'all events to be out',
-      async () => (await unpublished(owner)) === 0,
-      timeoutMs,
-    ).catch(async (error: unknown) => {
-      throw new Error(`${String(error)}: ${await describeOutbox(owner)}`);
-    });
+    await waitFor('all tasks to be over', async () => (await openTasks(owner)) === 0);
+    await waitFor('all events to be out', async () => (await unpublished(owner)) === 0).catch(
+      async (error: unknown) => {
+        throw new Error(`${String(error)}: ${await describeOutbox(owner)}`);
+      },
+    );
     await Promise.all(this.agents.map((agent) => agent.leave()));
   }
 

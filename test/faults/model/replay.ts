@@ -1,11 +1,12 @@
 import fc from 'fast-check';
+import { readFaultTimes } from '../../support/fault-times.js';
 
 const { env } = process;
 const SEED = env['DROVER_MODEL_SEED'];
 const PATH = env['DROVER_MODEL_PATH'];
 
 /** How long it walks. */
-export const SECONDS = Number(env['DROVER_MODEL_SECONDS'] ?? 40);
+export const SECONDS = Number(env['DROVER_MODEL_SECONDS'] ?? readFaultTimes().modelSeconds);
 
 /** Which steps of the walk are taken: fast-check leaves out those that were not possible when it failed. */
 export const STEPS = env['DROVER_MODEL_STEPS'];
