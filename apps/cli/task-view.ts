@@ -18,9 +18,8 @@ export function isOver({ status, retryAt }: Task): boolean {
 }
 
 /** A task that rests because it has asked a person says so. */
-function standing({ status, pauseReason, pausedBy }: Task): string {
-  const hasAsked = pauseReason === 'question' && /^(?:run|agent):/.test(pausedBy ?? '');
-  return status === 'PAUSED' && hasAsked ? 'PAUSED, asks' : status;
+function standing({ status, pausedFor }: Task): string {
+  return status === 'PAUSED' && pausedFor === 'question' ? 'PAUSED, asks' : status;
 }
 
 export const TASK_COLUMNS: readonly Column<Task>[] = [

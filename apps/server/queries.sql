@@ -39,7 +39,7 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP
 UNION ALL
 SELECT 'questions', 'open', count(*)::float8 FROM questions WHERE status = 'open'
 UNION ALL
-SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMINATED' GROUP BY status
+SELECT 'agents', status, count(*)::float8 FROM agents a WHERE a.lifecycle <> 'TERMINATED' GROUP BY status
 UNION ALL
 SELECT 'outbox_events', name, count::float8 FROM unread
 UNION ALL

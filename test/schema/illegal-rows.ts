@@ -116,6 +116,14 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
       'agent_tasks_state_is_whole',
     ],
     [`UPDATE agent_tasks SET status = 'PAUSED' WHERE id = $task`, 'agent_tasks_state_is_whole'],
+    [
+      `UPDATE agent_tasks SET status = 'PAUSED', paused_at = now() WHERE id = $task`,
+      'agent_tasks_state_is_whole',
+    ],
+    [
+      `UPDATE agent_tasks SET status = 'PAUSED', paused_at = now(), paused_for = 'fun' WHERE id = $task`,
+      'agent_tasks_state_is_whole',
+    ],
     [`UPDATE agent_tasks SET status = 'COMPLETED' WHERE id = $task`, 'agent_tasks_state_is_whole'],
     [
       `UPDATE agent_tasks SET status = 'COMPLETED', completed_at = now() WHERE id = $held`,

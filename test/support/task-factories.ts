@@ -115,13 +115,14 @@ capable AS (
 task AS (
   INSERT INTO agent_tasks (workspace_id, id, status, version, required_capabilities, capability_key,
     run_id, agent_id, generation, title, task_type, priority, project_id, milestone_id, max_retries,
-    timeout_seconds, input_context, created_by, ready_at, assigned_at, started_at, paused_at,
+    timeout_seconds, input_context, created_by, ready_at, assigned_at, started_at, paused_at, paused_by, paused_for,
     completed_at, failed_at, failure_reason, aborted_at, abort_reason, archived_at)
   SELECT workspace_id, id, status, cardinality(way), capabilities, array_to_string(capabilities, ','),
     run_id, agent_id, CASE WHEN run_id IS NULL THEN 0 ELSE 1 END, $8, $9, $10, $11, $12, $13, $14, $15,
     $16, now(),
     CASE WHEN 'ASSIGNED' = ANY (way) THEN now() END, CASE WHEN 'RUNNING' = ANY (way) THEN now() END,
-    CASE status WHEN 'PAUSED' THEN now() END, CASE WHEN 'COMPLETED' = ANY (way) THEN now() END,
+    CASE status WHEN 'PAUSED' THEN now() END, CASE status WHEN 'PAUSED' THEN 'system' END,
+    CASE status WHEN 'PAUSED' THEN 'request' END, CASE WHEN 'COMPLETED' = ANY (way) THEN now() END,
     CASE status WHEN 'FAILED' THEN now() END, CASE status WHEN 'FAILED' THEN 'made to fail' END,
     CASE status WHEN 'ABORTED' THEN now() END, CASE status WHEN 'ABORTED' THEN 'cancelled' END,
     CASE status WHEN 'ARCHIVED' THEN now() END

@@ -75,9 +75,9 @@ it('offers what the server would do, by state', () => {
     'archive',
     '',
   ]);
-  const asking = { status: 'PAUSED', retryAt: null, pauseReason: 'question' } as const;
-  expect(legalCommands({ ...asking, pausedBy: 'run:1' })).toEqual(['cancel']);
-  expect(legalCommands({ ...asking, pausedBy: 'user:1' })).toEqual(['resume', 'cancel']);
+  const asking = { status: 'PAUSED', retryAt: null } as const;
+  expect(legalCommands({ ...asking, pausedFor: 'question' })).toEqual(['cancel']);
+  expect(legalCommands({ ...asking, pausedFor: 'request' })).toEqual(['resume', 'cancel']);
   expect(legalCommands({ status: 'ABORTED', retryAt: '2026-01-01T00:00:00Z' })).toEqual([
     'retry',
     'cancel',

@@ -59,12 +59,11 @@ export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
 
 export type TaskCommand = 'pause' | 'resume' | 'cancel' | 'retry' | 'archive';
 
-type Standing = Pick<Task, 'status' | 'retryAt'> & Partial<Pick<Task, 'pausedBy' | 'pauseReason'>>;
+type Standing = Pick<Task, 'status' | 'retryAt'> & Partial<Pick<Task, 'pausedFor'>>;
 
 /** Whether a run of it has asked people, and its answer alone lets it go on. */
-export function waitsForAnswer({ status, pausedBy, pauseReason }: Standing): boolean {
-  const isOwnPause = /^(?:run|agent):/.test(pausedBy ?? '');
-  return status === 'PAUSED' && isOwnPause && pauseReason === 'question';
+export function waitsForAnswer({ status, pausedFor }: Standing): boolean {
+  return status === 'PAUSED' && pausedFor === 'question';
 }
 
 /** What the server would do now for a user who may change tasks. */

@@ -28,13 +28,12 @@ export type TaskRow = Pick<
   | 'updatedAt'
   | 'version'
   | 'retryAt'
-  | 'pausedBy'
-  | 'pauseReason'
+  | 'pausedFor'
 >;
 
 export function rowOf(task: Task): TaskRow {
   const { id, taskType, status, priority, progressPercent, tags } = task;
-  const { createdAt, updatedAt, version, retryAt, pausedBy, pauseReason } = task;
+  const { createdAt, updatedAt, version, retryAt, pausedFor } = task;
   const title = plainOf(task.title);
   return {
     id,
@@ -48,8 +47,7 @@ export function rowOf(task: Task): TaskRow {
     updatedAt,
     version,
     retryAt,
-    pausedBy,
-    pauseReason,
+    pausedFor,
   };
 }
 

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { isEndedKey, isEndingKey } from '#lib/identity';
-import { awaitsRetry, isLiveRun, isReady } from '#lib/transitions';
+import { awaitsRetry, isInFleet, isLiveRun, isReady } from '#lib/transitions';
 
 /** One number: which gauge, the value of its one label (or ''), and how much. */
 export interface GaugeRow {
@@ -62,7 +62,7 @@ WHERE ${isLiveRun('r')} GROUP BY state
 UNION ALL
 SELECT 'questions', 'open', count(*)::float8 FROM questions WHERE status = 'open'
 UNION ALL
-SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMINATED' GROUP BY status
+SELECT 'agents', status, count(*)::float8 FROM agents a WHERE ${isInFleet('a')} GROUP BY status
 UNION ALL
 SELECT 'outbox_events', name, count::float8 FROM unread
 UNION ALL

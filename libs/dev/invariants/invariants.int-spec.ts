@@ -70,9 +70,7 @@ describe('The invariants', () => {
   test('hold for tasks in every status, and can be asked through a SqlRunner', async () => {
     const statuses = ['PENDING', 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'] as const;
     for (const status of statuses) {
-      const id = await aTask(db.owner, workspaceId, { status });
-      if (status !== 'PAUSED') continue;
-      await breakBy(`UPDATE agent_tasks SET paused_by = 'user:x' WHERE id = $1`, [id]);
+      await aTask(db.owner, workspaceId, { status });
     }
     await held();
     const outcomes = await checkInvariants(db.database.service);
@@ -145,9 +143,10 @@ describe('Who waits for an answer has a question', () => {
       [workspaceId, taskId, runId, deadline],
     );
   const rest = (taskId: string) =>
-    breakBy(`UPDATE agent_tasks SET status = 'PAUSED', paused_by = 'run:1' WHERE id = $1`, [
-      taskId,
-    ]);
+    breakBy(
+      `UPDATE agent_tasks SET status = 'PAUSED', paused_by = 'run:1', paused_for = 'question' WHERE id = $1`,
+      [taskId],
+    );
 
   test.each([
     ['no question', [], false, ['waits for an answer, and has no open question']],

@@ -35,8 +35,8 @@ CROSS JOIN LATERAL (VALUES
     'waits in the queue, but not since any time'),
   (t.status = 'PENDING' AND t.queue_expires_at < now() - interval '60 seconds',
     'waits in the queue for longer than it may'),
-  (t.status = 'PAUSED' AND (t.paused_at IS NULL OR t.paused_by IS NULL),
-    'is paused, but nobody knows by whom and since when'),
+  (t.status = 'PAUSED' AND num_nulls(t.paused_at, t.paused_by, t.paused_for) > 0,
+    'is paused, but nobody knows by whom, what for and since when'),
   (t.status = 'ABORTED' AND t.abort_reason IS NULL, 'waits for its retry without a reason'),
   (t.status = 'ABORTED' AND t.retry_at < now() - interval '60 seconds', 'is overdue for its retry'),
   (t.status IN ('ASSIGNED', 'RUNNING') AND r.id IS NULL, 'is ' || t.status || ' without a live run'),
@@ -327,7 +327,7 @@ LIMIT $1
 
 -- invariant_one_open_question
 SELECT 'task ' || coalesce(t.id, q.task_id) AS subject, problem
-FROM (SELECT * FROM agent_tasks t WHERE (t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%'))) t
+FROM (SELECT * FROM agent_tasks t WHERE (t.status = 'PAUSED' AND t.paused_for = 'question')) t
 FULL JOIN (SELECT * FROM questions WHERE status = 'open') q ON q.workspace_id = t.workspace_id AND q.task_id = t.id
 CROSS JOIN LATERAL (VALUES
   (q.id IS NULL, 'waits for an answer, and has no open question'),

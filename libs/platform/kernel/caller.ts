@@ -59,6 +59,9 @@ export interface Actor {
   id: string | null;
 }
 
+/** Of what nobody asked for: sweeps, and what follows from another change. */
+export const COORDINATOR: Actor = { kind: 'coordinator', id: null };
+
 export function actorOf(caller: Caller): Actor {
   switch (caller.kind) {
     case 'user':

@@ -59,7 +59,7 @@ written AS (
   SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
     cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
     coalesce(metadata, '{}'), CASE WHEN $2 > 0 THEN seen_at END
-  FROM heartbeat b WHERE lifecycle <> 'TERMINATED' AND NOT EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id)
+  FROM heartbeat b WHERE b.lifecycle <> 'TERMINATED' AND NOT EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id)
   -- New rows too.
   ORDER BY workspace_id, agent_id
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET

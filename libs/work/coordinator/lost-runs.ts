@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { query, type Sql } from '#lib/database';
-import type { Actor } from '#lib/kernel';
+import { COORDINATOR } from '#lib/kernel';
 import {
   type AbortReason,
   applyPlans,
@@ -49,8 +49,6 @@ export interface Loss {
   /** For the log of the task. */
   message: string;
 }
-
-const COORDINATOR: Actor = { kind: 'coordinator', id: null };
 
 /** Ends lost runs: locks them, decides about their tasks, applies it, in one short transaction. */
 @Injectable()

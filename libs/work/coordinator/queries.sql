@@ -373,7 +373,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
 FROM waiting t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 LEFT JOIN LATERAL (
@@ -389,7 +389,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
@@ -406,7 +406,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
@@ -431,7 +431,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
@@ -469,7 +469,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
@@ -485,7 +485,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN workspaces w ON w.id = r.workspace_id
@@ -501,7 +501,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
@@ -519,7 +519,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id AND s.state = 'SPAWNED'
@@ -541,7 +541,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
@@ -573,7 +573,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM locked t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 ORDER BY t.id
 
@@ -646,9 +646,11 @@ task_moved AS (
     current_step = NULL,
     estimated_completion_at = NULL,
     paused_by = NULL,
+    paused_for = NULL,
+    paused_for_id = NULL,
     pause_reason = NULL,
     ready_at = CASE WHEN t.unmet_dependencies > 0 THEN NULL
-      WHEN (t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')) THEN coalesce(t.ready_at, now()) ELSE now() END,
+      WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') THEN coalesce(t.ready_at, now()) ELSE now() END,
     assigned_at = NULL,
     started_at = NULL,
     paused_at = NULL,
@@ -716,7 +718,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer, CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
   WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'
   WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
   WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END AS defect
@@ -808,7 +810,7 @@ SELECT workspace_id, id FROM repaired
 -- requeue_tasks
 WITH actual AS MATERIALIZED (
   SELECT t.workspace_id, t.id, array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.required_capabilities) AS c
-    ORDER BY 1), ',') AS key, CASE WHEN t.capability_key LIKE '!%' THEN '!' ELSE '' END AS suspended, t.required_capabilities,
+    ORDER BY 1), ',') AS key, t.required_capabilities,
     greatest(t.generation, (SELECT max(r.generation) FROM task_runs r
       WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id)) AS generation
   FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid) JOIN agent_tasks t ON t.workspace_id = m.workspace_id AND t.id = m.id
@@ -819,7 +821,7 @@ queue AS (
   ON CONFLICT (workspace_id, key) DO UPDATE SET capabilities = excluded.capabilities, used_at = now()
 ),
 repaired AS (
-  UPDATE agent_tasks t SET capability_key = a.suspended || a.key, generation = a.generation, updated_at = now()
+  UPDATE agent_tasks t SET capability_key = CASE WHEN t.capability_key LIKE '!%' THEN '!' || a.key ELSE a.key END, generation = a.generation, updated_at = now()
   FROM actual a
   WHERE t.workspace_id = a.workspace_id AND t.id = a.id AND (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
   RETURNING t.workspace_id, t.id, old.capability_key AS had, t.capability_key AS key, old.generation AS before,
@@ -914,7 +916,7 @@ LIMIT $1
 
 -- tasks_paused_for_budgets
 SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
-WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:budget:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+WHERE t.status = 'PAUSED' AND t.paused_for = 'budget' AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())))
@@ -924,10 +926,10 @@ LIMIT $1
 -- tasks_paused_for_limits
 SELECT t.workspace_id, t.id, NULL::uuid AS limit_id FROM agent_tasks t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
-WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:provider:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+WHERE t.status = 'PAUSED' AND t.paused_for = 'provider' AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND (r.started_at IS NULL OR NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = t.workspace_id AND l.id::text = substr(t.paused_by, length('coordinator:provider:') + 1)
+    WHERE l.workspace_id = t.workspace_id AND l.id = t.paused_for_id
       AND provider_limit_end(l.until, l.over_at, t.id) > now()))
 ORDER BY t.workspace_id, t.id
 LIMIT $1

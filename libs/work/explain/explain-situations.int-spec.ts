@@ -204,7 +204,9 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     'a pause of its own',
     [
       ...own(),
-      ended(`status = 'PAUSED', paused_at = now(), paused_by = 'user:1', pause_reason = 'lunch'`),
+      ended(
+        `status = 'PAUSED', paused_at = now(), paused_by = 'user:1', paused_for = 'request', pause_reason = 'lunch'`,
+      ),
     ],
     ['paused', { by: 'user:1', reason: 'lunch' }],
     'paused',
@@ -214,7 +216,9 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     [
       ...own(),
       asked,
-      ended(`status = 'PAUSED', paused_at = now(), paused_by = 'run:1', pause_reason = 'question'`),
+      ended(
+        `status = 'PAUSED', paused_at = now(), paused_by = 'run:1', paused_for = 'question', pause_reason = 'question'`,
+      ),
     ],
     ['waiting_for_answer', { prompt: 'Which?', onDeadline: 'fail', default: null }],
     'paused',
@@ -312,7 +316,9 @@ const several: [string, Make[], Expected[]][] = [
       () => pause(null),
       () => pause('mine'),
       () => waitsFor('PAUSED'),
-      ended(`status = 'PAUSED', paused_at = now(), required_capabilities = '{gpu}'`),
+      ended(
+        `status = 'PAUSED', paused_at = now(), paused_for = 'request', required_capabilities = '{gpu}'`,
+      ),
     ],
     [
       ['paused'],

@@ -35,7 +35,7 @@ FROM capable GROUP BY availability
 
 -- explain_task
 SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
-  t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
+  t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.paused_for, t.pause_reason, t.paused_at,
   CASE
     WHEN t.paused_by ~ '^user:[0-9a-f-]{36}$' THEN (SELECT u.name FROM users u
       WHERE u.id = substr(t.paused_by, 6)::uuid)

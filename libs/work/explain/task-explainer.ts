@@ -73,6 +73,7 @@ function factsOf(
       failureReason: row.failure_reason,
       lastError: row.last_error,
       pausedBy: row.paused_by,
+      pausedFor: row.paused_for,
       pausedByName: row.paused_by_name,
       pauseReason: row.pause_reason,
       pausedAt: row.paused_at,

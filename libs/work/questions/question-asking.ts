@@ -116,6 +116,7 @@ export class QuestionAsking {
       taskId: task.id,
       actor,
       to: 'PAUSED' as const,
+      pausedFor: 'question' as const,
       reason: ASKED,
       message: 'It waits for an answer to its question',
       checkpointData: text === null ? undefined : (JSON.parse(text) as unknown),

@@ -4,6 +4,7 @@ import {
   type Actor,
   actorOf,
   type Caller,
+  COORDINATOR,
   decodeCursor,
   DroverError,
   isUuid,
@@ -45,7 +46,6 @@ export interface QuestionList {
 
 /** Why a task has failed whose question nobody answered. */
 export const QUESTION_EXPIRED = 'question_expired';
-const COORDINATOR: Actor = { kind: 'coordinator', id: null };
 
 /** Questions of runs: read, answered, and closed at their deadlines. */
 @Injectable()

@@ -1480,7 +1480,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
 FROM session_spawns s
 JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id AND r.ended_at IS NULL
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
@@ -1605,7 +1605,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 WHERE r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
 ORDER BY t.id
@@ -1855,6 +1855,8 @@ task_moved AS (
       ELSE t.estimated_completion_at + (now() - t.paused_at) END,
     paused_at = NULL,
     paused_by = NULL,
+    paused_for = NULL,
+    paused_for_id = NULL,
     pause_reason = NULL
   FROM held m
   WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'PAUSED') THEN true END

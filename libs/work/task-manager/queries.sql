@@ -263,8 +263,9 @@ RETURNING t.workspace_id
 SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))
 
 -- take_over_pauses
-UPDATE agent_tasks t SET paused_by = $3, pause_reason = $4, updated_at = now()
-WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator%'
+UPDATE agent_tasks t SET paused_by = $3, paused_for = 'request', paused_for_id = NULL, pause_reason = $4,
+  updated_at = now()
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND (t.status = 'PAUSED' AND t.paused_for IN ('budget', 'provider'))
 RETURNING t.id
 
 -- task_counts
@@ -309,7 +310,7 @@ FROM span, steps, (
 ) e
 
 -- task_views
-SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.estimated_complexity AS "estimatedComplexity", t.estimated_tokens AS "estimatedTokens", t.estimate_source AS "estimateSource", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.parent_task_id AS "parentTaskId", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
+SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.estimated_complexity AS "estimatedComplexity", t.estimated_tokens AS "estimatedTokens", t.estimate_source AS "estimateSource", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.paused_for AS "pausedFor", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.parent_task_id AS "parentTaskId", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d
@@ -346,7 +347,7 @@ changed AS (
     version = t.version + 1,
     updated_at = now(),
     title = u."title", description = u."description", priority = u."priority", metadata = u."metadata", secrets = u."secrets", estimated_duration_minutes = u."estimatedDurationMinutes", estimated_complexity = u."estimatedComplexity", estimated_tokens = u."estimatedTokens", estimate_source = u."estimateSource", max_retries = u."maxRetries", retry_backoff_seconds = u."retryBackoffSeconds", timeout_seconds = u."timeoutSeconds", project_id = u."projectId", milestone_id = u."milestoneId", required_capabilities = u."requiredCapabilities",
-    capability_key = CASE WHEN t.capability_key LIKE '!%' THEN '!' ELSE '' END || u."capabilityKey"
+    capability_key = CASE WHEN t.capability_key LIKE '!%' THEN '!' || u."capabilityKey" ELSE u."capabilityKey" END
   FROM input u
   WHERE t.workspace_id = $1 AND t.id = $2
   RETURNING t.id, t.version, t.status

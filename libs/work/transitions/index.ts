@@ -9,7 +9,10 @@ export {
   DEADLINE_GRACE,
   hasDeadline,
   isOverdue,
+  isPausedForResource,
   isClosed,
+  isAtWork,
+  isInFleet,
   isLeased,
   isLiveRun,
   isOpen,
@@ -17,6 +20,7 @@ export {
   isReady,
   isSuspended,
   isWaiting,
+  keyWith,
   mayHaveRun,
   mayStillRun,
   heartbeatExpected,
@@ -24,6 +28,7 @@ export {
   NO_HEARTBEAT,
   promisesHeartbeat,
   promisesNoHeartbeat,
+  suspendedKey,
   waitsForAnswer,
 } from './store/conditions.js';
 export {

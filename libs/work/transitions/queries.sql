@@ -2,7 +2,7 @@
 
 -- apply_and_detach
 WITH task_move AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, task_id uuid, to_status text, actor_kind text, actor_id text, reason text, message text, level text, details jsonb, stack_trace text, run_id uuid, agent_id uuid, session_key text, retry_after_seconds float8, counts_as_retry boolean, resets_retries boolean, last_error text, output_result jsonb, summary text, checkpoint_data jsonb, answers jsonb, keeps_run boolean)),
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, task_id uuid, to_status text, actor_kind text, actor_id text, reason text, message text, level text, details jsonb, stack_trace text, run_id uuid, agent_id uuid, session_key text, retry_after_seconds float8, counts_as_retry boolean, resets_retries boolean, last_error text, output_result jsonb, summary text, checkpoint_data jsonb, answers jsonb, keeps_run boolean, paused_for text, paused_for_id uuid)),
 task_moved AS (
   UPDATE agent_tasks t SET
     status = m.to_status, version = t.version + 1, updated_at = now(),
@@ -20,9 +20,11 @@ task_moved AS (
       WHEN 'ASSIGNED' THEN coalesce(now() + make_interval(mins => t.estimated_duration_minutes), t.estimated_completion_at)
       ELSE t.estimated_completion_at + (now() - t.paused_at) END ELSE t.estimated_completion_at END,
     paused_by = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.actor_kind || coalesce(':' || m.actor_id, '') ELSE t.paused_by END,
+    paused_for = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for ELSE t.paused_for END,
+    paused_for_id = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for_id ELSE t.paused_for_id END,
     pause_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.reason ELSE t.pause_reason END,
     ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 THEN NULL
-      WHEN (t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')) THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
+      WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
     assigned_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ASSIGNED' THEN now() ELSE t.assigned_at END,
     started_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END ELSE t.started_at END,
     paused_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN now() ELSE t.paused_at END,
@@ -103,7 +105,7 @@ FROM task_moved
 
 -- apply_transitions
 WITH task_move AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, task_id uuid, to_status text, actor_kind text, actor_id text, reason text, message text, level text, details jsonb, stack_trace text, run_id uuid, agent_id uuid, session_key text, retry_after_seconds float8, counts_as_retry boolean, resets_retries boolean, last_error text, output_result jsonb, summary text, checkpoint_data jsonb, answers jsonb, keeps_run boolean)),
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, task_id uuid, to_status text, actor_kind text, actor_id text, reason text, message text, level text, details jsonb, stack_trace text, run_id uuid, agent_id uuid, session_key text, retry_after_seconds float8, counts_as_retry boolean, resets_retries boolean, last_error text, output_result jsonb, summary text, checkpoint_data jsonb, answers jsonb, keeps_run boolean, paused_for text, paused_for_id uuid)),
 task_moved AS (
   UPDATE agent_tasks t SET
     status = m.to_status, version = t.version + 1, updated_at = now(),
@@ -121,9 +123,11 @@ task_moved AS (
       WHEN 'ASSIGNED' THEN coalesce(now() + make_interval(mins => t.estimated_duration_minutes), t.estimated_completion_at)
       ELSE t.estimated_completion_at + (now() - t.paused_at) END ELSE t.estimated_completion_at END,
     paused_by = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.actor_kind || coalesce(':' || m.actor_id, '') ELSE t.paused_by END,
+    paused_for = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for ELSE t.paused_for END,
+    paused_for_id = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for_id ELSE t.paused_for_id END,
     pause_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.reason ELSE t.pause_reason END,
     ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 THEN NULL
-      WHEN (t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')) THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
+      WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
     assigned_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ASSIGNED' THEN now() ELSE t.assigned_at END,
     started_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END ELSE t.started_at END,
     paused_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN now() ELSE t.paused_at END,
@@ -257,7 +261,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
   AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
@@ -274,7 +278,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id

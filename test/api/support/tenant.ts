@@ -268,10 +268,10 @@ async function aQuestion(
 ): Promise<string> {
   const [id, runId] = [newId(), newId()];
   const taskId = await aTask(owner, workspaceId, { status: 'PAUSED', title: marker });
-  await owner.query(`UPDATE agent_tasks SET paused_by = $2 WHERE id = $1`, [
-    taskId,
-    `run:${runId}`,
-  ]);
+  await owner.query(
+    `UPDATE agent_tasks SET paused_by = $2, paused_for = 'question' WHERE id = $1`,
+    [taskId, `run:${runId}`],
+  );
   await owner.query(
     `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
      VALUES ($1, $2, $3, $4, $5, $6, true, now() + interval '1 day', 'fail')`,

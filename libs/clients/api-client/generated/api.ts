@@ -4082,6 +4082,11 @@ export interface components {
             /** @description It no longer holds the task back */
             settled: boolean;
         };
+        /**
+         * @description What it is paused for, or was before it ended
+         * @enum {string}
+         */
+        PausedFor: "request" | "question" | "budget" | "provider";
         Task: {
             /** Format: uuid */
             id: string;
@@ -4176,6 +4181,8 @@ export interface components {
             tags: string[];
             /** @example user:0190… */
             pausedBy: string | null;
+            /** @description What it is paused for, or was before it ended */
+            pausedFor: components["schemas"]["PausedFor"] | null;
             pauseReason: string | null;
             /**
              * Format: date-time

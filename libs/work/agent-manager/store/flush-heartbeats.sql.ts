@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 import type { AgentFactsRow } from './agent-facts.sql.js';
-import { agentTransition, promisesNoHeartbeat } from '#lib/transitions';
+import { agentTransition, isInFleet, promisesNoHeartbeat } from '#lib/transitions';
 
 export interface FlushedRow extends AgentFactsRow {
   /** It was STARTING or ERROR and is active (or draining) again. */
@@ -62,7 +62,7 @@ written AS (
   SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
     cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
     coalesce(metadata, '{}'), CASE WHEN $2 > 0 THEN seen_at END
-  FROM heartbeat b WHERE lifecycle <> 'TERMINATED' AND NOT ${IS_HELD}
+  FROM heartbeat b WHERE ${isInFleet('b')} AND NOT ${IS_HELD}
   -- New rows too.
   ORDER BY workspace_id, agent_id
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET

@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { isInFleet } from '#lib/transitions';
 import { ownCapability } from '../domain/capabilities.js';
 
 const OWN = `'${ownCapability('')}' || a.id`;
@@ -14,7 +15,7 @@ export const takeByName = command<{ id: string; lifecycle: string }>(
   `
 WITH unnamed AS MATERIALIZED (
   SELECT a.id FROM agents a
-  WHERE a.workspace_id = $1 AND a.id = ANY($2::uuid[]) AND a.lifecycle <> 'TERMINATED'
+  WHERE a.workspace_id = $1 AND a.id = ANY($2::uuid[]) AND ${isInFleet('a')}
     AND NOT (${OWN}) = ANY(a.capabilities)
   ORDER BY a.id FOR NO KEY UPDATE
 ),

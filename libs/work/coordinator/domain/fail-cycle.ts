@@ -1,3 +1,4 @@
+import { COORDINATOR } from '#lib/kernel';
 import type { Cycle } from './find-cycles.js';
 import type { Transition } from '#lib/transitions/domain';
 
@@ -31,7 +32,7 @@ export function failuresOf(workspaceId: string, cycle: Cycle): Transition[] {
     workspaceId,
     taskId,
     to: 'FAILED',
-    actor: { kind: 'coordinator', id: null },
+    actor: COORDINATOR,
     reason: 'dependency_cycle',
     level: 'ERROR',
     message,

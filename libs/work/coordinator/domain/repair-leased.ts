@@ -1,4 +1,4 @@
-import type { Actor } from '#lib/kernel';
+import { COORDINATOR } from '#lib/kernel';
 import {
   type LockedTask,
   type Transition,
@@ -24,8 +24,6 @@ export type Repair =
   | { kind: 'begin_run' }
   /** PAUSED: it stays so, and holds no run any more. */
   | { kind: 'forget_run' };
-
-const COORDINATOR: Actor = { kind: 'coordinator', id: null };
 
 /**
  * How a task and its run come together again: what is alive goes on, what is not is tried again like after

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { query, type Transaction } from '#lib/database';
 import { type TaskCommand, TaskCommands } from '#lib/task-manager';
 import { isActiveBudget, isLeased, lockTasks, scopesOf, type SweepResult } from '#lib/transitions';
+import { pauseRequest } from '../domain/pause-request.js';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
@@ -14,8 +15,6 @@ interface Found {
 }
 
 const USED_UP = `(b.is_used_up AND b.policy <> 'finish' AND ${isActiveBudget('b')})`;
-/** How tasks.paused_by begins of a task that is paused for a budget. */
-const BUDGET = 'budget:';
 
 /**
  * Running tasks that a used up budget covers. A task of two gets the stricter policy.
@@ -35,14 +34,14 @@ LIMIT $1`,
 );
 
 /**
- * Tasks that were paused for a budget, and have none any more that is used up. Index: agent_tasks_budget_paused_idx.
+ * Tasks that were paused for a budget, and have none any more that is used up. Index: agent_tasks_paused_for_idx.
  * $1 rows at most, $2 workspace or NULL, $3 these tasks alone or NULL.
  */
 const tasksPausedForBudgets = query<Found>(
   'tasks_paused_for_budgets',
   `
 SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
-WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:budget:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+WHERE t.status = 'PAUSED' AND t.paused_for = 'budget' AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (${scopesOf('t')}) AND ${USED_UP})
@@ -80,10 +79,8 @@ export class EnforceBudgets implements Reconciler {
   private async obey(tx: Transaction, order: Order) {
     const { workspaceId, budgetId, policy } = order;
     const ids = await stillToObey(tx, order);
-    const id = budgetId === null ? null : `${BUDGET}${budgetId}`;
-    const reason = budgetId === null ? undefined : REASON;
-    const request = { actor: { kind: 'coordinator' as const, id }, reason };
     const command = policy === null ? 'resume' : COMMANDS[policy];
+    const request = pauseRequest('budget', budgetId, REASON);
     const { moved, wake } = await this.commands.obey(tx, workspaceId, command, { ids, request });
     return { moved: moved.map(() => ({ workspace_id: workspaceId })), wake };
   }

@@ -261,7 +261,8 @@ describe('between the search and the locks', () => {
     await scene.recover();
     expect(await scene.read(same.id)).toMatchObject({ status: 'PAUSED' });
     await remove(second);
-    const takeOver = `UPDATE agent_tasks SET paused_by = 'user:somebody' WHERE id = $1`;
+    const takeOver = `UPDATE agent_tasks
+      SET paused_by = 'user:somebody', paused_for = 'request', paused_for_id = NULL WHERE id = $1`;
     await overtaken(same.id, (other) => other.query(takeOver, [same.id]));
     expect(await scene.read(same.id)).toMatchObject({
       status: 'PAUSED',

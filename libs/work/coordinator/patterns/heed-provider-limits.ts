@@ -4,6 +4,7 @@ import { TaskCommands } from '#lib/task-manager';
 import { countByWorkspace, isLeased, lockTasks, type SweepResult } from '#lib/transitions';
 import { removePastProviderLimits } from '#lib/provider-limits';
 import { WakeUps } from '#lib/valkey';
+import { pauseRequest } from '../domain/pause-request.js';
 import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
@@ -14,8 +15,6 @@ interface Found {
   limit_id: string | null;
 }
 
-/** How tasks.paused_by begins of a task that is paused for a limit. */
-const PROVIDER = 'provider:';
 const REASON = 'provider_limited';
 /** As many waiting agents are asked; they ask each other while there is something. */
 const WOKEN = 100;
@@ -38,7 +37,7 @@ LIMIT $1`,
 
 /**
  * Tasks that were paused for a limit and can go back to the queue, or on: their agent has put the work down, or never began it,
- * or the limit is over. Index: agent_tasks_provider_paused_idx. $1 rows at most, $2 workspace or NULL,
+ * or the limit is over. Index: agent_tasks_paused_for_idx. $1 rows at most, $2 workspace or NULL,
  * $3 of these tasks or NULL: of all.
  */
 const tasksPausedForLimits = query<Found>(
@@ -46,10 +45,10 @@ const tasksPausedForLimits = query<Found>(
   `
 SELECT t.workspace_id, t.id, NULL::uuid AS limit_id FROM agent_tasks t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
-WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:provider:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+WHERE t.status = 'PAUSED' AND t.paused_for = 'provider' AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND (r.started_at IS NULL OR NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = t.workspace_id AND l.id::text = substr(t.paused_by, length('coordinator:provider:') + 1)
+    WHERE l.workspace_id = t.workspace_id AND l.id = t.paused_for_id
       AND provider_limit_end(l.until, l.over_at, t.id) > now()))
 ORDER BY t.workspace_id, t.id
 LIMIT $1`,
@@ -102,9 +101,7 @@ export class HeedProviderLimits implements Reconciler {
     await lockTasks(tx, workspaceId, found);
     const still = await tx.rows(sql, [found.length, workspaceId, found]);
     const ids = still.filter(({ limit_id: id }) => id === limitId).map(({ id }) => id);
-    const id = limitId === null ? null : `${PROVIDER}${limitId}`;
-    const reason = limitId === null ? undefined : REASON;
-    const request = { actor: { kind: 'coordinator' as const, id }, reason };
+    const request = pauseRequest('provider', limitId, REASON);
     const command = limitId === null ? 'resume' : 'pause';
     const { moved, wake } = await this.commands.obey(tx, workspaceId, command, { ids, request });
     return { moved: moved.map(() => ({ workspace_id: workspaceId })), wake };

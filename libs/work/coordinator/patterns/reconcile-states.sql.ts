@@ -6,11 +6,12 @@ import {
   capabilityKeyOf,
   HOLDS_GIVEN_UP,
   isClosed,
+  isInFleet,
   isLiveRun,
   isOver,
   isReady,
-  isSuspended,
   isWaiting,
+  keyWith,
 } from '#lib/transitions';
 import type { Id } from './recover-orphans.sql.js';
 import { CONCERNED } from './settle-dependents.sql.js';
@@ -40,7 +41,7 @@ LEFT JOIN (
   SELECT r.workspace_id, r.agent_id, count(*)::int AS runs FROM task_runs r
   WHERE ${isLiveRun('r')} AND ($2::uuid IS NULL OR r.workspace_id = $2)
   GROUP BY 1, 2) c ON c.workspace_id = a.workspace_id AND c.agent_id = a.id
-WHERE a.live_runs <> coalesce(c.runs, 0) AND a.lifecycle <> 'TERMINATED'
+WHERE a.live_runs <> coalesce(c.runs, 0) AND ${isInFleet('a')}
   AND ($2::uuid IS NULL OR a.workspace_id = $2)
 LIMIT $1`,
 );
@@ -187,9 +188,6 @@ logged AS (
 SELECT workspace_id, id FROM repaired`,
 );
 
-// That a task is suspended is no mistake.
-const SUSPENDED = `CASE WHEN ${isSuspended('t')} THEN '!' ELSE '' END`;
-
 // As capabilityKey makes it: each once, by code point.
 const KEY = `array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.required_capabilities) AS c
     ORDER BY 1), ',')`;
@@ -217,7 +215,7 @@ export const requeueTasks = command<RepairedRow>(
   'requeue_tasks',
   `
 WITH actual AS MATERIALIZED (
-  SELECT t.workspace_id, t.id, ${KEY} AS key, ${SUSPENDED} AS suspended, t.required_capabilities,
+  SELECT t.workspace_id, t.id, ${KEY} AS key, t.required_capabilities,
     greatest(t.generation, (SELECT max(r.generation) FROM task_runs r
       WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id)) AS generation
   FROM ${GIVEN} JOIN agent_tasks t ON t.workspace_id = m.workspace_id AND t.id = m.id
@@ -228,7 +226,7 @@ queue AS (
   ON CONFLICT (workspace_id, key) DO UPDATE SET capabilities = excluded.capabilities, used_at = now()
 ),
 repaired AS (
-  UPDATE agent_tasks t SET capability_key = a.suspended || a.key, generation = a.generation, updated_at = now()
+  UPDATE agent_tasks t SET capability_key = ${keyWith('t', 'a.key')}, generation = a.generation, updated_at = now()
   FROM actual a
   WHERE t.workspace_id = a.workspace_id AND t.id = a.id AND ${OPEN}
   RETURNING t.workspace_id, t.id, old.capability_key AS had, t.capability_key AS key, old.generation AS before,

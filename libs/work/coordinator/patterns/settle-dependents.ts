@@ -1,3 +1,4 @@
+import { COORDINATOR } from '#lib/kernel';
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '#lib/database';
 import { applyTransitions, type Transition, type SweepResult, wakeClaims } from '#lib/transitions';
@@ -67,7 +68,7 @@ function failure(task: Dependent): Transition {
     workspaceId: task.workspace_id,
     taskId: task.id,
     to: 'FAILED',
-    actor: { kind: 'coordinator', id: null },
+    actor: COORDINATOR,
     reason: 'dependency_failed',
     level: 'ERROR',
     message,

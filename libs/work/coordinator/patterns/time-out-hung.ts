@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import type { SweepResult } from '#lib/transitions';
+import { isAtWork, type SweepResult } from '#lib/transitions';
 import { LostRuns, lostRuns } from '../lost-runs.js';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
@@ -12,7 +12,7 @@ import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 const lockHungRuns = lostRuns(
   'lock_hung_runs',
   '',
-  `r.hung_warned_at <= now() - make_interval(secs => $3::float8) AND r.state IN ('WORKING', 'STALE')
+  `r.hung_warned_at <= now() - make_interval(secs => $3::float8) AND ${isAtWork('r')}
     AND t.status = 'RUNNING'`,
   'r.hung_warned_at',
 );

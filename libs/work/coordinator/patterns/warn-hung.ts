@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { command } from '#lib/database';
-import type { SweepResult } from '#lib/transitions';
+import { isAtWork, type SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
@@ -22,7 +22,7 @@ WITH hung AS MATERIALIZED (
   FROM agent_tasks t
   JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
   WHERE t.status = 'RUNNING' AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
-    AND r.state IN ('WORKING', 'STALE') AND r.hung_warned_at IS NULL
+    AND ${isAtWork('r')} AND r.hung_warned_at IS NULL
     AND coalesce(r.last_progress_at, r.started_at) <= now() - make_interval(secs => $3::float8)
     AND ($2::uuid IS NULL OR t.workspace_id = $2)
   ORDER BY t.estimated_completion_at

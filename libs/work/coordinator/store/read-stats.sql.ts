@@ -1,6 +1,6 @@
 import { isUnresponsive } from '#lib/agent-manager';
 import { query } from '#lib/database';
-import { TASK_COUNTS, type TaskCounts } from '#lib/transitions';
+import { isInFleet, TASK_COUNTS, type TaskCounts } from '#lib/transitions';
 
 export interface StatsRow extends TaskCounts {
   healthy_agents: number;
@@ -25,6 +25,6 @@ FROM ${TASK_COUNTS} t, (
   FROM agents a
   LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
   CROSS JOIN LATERAL (SELECT ${isUnresponsive('a', 'h')} AS unresponsive) s
-  WHERE a.lifecycle <> 'TERMINATED'
+  WHERE ${isInFleet('a')}
 ) a`,
 );

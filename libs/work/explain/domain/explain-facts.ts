@@ -1,4 +1,4 @@
-import type { RunState, TaskStatus } from '#lib/transitions/domain';
+import type { PausedFor, RunState, TaskStatus } from '#lib/transitions/domain';
 import type { AgentHold, HoldCode, SpawnFacts } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager/domain';
 import type { OnDeadline } from '#lib/questions/domain';
@@ -151,6 +151,7 @@ export interface ExplainFacts {
     failureReason: string | null;
     lastError: string | null;
     pausedBy: string | null;
+    pausedFor: PausedFor | null;
     /** The name of that user or API key. */
     pausedByName: string | null;
     pauseReason: string | null;

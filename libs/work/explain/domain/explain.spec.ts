@@ -285,7 +285,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
   ],
   [
     'paused for a budget, and waiting for another task',
-    { agents: free, dependencies: [prerequisite], task: paused('coordinator:budget:1') },
+    { agents: free, dependencies: [prerequisite], task: paused('coordinator:budget:1', 'budget') },
     ['paused', 'waiting_for_dependency'],
     /It goes on by itself when no budget/,
   ],

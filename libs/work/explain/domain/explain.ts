@@ -25,7 +25,7 @@ import {
   time as timeSchema,
   type Told,
 } from './reasons.js';
-import type { TaskStatus } from '#lib/transitions/domain';
+import type { PausedFor, TaskStatus } from '#lib/transitions/domain';
 import type { Throttle } from '#lib/budgets';
 
 /** What is told of a reason to hold a task back. */
@@ -226,7 +226,7 @@ function paused({ task }: ExplainFacts): Reason {
   const who = byName === null ? (by ?? 'somebody') : `${byName} (${by})`;
   const why = task.pauseReason && task.pauseReason !== 'paused' ? `: ${task.pauseReason}` : '';
   const since = time(task.pausedAt);
-  const message = `It was paused by ${who} at ${since}${why}. It goes on ${whenResumed(by)}.`;
+  const message = `It was paused by ${who} at ${since}${why}. It goes on ${whenResumed(task.pausedFor)}.`;
   return {
     code: 'paused',
     message,
@@ -234,11 +234,11 @@ function paused({ task }: ExplainFacts): Reason {
   };
 }
 
-function whenResumed(by: string | null): string {
-  if (by?.startsWith('coordinator:budget:')) {
+function whenResumed(pausedFor: PausedFor | null): string {
+  if (pausedFor === 'budget') {
     return 'by itself when no budget that covers it is used up any more, or when it is resumed';
   }
-  if (by?.startsWith('coordinator:provider:')) {
+  if (pausedFor === 'provider') {
     return 'by itself when its provider takes requests again, or when it is resumed';
   }
   return 'when it is resumed';

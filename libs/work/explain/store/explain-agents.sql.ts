@@ -4,7 +4,7 @@ import type { AgentGroup, NearAgent, ReservedAgent } from '../domain/explain-fac
 import type { LineFacts } from '../domain/task-position.js';
 import { isoTime } from './iso-time.js';
 import { AGENT_HOLDS, hasRoom, takesType } from '#lib/runs';
-import { isLiveRun } from '#lib/transitions';
+import { isInFleet, isLiveRun } from '#lib/transitions';
 import { agentLimitedUntil } from '#lib/provider-limits';
 
 /** Agents of each availability that are named. */
@@ -29,7 +29,7 @@ WITH capable AS MATERIALIZED (
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS availability
   FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
-  WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
+  WHERE a.workspace_id = $1 AND ${isInFleet('a')} AND a.capabilities @> $2::text[]
     AND ${WANTS}
 )`;
 
@@ -64,7 +64,7 @@ export const missingCapabilities = query<{ name: string }>(
 SELECT needed.name FROM unnest($2::text[]) AS needed (name)
 WHERE NOT EXISTS (
   SELECT FROM agents a
-  WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND needed.name = ANY(a.capabilities))`,
+  WHERE a.workspace_id = $1 AND ${isInFleet('a')} AND needed.name = ANY(a.capabilities))`,
 );
 
 /** Agents that are told of when none takes the task. */
@@ -79,7 +79,7 @@ export const reservedAgents = query<ReservedAgent>(
   `
 SELECT a.id, a.name, a.dedicated_to AS "dedicatedTo", a.task_types AS "taskTypes"
 FROM agents a
-WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[] AND NOT ${WANTS}
+WHERE a.workspace_id = $1 AND ${isInFleet('a')} AND a.capabilities @> $2::text[] AND NOT ${WANTS}
 ORDER BY a.name, a.id
 LIMIT ${NEAREST_SHOWN}`,
 );
@@ -95,7 +95,7 @@ SELECT a.id, a.name, lacking.missing
 FROM agents a CROSS JOIN LATERAL (
   SELECT array_agg(needed.name ORDER BY needed.name) AS missing FROM unnest($2::text[]) AS needed (name)
   WHERE needed.name <> ALL (a.capabilities)) lacking
-WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED'
+WHERE a.workspace_id = $1 AND ${isInFleet('a')}
 ORDER BY cardinality(lacking.missing), a.name, a.id
 LIMIT ${NEAREST_SHOWN}`,
 );

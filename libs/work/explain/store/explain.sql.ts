@@ -8,6 +8,7 @@ import type {
 import {
   endedBadly,
   isActiveBudget,
+  type PausedFor,
   type RunState,
   scopesOf,
   type TaskStatus,
@@ -47,6 +48,7 @@ export interface ExplainedTask {
   failure_reason: string | null;
   last_error: string | null;
   paused_by: string | null;
+  paused_for: PausedFor | null;
   paused_by_name: string | null;
   pause_reason: string | null;
   paused_at: Date | null;
@@ -105,7 +107,7 @@ export const explainTask = query<ExplainedTask>(
   'explain_task',
   `
 SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
-  t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
+  t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.paused_for, t.pause_reason, t.paused_at,
   ${PAUSED_BY_NAME} AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
   ${heldBackBy('t', scopeOf('$1'))} AS held_back,

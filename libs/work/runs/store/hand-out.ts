@@ -1,6 +1,6 @@
 import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { isInCooldown } from '#lib/agent-manager';
-import { isInUse } from '#lib/transitions';
+import { isInFleet, isInUse } from '#lib/transitions';
 import {
   availableBudgets,
   hasBudgets,
@@ -160,7 +160,7 @@ export type AgentHold = keyof typeof AGENT_HOLDS;
  */
 export function takesWork(a: string, but: readonly AgentHold[] = []): string {
   const holds = Object.entries(AGENT_HOLDS).filter(([hold]) => !but.includes(hold as AgentHold));
-  return `(${a}.lifecycle <> 'TERMINATED' AND NOT (${holds.map(([, is]) => is(a)).join(' OR ')}))`;
+  return `(${isInFleet(a)} AND NOT (${holds.map(([, is]) => is(a)).join(' OR ')}))`;
 }
 
 /** Whether an agent takes what requires these capabilities, a text[]: a queue's, or those of one task. */

@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { isReady } from '#lib/transitions';
+import { isReady, suspendedKey } from '#lib/transitions';
 import { scopeOf, serves, takesType, whyTaskWaits } from './hand-out.js';
 import type { NothingClaimed } from './claim-tasks.sql.js';
 
@@ -18,7 +18,7 @@ export const heldTasksWait = query<{ why: NothingClaimed }>(
 SELECT head.why
 FROM agents a
 JOIN capability_sets s ON s.workspace_id = $1 AND ${serves('a', 's.capabilities')}
-CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
+CROSS JOIN LATERAL (VALUES (s.key), (${suspendedKey('s.key')})) queue (key)
 CROSS JOIN LATERAL (
   SELECT ${WHY} AS why FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.capability_key = queue.key

@@ -1,4 +1,5 @@
 import { query } from '#lib/database';
+import { isInFleet } from '#lib/transitions';
 import { pausedTypes } from '#lib/admission';
 import { availableBudgets } from '#lib/budgets';
 import {
@@ -51,7 +52,7 @@ WITH push AS MATERIALIZED (
   SELECT a.workspace_id, a.id, a.live_runs, ${OFFERED},
     ${hasRoom('a')} AND ${takesWork('a')} AS free,
     (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
-  FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
+  FROM agents a WHERE a.mode = 'push' AND ${isInFleet('a')}
 ),
 waiting AS MATERIALIZED (
   SELECT c.workspace_id, c.key, c.capabilities, w.paused, w.budgets

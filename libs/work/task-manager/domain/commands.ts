@@ -3,9 +3,10 @@ import {
   legalTaskTransitions,
   type LockedTask,
   mayTransition,
-  type Transition,
+  type PausedFor,
   type RunTransition,
   type TaskStatus,
+  type Transition,
 } from '#lib/transitions/domain';
 
 /** A user's command to a task, decided on its locked row. */
@@ -19,6 +20,8 @@ export type CommandDecision =
 export interface CommandRequest {
   actor: Actor;
   reason?: string;
+  /** What the coordinator pauses it for. */
+  pausedFor?: { what: PausedFor; id: string };
 }
 
 export const COMMANDS = ['cancel', 'pause', 'resume', 'retry', 'archive'] as const;
@@ -60,6 +63,8 @@ function decidePause(task: LockedTask, request: CommandRequest): CommandDecision
     ...base(task, request),
     to: 'PAUSED',
     reason: request.reason ?? 'paused',
+    pausedFor: request.pausedFor?.what ?? 'request',
+    pausedForId: request.pausedFor?.id,
     keepsRun: holdsRun,
   };
   return { kind: 'transition', transition, pauseRun: holdsRun };

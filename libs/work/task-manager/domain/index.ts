@@ -1,4 +1,4 @@
-export { type TaskCommand } from './commands.js';
+export { type CommandRequest, type TaskCommand } from './commands.js';
 export { MAX_ANSWERS, type TaskAnswer } from './task-answer.js';
 export { visibilityOf } from './access.js';
 export { idAfter } from './cursor.js';

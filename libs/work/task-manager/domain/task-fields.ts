@@ -14,6 +14,7 @@ export const HIDDEN = [
   'dependentsUnsettled',
   'traceparent',
   'answers',
+  'pausedForId',
 ] as const satisfies readonly (keyof AgentTask)[];
 export type HiddenField = (typeof HIDDEN)[number];
 

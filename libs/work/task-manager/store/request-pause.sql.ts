@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { isPausedForResource } from '#lib/transitions';
 
 /**
  * Asks the runs of paused tasks to put the work down, or no longer. Neither hangs.
@@ -23,7 +24,8 @@ RETURNING r.id`,
 export const takeOverPauses = command<{ id: string }>(
   'take_over_pauses',
   `
-UPDATE agent_tasks t SET paused_by = $3, pause_reason = $4, updated_at = now()
-WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator%'
+UPDATE agent_tasks t SET paused_by = $3, paused_for = 'request', paused_for_id = NULL, pause_reason = $4,
+  updated_at = now()
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND ${isPausedForResource('t')}
 RETURNING t.id`,
 );

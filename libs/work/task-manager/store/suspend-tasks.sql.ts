@@ -1,11 +1,11 @@
 import { command } from '#lib/database';
-import { isReady, isSuspended } from '#lib/transitions';
+import { isReady, isSuspended, suspendedKey } from '#lib/transitions';
 
 /** How far into each queue a sweep looks: further than the claims until the next one get. */
 const LOOK_AHEAD = 5_000;
 
 /**
- * Tasks of a paused type leave the head of their queue: with '!' before its key it is a queue that nobody
+ * Tasks of a paused type leave the head of their queue: under a key of its own it is a queue that nobody
  * reads. Claims pass over those of a paused type anyway (`pausedTypes`), but with thousands of them at the
  * head each claim would read them all.
  *
@@ -39,7 +39,7 @@ locked AS MATERIALIZED (
   ORDER BY t.id
   FOR NO KEY UPDATE OF t SKIP LOCKED
 )
-UPDATE agent_tasks t SET capability_key = '!' || t.capability_key
+UPDATE agent_tasks t SET capability_key = ${suspendedKey('t.capability_key')}
 FROM locked l WHERE t.workspace_id = l.workspace_id AND t.id = l.id
 RETURNING t.workspace_id`,
 );

@@ -1,5 +1,5 @@
 import { columnOf, command, recordOf } from '#lib/database';
-import { isSuspended, recordOfChange } from '#lib/transitions';
+import { keyWith, recordOfChange } from '#lib/transitions';
 import { notedCapabilitySets } from './capability-sets.js';
 import { EDITABLE } from '../domain/task-fields.js';
 
@@ -27,7 +27,7 @@ changed AS (
     ${Object.keys(EDITABLE)
       .map((field) => `${columnOf(field)} = u."${field}"`)
       .join(', ')},
-    capability_key = CASE WHEN ${isSuspended('t')} THEN '!' ELSE '' END || u."capabilityKey"
+    capability_key = ${keyWith('t', 'u."capabilityKey"')}
   FROM input u
   WHERE t.workspace_id = $1 AND t.id = $2
   RETURNING t.id, t.version, t.status

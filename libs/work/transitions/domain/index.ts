@@ -25,4 +25,6 @@ export {
   mayTransition,
   ABORT_REASONS,
   type AbortReason,
+  PAUSED_FOR,
+  type PausedFor,
 } from './task-state.js';

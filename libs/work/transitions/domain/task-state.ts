@@ -28,6 +28,11 @@ export const TASK_PHASES = {
   ARCHIVED: 'closed',
 } as const satisfies Record<TaskStatus, string>;
 
+/** What a task is paused for: a person or key wanted it, its run has asked a question, the coordinator did it. */
+export const PAUSED_FOR = ['request', 'question', 'budget', 'provider'] as const;
+
+export type PausedFor = (typeof PAUSED_FOR)[number];
+
 export type TaskPhase = (typeof TASK_PHASES)[TaskStatus];
 
 export function legalTaskTransitions(from: TaskStatus): readonly TaskStatus[] {

@@ -1,6 +1,6 @@
 import type { Actor } from '#lib/kernel';
 import type { RunState } from './run-state.js';
-import type { AbortReason, TaskStatus } from './task-state.js';
+import type { AbortReason, PausedFor, TaskStatus } from './task-state.js';
 
 /** A decided transition of one task, and of its live run where that ends or changes with it. */
 export interface Transition {
@@ -25,6 +25,10 @@ export interface Transition {
   /** What its next run receives as answers to its questions. */
   answers?: unknown;
   keepsRun?: boolean;
+  /** PAUSED: what for. */
+  pausedFor?: PausedFor;
+  /** The budget or the provider limit that it is paused for. */
+  pausedForId?: string;
   run?: RunTransition;
 }
 

@@ -94,6 +94,8 @@ function taskTransitionRow(transition: Transition): Record<string, unknown> {
     checkpoint_data: transition.checkpointData,
     answers: transition.answers,
     keeps_run: transition.keepsRun,
+    paused_for: transition.pausedFor,
+    paused_for_id: transition.pausedForId,
   };
 }
 

@@ -36,9 +36,13 @@ export const endedBadly = (
 ) => `(${p}.status = 'FAILED' OR (${p}.status = 'ABORTED' AND ${p}.retry_at IS NULL)
   OR (${p}.status = 'ARCHIVED' AND ${p}.completed_at IS NULL))`;
 
-/** Its run has asked a question, and ended with it: only runs and agents pause for that. */
+/** Its run has asked a question, and ended with it. */
 export const waitsForAnswer = (t: string) =>
-  `(${t}.status = 'PAUSED' AND (${t}.paused_by LIKE 'run:%' OR ${t}.paused_by LIKE 'agent:%'))`;
+  `(${t}.status = 'PAUSED' AND ${t}.paused_for = 'question')`;
+
+/** The coordinator has paused it, and resumes it. Index: agent_tasks_paused_for_idx. */
+export const isPausedForResource = (t: string) =>
+  `(${t}.status = 'PAUSED' AND ${t}.paused_for IN ('budget', 'provider'))`;
 
 /** It was ABORTED, and is tried again by itself. Index: agent_tasks_retry_due_idx. */
 export const awaitsRetry = (t: string) => `(${t}.status = 'ABORTED' AND ${t}.retry_at IS NOT NULL)`;
@@ -56,12 +60,22 @@ export const isReady = (t: string) => `(${t}.status = 'PENDING' AND ${t}.unmet_d
 /** Its type is paused, so it waits in a queue of its own that no claim reads. */
 export const isSuspended = (t: string) => `${t}.capability_key LIKE '!%'`;
 
+/** The key of the queue for suspended tasks, beside that of a set of capabilities. */
+export const suspendedKey = (key: string) => `'!' || ${key}`;
+
+/** Its key with other capabilities, whose key is `key`: it stays suspended. */
+export const keyWith = (t: string, key: string) =>
+  `CASE WHEN ${isSuspended(t)} THEN ${suspendedKey(key)} ELSE ${key} END`;
+
 /** The key of its capabilities, whether it is suspended or not. */
 export const capabilityKeyOf = (t: string) =>
   `CASE WHEN ${isSuspended(t)} THEN substr(${t}.capability_key, 2) ELSE ${t}.capability_key END`;
 
 /** Exactly as the partial indexes on task_runs have it. */
 export const isLiveRun = (r: string) => `${r}.state IN (${listed(LIVE_RUN_STATES)})`;
+
+/** It works, so it can hang. Exactly as task_runs_hung_idx has it. */
+export const isAtWork = (r: string) => `${r}.state IN ('WORKING', 'STALE')`;
 
 /** Its deadline holds: in review it does not. Exactly as task_runs_deadline_idx has it. */
 export const hasDeadline = (r: string) => `${r}.state IN ('ASSIGNED', 'WORKING', 'STALE')`;
@@ -72,6 +86,9 @@ export const DEADLINE_GRACE = `interval '60 seconds'`;
 /** Its time is over, and so is that of its agent to say so. Index: task_runs_deadline_idx. */
 export const isOverdue = (r: string) =>
   `(${r}.deadline_at <= now() - ${DEADLINE_GRACE} AND ${hasDeadline(r)})`;
+
+/** It has not been terminated, which is the end of an agent. */
+export const isInFleet = (a: string) => `${a}.lifecycle <> 'TERMINATED'`;
 
 /** The next heartbeat of an agent that has sent none by itself: nothing is expected of it. */
 export const NO_HEARTBEAT = `'infinity'`;

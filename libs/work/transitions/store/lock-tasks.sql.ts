@@ -7,7 +7,7 @@ export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND ${hasDeadline('r')} AS past_deadline, t.agent_id,
-  coalesce(${waitsForAnswer('t')}, false) AS waits_for_answer`;
+  ${waitsForAnswer('t')} AS waits_for_answer`;
 
 /** Index: primary key. $1 workspace, $2 task ids. */
 const lockTaskIds = query<{ id: string }>(

@@ -1,5 +1,5 @@
 import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from '../domain/run-state.js';
-import { isLiveRun } from './conditions.js';
+import { isInFleet, isLiveRun } from './conditions.js';
 import { HOLDS_RELEASED, RELEASED_COLUMNS } from './holds.sql.js';
 import { TASK_OF_RUN } from './journal.sql.js';
 import { asFilter } from './plan-hints.js';
@@ -173,7 +173,7 @@ export const AGENT_RECOUNT = `actual AS MATERIALIZED (
 agent_recounted AS (
   UPDATE agents a SET live_runs = c.runs FROM actual c
   WHERE a.workspace_id = c.workspace_id AND a.id = c.id AND a.live_runs <> c.runs
-    AND a.lifecycle <> 'TERMINATED'
+    AND ${isInFleet('a')}
   RETURNING a.workspace_id, a.id, old.live_runs AS counted, a.live_runs AS actual
 )`;
 

@@ -48,6 +48,8 @@ const TRANSITION_COLUMNS = {
   answers: 'jsonb',
   /** PAUSED: the run goes on holding its lease until its agent has put the work down. */
   keeps_run: 'boolean',
+  paused_for: 'text',
+  paused_for_id: 'uuid',
 } as const;
 
 export type TransitionColumn = keyof typeof TRANSITION_COLUMNS;
@@ -69,6 +71,8 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     current_step: 'NULL',
     estimated_completion_at: 'NULL',
     paused_by: 'NULL',
+    paused_for: 'NULL',
+    paused_for_id: 'NULL',
     pause_reason: 'NULL',
     // What has waited for an answer keeps its place.
     ready_at: `CASE WHEN t.unmet_dependencies > 0 THEN NULL
@@ -96,12 +100,16 @@ const EFFECTS: Record<TaskStatus, Effects> = {
       ELSE t.estimated_completion_at + (now() - t.paused_at) END`,
     paused_at: 'NULL',
     paused_by: 'NULL',
+    paused_for: 'NULL',
+    paused_for_id: 'NULL',
     pause_reason: 'NULL',
   },
   PAUSED: {
     run_id: 'CASE WHEN m.keeps_run THEN t.run_id END',
     paused_at: 'now()',
     paused_by: `m.actor_kind || coalesce(':' || m.actor_id, '')`,
+    paused_for: 'm.paused_for',
+    paused_for_id: 'm.paused_for_id',
     pause_reason: 'm.reason',
   },
   COMPLETED: {

@@ -1,3 +1,4 @@
+import type { PausedFor } from '#lib/transitions/domain';
 import type { AgentAvailability, AgentFacts, AgentGroup, SpawnFacts } from '../explain-facts.js';
 import { EARLIER, LATER, NOW } from './facts.js';
 
@@ -69,8 +70,9 @@ export const failedPrerequisite = {
 
 export const free = [group('free', 'Ada')];
 export const aborted = { status: 'ABORTED' as const, abortReason: 'exit_code', retryCount: 1 };
-export const paused = (pausedBy: string) => ({
+export const paused = (pausedBy: string, pausedFor: PausedFor = 'request') => ({
   status: 'PAUSED' as const,
   pausedAt: EARLIER,
   pausedBy,
+  pausedFor,
 });

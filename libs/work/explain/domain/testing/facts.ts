@@ -92,6 +92,7 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       failureReason: null,
       lastError: null,
       pausedBy: null,
+      pausedFor: null,
       pausedByName: null,
       pauseReason: null,
       pausedAt: null,

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { TokenService } from '#lib/identity';
-import { assertNever, DroverError, traceparentWithin } from '#lib/kernel';
+import { assertNever, COORDINATOR, DroverError, traceparentWithin } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { HeldSecrets, type SessionColumns } from '#lib/secrets';
 import { type Reporter } from '../../reporter.js';
@@ -204,5 +204,5 @@ function metadataOf({
 
 function reporterOf(spawn: DueSpawn): Reporter {
   const { workspace_id: workspaceId, run_id: runId, agent_id: agentId } = spawn;
-  return { workspaceId, agentId, runId, actor: { kind: 'coordinator', id: null } };
+  return { workspaceId, agentId, runId, actor: COORDINATOR };
 }

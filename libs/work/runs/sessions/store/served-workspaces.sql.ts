@@ -1,4 +1,5 @@
 import { query } from '#lib/database';
+import { isInFleet } from '#lib/transitions';
 
 /**
  * Workspaces that have push agents: what becomes ready there is the coordinator's business.
@@ -9,5 +10,5 @@ export const servedWorkspaces = query<{ workspace_id: string }>(
   'served_workspaces',
   `
 SELECT DISTINCT a.workspace_id FROM agents a
-WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED' AND a.command <> '{}'`,
+WHERE a.mode = 'push' AND ${isInFleet('a')} AND a.command <> '{}'`,
 );

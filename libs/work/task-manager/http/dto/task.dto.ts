@@ -14,7 +14,13 @@ import {
 } from '#lib/http';
 import { isUuid, type Page } from '#lib/kernel';
 import { Secrets } from '#lib/secrets';
-import { ABORT_REASONS, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
+import {
+  ABORT_REASONS,
+  PAUSED_FOR,
+  type PausedFor,
+  TASK_STATUSES,
+  type TaskStatus,
+} from '#lib/transitions';
 import { ESTIMATE_SOURCES, MAX_ESTIMATE } from '#lib/models';
 import {
   DEPENDENCY_POLICIES,
@@ -121,6 +127,14 @@ export class TaskDto implements TaskView {
   secrets!: unknown;
   @ShownTexts() tags!: string[];
   @ShownTextOrNull({ example: 'user:0190…' }) pausedBy!: string | null;
+  @ApiProperty({
+    enum: PAUSED_FOR,
+    enumName: 'PausedFor',
+    type: 'string',
+    nullable: true,
+    description: 'What it is paused for, or was before it ended',
+  })
+  pausedFor!: PausedFor | null;
   @ShownTextOrNull() pauseReason!: string | null;
   @ShownTimeOrNull({ description: 'Aborted when it still waits then' })
   queueExpiresAt!: string | null;

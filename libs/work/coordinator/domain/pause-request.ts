@@ -1,0 +1,16 @@
+import { COORDINATOR } from '#lib/kernel';
+import type { CommandRequest } from '#lib/task-manager/domain';
+
+/** What the coordinator asks of tasks: to stop for a budget or a provider limit, or with none (null) to go on. */
+export function pauseRequest(
+  what: 'budget' | 'provider',
+  id: string | null,
+  reason: string,
+): CommandRequest {
+  if (id === null) return { actor: COORDINATOR };
+  return {
+    actor: { kind: 'coordinator', id: `${what}:${id}` },
+    reason,
+    pausedFor: { what, id },
+  };
+}
