@@ -1,8 +1,7 @@
-// Generates the Prisma client, compiles every app, library and tool into dist/, and builds the dashboard: each only when
+// Generates the Prisma client and the types of the API's client, compiles every app, library and tool into dist/, and builds the dashboard: each only when
 // something that it is made of has changed. Nest's own build compiles all of them; of single files it knows nothing, and would
 // compile all again.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -13,9 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { generateClientTypes } from './lib/client-types.mjs';
 import { buildDashboard } from './lib/dashboard.mjs';
 import { withLock } from './lib/lock.mjs';
-import { BUILT, listFiles, root } from './lib/sources.mjs';
+import { BUILT, hashOf, listFiles, root } from './lib/sources.mjs';
 
 const DIST = join(root, 'dist');
 const FOLDERS = ['apps', 'libs', 'tools', 'test'];
@@ -25,7 +25,8 @@ const COMPILED = join(DIST, '.compiled.json');
 
 // Two at once would remove each other's output.
 await withLock(`building ${root}`, async () => {
-  generateClient();
+  generatePrismaClient();
+  await generateClientTypes();
   await compile();
   await buildDashboard().catch((error) => {
     process.stderr.write(`${error.message}\n`);
@@ -33,7 +34,7 @@ await withLock(`building ${root}`, async () => {
   });
 });
 
-function generateClient() {
+function generatePrismaClient() {
   const made = join(CLIENT, '.made-of');
   const key = hashOf('prisma/schema.prisma', 'node_modules/prisma/package.json');
   if (existsSync(made) && readFileSync(made, 'utf8') === key) return;
@@ -131,10 +132,4 @@ async function compileFiles(paths) {
   if (failures.length === 0) return;
   for (const { reason } of failures) process.stderr.write(`${reason.message ?? reason}\n`);
   process.exit(1);
-}
-
-function hashOf(...paths) {
-  const hash = createHash('sha256');
-  for (const path of paths) hash.update(readFileSync(join(root, path)));
-  return hash.digest('hex');
 }

@@ -1,4 +1,4 @@
-// The fast part of `npm test`: types, lint, formatting, dependency rules, the OpenAPI document, unit tests.
+// The fast part of `npm test`: types, lint, formatting, dependency rules, generated files, unit tests.
 import { ensureReady } from './ensure.mjs';
 import { keptFolder } from './lib/kept.mjs';
 import { isMain } from './lib/main.mjs';
@@ -29,7 +29,7 @@ export function check(...others) {
       'node_modules/oxlint/bin/oxlint',
       ['--type-check', '--type-aware', '--deny-warnings'],
     ],
-    ['OpenAPI', 'dist/tools/openapi/main.js', ['--check']],
+    ['generated files', 'dist/tools/generate/main.js', ['--check']],
     ['lint', 'node_modules/eslint/bin/eslint.js', ['.', '--max-warnings', '0', ...cache('eslint')]],
     [
       'dependencies',

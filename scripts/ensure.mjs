@@ -16,6 +16,7 @@ const SETTINGS = [
   'nest-cli.json',
   'tsconfig.build.json',
   'scripts/build.mjs',
+  'scripts/lib/client-types.mjs',
   'scripts/lib/dashboard.mjs',
 ];
 const INSTALLED = join(root, 'node_modules', '.drover-installed');

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,4 +15,11 @@ export function listFiles(folder) {
     const path = `${folder}/${entry.name}`;
     return entry.isDirectory() ? listFiles(path) : [path];
   });
+}
+
+/** Another one once any of the files is another; paths as from the clone's root. */
+export function hashOf(...paths) {
+  const hash = createHash('sha256');
+  for (const path of paths) hash.update(readFileSync(join(root, path)));
+  return hash.digest('hex');
 }

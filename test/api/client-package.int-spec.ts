@@ -23,7 +23,7 @@ let project: string;
 beforeAll(async () => {
   server = await sharedServer();
   project = mkdtempSync(join(tmpdir(), 'drover-client-'));
-  await run(process.execPath, [join(root, 'scripts/client.mjs')]);
+  await run(process.execPath, [join(root, 'scripts/generate.mjs'), 'client']);
   await run('npm', ['pack', '--silent', join(root, 'dist/client-package')], { cwd: project });
   const [tarball = ''] = readdirSync(project);
   const manifest = { name: 'empty', private: true, type: 'module' };

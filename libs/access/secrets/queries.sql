@@ -1,4 +1,4 @@
--- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- agent_originals
 SELECT s.workspace_id, s.agent_id, s.column_name, s.key_id, s.sealed FROM agent_secrets s

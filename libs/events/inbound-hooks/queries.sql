@@ -1,4 +1,4 @@
--- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- change_inbound_hook
 UPDATE inbound_hooks h SET description = $3, rules = $4::jsonb,

@@ -1,4 +1,4 @@
--- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- change_webhook
 UPDATE webhooks w SET url = $3, events = $4, description = $5, hub_signature = $6,

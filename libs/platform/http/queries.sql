@@ -1,4 +1,4 @@
--- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- idempotency_begin_request
 INSERT INTO idempotency_keys AS held (workspace_id, key, request_hash, locked_until, expires_at)

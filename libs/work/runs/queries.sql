@@ -1,4 +1,4 @@
--- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- add_last_words
 INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details,

@@ -59,19 +59,15 @@ function routeErrors(codes: readonly ErrorCode[]) {
   };
 }
 
-/** What examples say of the request that was refused. */
-const OF_A_REQUEST = {
+/** The request that each example refuses. */
+const EXAMPLE_REQUEST = {
   instance: '/api/v1/…',
   requestId: '0198c0de-7000-7000-8000-000000000000',
 };
 
-const problems = new Map<ErrorCode, Record<string, unknown>>();
-
-/** Kept: at each start some thousands are asked for, and to make an error is dear. */
-function problemOf(code: ErrorCode): Record<string, unknown> {
-  const problem = problems.get(code) ?? new DroverError(code).toProblem();
-  problems.set(code, problem);
-  return problem;
+/** An example of a refusal; responses refer to it by its code. */
+export function exampleOf(code: ErrorCode): { value: object } {
+  return { value: { ...new DroverError(code).toProblem(), ...EXAMPLE_REQUEST } };
 }
 
 function statusOf(code: ErrorCode): number {
@@ -81,7 +77,7 @@ function statusOf(code: ErrorCode): number {
 /** Swagger joins what several decorators describe of a status, but keeps only the last content. */
 function problemResponse(status: number, fresh: ErrorCode[], all: ErrorCode[]): MethodDecorator {
   const examples = Object.fromEntries(
-    all.map((code) => [code, { value: { ...problemOf(code), ...OF_A_REQUEST } }]),
+    all.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
   );
   const schema = { $ref: getSchemaPath(Problem) };
   return ApiResponse({

@@ -1,6 +1,8 @@
 import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
-import { Problem } from './api-errors.js';
+import type { ErrorCode } from '#lib/kernel';
+import { exampleOf, Problem } from './api-errors.js';
 
+const PROBLEM = 'application/problem+json';
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /** A fact that no decorator can say of every route: that any error is a problem document. */
@@ -8,14 +10,22 @@ export function describeErrors(document: OpenAPIObject): void {
   const operations = Object.values(document.paths).flatMap((path) =>
     METHODS.flatMap((method) => path[method] ?? []),
   );
-  const content = { 'application/problem+json': { schema: { $ref: getSchemaPath(Problem) } } };
+  const content = { [PROBLEM]: { schema: { $ref: getSchemaPath(Problem) } } };
   for (const { responses } of operations) {
     // Any request can be refused, for its form at least.
     const isRefusable = Object.keys(responses).some((status) => status.startsWith('4'));
     if (!isRefusable) responses['4XX'] = { description: 'The request is refused.', content };
     responses.default = { description: 'Any other error.', content };
   }
-  const problem = document.components?.schemas?.[Problem.name];
+  const codes = operations.flatMap(({ responses }) => Object.values(responses).flatMap(codesIn));
+  const examples = Object.fromEntries(codes.map((code) => [code, exampleOf(code)]));
+  document.components = { ...document.components, examples };
+  const problem = document.components.schemas?.[Problem.name];
   // Some codes come with members of their own, such as `legal` or `path`.
   if (problem && !('$ref' in problem)) problem.additionalProperties = true;
+}
+
+function codesIn(response: object | undefined): ErrorCode[] {
+  const { content } = (response ?? {}) as { content?: Record<string, { examples?: object }> };
+  return Object.keys(content?.[PROBLEM]?.examples ?? {}) as ErrorCode[];
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { declared, type Sql } from '#lib/database';
+import type { Generated } from './generated.js';
 
 /** A library or a program, with the statements that its modules declare. */
 export interface Room {
@@ -54,10 +55,17 @@ export function roomOfFile(file: string): string {
     .join('/');
 }
 
+/** The statements as they run, in `queries.sql` of each room. */
+export async function generateStatements(root: string): Promise<Generated> {
+  const { rooms } = await readRooms(root);
+  const files = rooms.map((room) => [`${room.path}/queries.sql`, renderRoom(room)]);
+  return { files: Object.fromEntries(files) as Record<string, string> };
+}
+
 /** The text of a room's queries.sql. */
-export function rendered({ path, statements, unnamed }: Room): string {
+function renderRoom({ path, statements, unnamed }: Room): string {
   const head =
-    '-- The statements as they run. Made by `npm run sql`; change the modules that declare them.';
+    '-- The statements as they run. Made by `npm run generate`; change the modules that declare them.';
   const left = unnamed
     .sort()
     .map(

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   CATALOGUE,
   type CataloguedEvent,
@@ -7,16 +9,21 @@ import {
   SHORT_WORDS,
 } from '#lib/journal';
 import { aligned } from '../shared/table.js';
+import type { Generated } from './generated.js';
 
-const BEGIN = '<!-- Made by `npm run events` from libs/events/journal/domain: change it there. -->';
+const BEGIN =
+  '<!-- Made by `npm run generate` from libs/events/journal/domain: change it there. -->';
 const END = '<!-- So far. -->';
 
-/**
- * The page with the catalogue of events in its place.
- *
- * @throws Error when the page has no place for it
- */
-export function withCatalogue(page: string): string {
+const PAGE = 'docs/events.md';
+
+/** The page on events, with the catalogue in its place. */
+export function generateEvents(root: string): Generated {
+  return { files: { [PAGE]: withCatalogue(readFileSync(join(root, PAGE), 'utf8')) } };
+}
+
+/** @throws Error when the page has no place for the catalogue */
+function withCatalogue(page: string): string {
   const [before, rest] = page.split(BEGIN);
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined) throw new Error(`The page lacks ${BEGIN}`);

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { lintOpenApi } from './lint.js';
+import { lintOpenApi } from './openapi-lint.js';
 
 const GOOD = {
   operationId: 'createThing',

@@ -6,6 +6,7 @@ import { variables as server } from '#lib/config';
 import { environment as gateway } from '../../apps/gateway/config.js';
 import { environment as worker } from '../../apps/worker/config.js';
 import { aligned } from '../shared/table.js';
+import type { Generated } from './generated.js';
 
 /** A program with the schema of its settings, the files that declare them, and the page that speaks of them. */
 interface Program {
@@ -43,7 +44,7 @@ const HEAD = `# Settings
 
 All come from the environment; an empty variable counts as not set. A program that is given a wrong one says which,
 and what it must be, and ends. Each may be given as a file instead, named by the variable with \`_FILE\` behind it, which
-is how secrets should come: other processes of the user can read an environment. Made by \`npm run settings\` from the sources: change it there.
+is how secrets should come: other processes of the user can read an environment. Made by \`npm run generate\` from the sources: change it there.
 
 \`npm start\` sets what it needs by itself, and hands on the others: it takes \`DROVER_HOME\`, the folder of its data
 (\`.drover\` of the clone), and \`PORT\`.
@@ -61,14 +62,14 @@ interface Row {
 }
 
 /**
- * The text of docs/settings.md.
+ * The settings of all programs, in docs/settings.md.
  *
  * @param root the folder of the project, with the sources
  * @throws Error when a setting is described neither at its declaration nor in its program's page
  */
-export function renderedSettings(root: string): string {
+export function generateSettings(root: string): Generated {
   const sections = PROGRAMS.map((program) => `## ${program.title}\n\n${tableOf(root, program)}`);
-  return `${[HEAD, ...sections].join('\n')}`;
+  return { files: { 'docs/settings.md': [HEAD, ...sections].join('\n') } };
 }
 
 function tableOf(root: string, { schema, sources, page }: Program): string {

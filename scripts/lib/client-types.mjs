@@ -1,0 +1,56 @@
+// Makes the types of libs/clients/api-client from the committed OpenAPI document, when that has changed.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashOf, root } from './sources.mjs';
+
+const LIBRARY = 'libs/clients/api-client';
+const DOCUMENT = `${LIBRARY}/openapi.json`;
+const MADE_OF = [
+  DOCUMENT,
+  'scripts/lib/client-types.mjs',
+  'node_modules/openapi-typescript/package.json',
+];
+const BANNER = `// Made by the build from ${DOCUMENT}: change the routes and their DTOs instead.\n\n`;
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const PROBLEM = { $ref: '#/components/schemas/Problem' };
+
+export async function generateClientTypes() {
+  if (!existsSync(join(root, DOCUMENT))) return;
+  const folder = join(root, LIBRARY, 'generated');
+  const made = join(folder, '.made-of');
+  const key = hashOf(...MADE_OF);
+  if (existsSync(made) && readFileSync(made, 'utf8') === key) return;
+  const document = JSON.parse(readFileSync(join(root, DOCUMENT), 'utf8'));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'keyed.ts'), keyedPosts(document));
+  writeFileSync(join(folder, 'api.ts'), await apiTypes(document));
+  writeFileSync(made, key);
+}
+
+/**
+ * Every refusal is a `Problem`, so each operation has one answer `default` in place of its refusals by status: the file
+ * is a third of what it would be.
+ */
+async function apiTypes(document) {
+  const { default: openapiTS, astToString } = await import('openapi-typescript');
+  for (const item of Object.values(document.paths)) {
+    for (const operation of METHODS.flatMap((method) => item[method] ?? []))
+      operation.responses = withOneRefusal(operation.responses);
+  }
+  return BANNER + astToString(await openapiTS(document));
+}
+
+function withOneRefusal(responses) {
+  const good = Object.entries(responses).filter(([status]) => /^[123]/.test(status));
+  const content = { 'application/problem+json': { schema: PROBLEM } };
+  return { ...Object.fromEntries(good), default: { description: 'A refusal', content } };
+}
+
+/** The POSTs whose Idempotency-Key the server keeps: repeats of them get the first answer. */
+function keyedPosts({ paths }) {
+  const isKeyed = ({ post }) =>
+    post?.parameters?.some(({ name }) => name === 'Idempotency-Key') ?? false;
+  const keyed = Object.keys(paths).filter((path) => isKeyed(paths[path]));
+  const lines = keyed.map((path) => `  ${JSON.stringify(path)},`);
+  return `${BANNER}export const KEYED: ReadonlySet<string> = new Set([\n${lines.join('\n')}\n]);\n`;
+}

@@ -1,3 +1,0 @@
-import { runBuilt } from './lib/run.mjs';
-
-await runBuilt('tools/settings/main.js');
