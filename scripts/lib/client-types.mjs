@@ -17,13 +17,15 @@ const PROBLEM = { $ref: '#/components/schemas/Problem' };
 export async function generateClientTypes() {
   if (!existsSync(join(root, DOCUMENT))) return;
   const folder = join(root, LIBRARY, 'generated');
-  const made = join(folder, '.made-of');
+  const [made, keyed, types] = ['.made-of', 'keyed.ts', 'api.ts'].map((name) => join(folder, name));
   const key = hashOf(...MADE_OF);
-  if (existsSync(made) && readFileSync(made, 'utf8') === key) return;
+  // A checkout of an older commit has them in git, and removes them when it is left.
+  const isThere = [made, keyed, types].every(existsSync);
+  if (isThere && readFileSync(made, 'utf8') === key) return;
   const document = JSON.parse(readFileSync(join(root, DOCUMENT), 'utf8'));
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'keyed.ts'), keyedPosts(document));
-  writeFileSync(join(folder, 'api.ts'), await apiTypes(document));
+  writeFileSync(keyed, keyedPosts(document));
+  writeFileSync(types, await apiTypes(document));
   writeFileSync(made, key);
 }
 
