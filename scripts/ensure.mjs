@@ -110,7 +110,8 @@ function sameAsLock(installed) {
 
 function isForHere({ os, cpu, libc: libcs }) {
   const fits = (list, value) =>
-    !list || (list.some((x) => x === value || x[0] === '!') && !list.includes(`!${value}`));
+    !list ||
+    ([list].flat().some((x) => x === value || x[0] === '!') && !list.includes(`!${value}`));
   return fits(os, process.platform) && fits(cpu, process.arch) && fits(libcs, libc());
 }
 

@@ -1,4 +1,4 @@
--- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- apply_settlement
 WITH run_charged AS (

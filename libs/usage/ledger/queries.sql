@@ -1,4 +1,4 @@
--- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- close_ledger
 SELECT pg_advisory_xact_lock(hashtextextended('usage of ' || $1::text, 0))

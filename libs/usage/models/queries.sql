@@ -1,4 +1,4 @@
--- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- all_model_prices
 SELECT model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,

@@ -1,4 +1,4 @@
--- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- model_of_run
 SELECT model FROM task_runs WHERE workspace_id = $1 AND id = $2 AND agent_id = $3
