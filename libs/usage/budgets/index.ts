@@ -1,6 +1,5 @@
 export * from './domain/index.js';
 export { BudgetsModule } from './budgets.module.js';
-export { alertsDue, tellBudgetAlerts } from './alerts/alerts.sql.js';
 export { type PricedUsage, UsageLedger, type UsageOutcome } from './charges/usage-ledger.js';
 export { RunBudgets, type RunBudgetView } from './checks/run-budgets.js';
 export { holdsAfforded } from './holds/afforded.js';
@@ -11,14 +10,13 @@ export {
   isUsedUp,
   NO_BUDGETS,
 } from './holds/available-budgets.js';
-export { Throttles } from './throttling/throttles.js';
+export { alertsDue, tellBudgetAlerts } from './store/tell-budget-alerts.sql.js';
 export {
-  type ChangedThrottle,
   hasThrottledProjects,
   isInNoThrottledProject,
   isThrottled,
-  type Throttle,
-  throttlesOf,
-  writeThrottles,
-} from './throttling/throttles.sql.js';
+} from './throttling/throttle-conditions.js';
+export { type Throttle, throttlesOf } from './throttling/throttles-of.sql.js';
+export { Throttles } from './throttling/throttles.js';
+export { type ChangedThrottle, writeThrottles } from './throttling/write-throttles.sql.js';
 export { UsageView } from './view/usage-view.js';

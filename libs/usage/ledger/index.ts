@@ -11,7 +11,7 @@ export {
   type UsageReport,
 } from './entries/reports.js';
 export { insertUsage, knownReports } from './entries/usage-logs.sql.js';
-export { pruneUsageReports } from './retention/prune.sql.js';
+export { pruneUsageReports } from './retention/prune-usage.js';
 export { dailySums, monthlySums, SUMS } from './store/counted.js';
 export { rebuildUsageRollups } from './sums/usage-rebuild.js';
 export { UsageRollup } from './sums/usage-rollup.js';

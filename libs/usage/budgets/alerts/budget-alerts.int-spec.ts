@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import type { BudgetAlertView } from './budget-alerts.js';
-import { tellBudgetAlerts } from './alerts.sql.js';
+import { tellBudgetAlerts } from '../store/tell-budget-alerts.sql.js';
 
 interface Alerts {
   items: BudgetAlertView[];

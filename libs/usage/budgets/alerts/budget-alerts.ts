@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
-import { findBudget } from '../allocation/budgets.sql.js';
-import { type AlertRow, listBudgetAlerts } from './alerts.sql.js';
+import { findBudget } from '../store/budget.sql.js';
+import { type AlertRow, listBudgetAlerts } from './list-budget-alerts.sql.js';
 
-/** A step that a budget has reached. Tokens are 64-bit numbers as text. */
+/** A threshold that a budget has reached. Tokens are 64-bit numbers as text. */
 export interface BudgetAlertView {
   at: string;
   level: 'warning' | 'critical';
@@ -15,15 +15,15 @@ export interface BudgetAlertView {
   message: string;
 }
 
-/** What was told of budgets: read from the journal, which keeps it as long as all events. */
+/** Lists the alerts of budgets from the journal, which keeps them as long as all events. */
 @Injectable()
 export class BudgetAlerts {
   constructor(private readonly database: Database) {}
 
   /**
-   * The newest first.
+   * Lists the newest first.
    *
-   * @param page.before the journal's id of the last alert of the page before; null: from the newest
+   * @param page.before the journal's id of the last alert of the previous page, or null
    * @throws DroverError `budget_not_found`
    */
   async list(

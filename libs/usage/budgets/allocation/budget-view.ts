@@ -1,6 +1,6 @@
 import type { BudgetPolicy, BudgetScope } from '../domain/budget.js';
 import { percentUsed } from '../domain/compliance.js';
-import type { BudgetRow } from './budgets.sql.js';
+import type { BudgetRow } from '../store/budget.sql.js';
 
 /** A budget as the API shows it. Tokens are 64-bit numbers as text. */
 export interface BudgetView {

@@ -3,26 +3,19 @@ import { Database, firstRow, violatedConstraint } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { BudgetPolicy, BudgetScope } from '../domain/budget.js';
-import { ALERTED, tellBudgetAlerts } from '../alerts/alerts.sql.js';
-import {
-  type BudgetRow,
-  changeBudget,
-  findBudget,
-  findScope,
-  insertBudget,
-  listBudgets,
-  lockBudgets,
-  moveAllocation,
-  usageLostAfter,
-} from './budgets.sql.js';
 import { closeLedger } from '#lib/ledger';
+import { type BudgetRow, findBudget } from '../store/budget.sql.js';
+import { MAX_ALERTED, tellBudgetAlerts } from '../store/tell-budget-alerts.sql.js';
 import { type BudgetView, toBudgetView } from './budget-view.js';
+import { findScope, listBudgets } from './list-budgets.sql.js';
+import { lockBudgets, moveAllocation } from './move-allocation.sql.js';
+import { changeBudget, insertBudget, usageLostAfter } from './write-budget.sql.js';
 
 export interface BudgetRequest {
   scope: BudgetScope;
-  /** Absent with the scope `global`, or the workspace's. */
+  /** The scope `global` has no id here, or that of the workspace. */
   scopeId?: string;
-  /** Tokens. */
+  /** The unit is tokens. */
   allocated: string | number;
   periodStart: string;
   periodEnd: string;
@@ -44,14 +37,14 @@ export interface BudgetListing {
   limit: number;
 }
 
-/** As many waiting agents are asked; they ask each other while there is something. */
+/** The number of waiting agents that are woken. They wake each other while tasks are ready. */
 const WOKEN = 100;
 const SCOPE_COLUMNS = ['project', 'milestone', 'task'] as const;
 const PERIOD_TAKEN = 'usage_budgets_period_is_free';
 const PERIOD_IS_TIME = 'usage_budgets_period_is_time';
 const MAX_TOKENS = 2n ** 63n - 1n;
 
-/** Budgets: made, raised, lowered, moved, read. What runs hold and use of them is not written here. */
+/** Creates, changes, lists and reallocates budgets. Other services write holds and usage. */
 @Injectable()
 export class Budgets {
   constructor(
@@ -60,17 +53,17 @@ export class Budgets {
   ) {}
 
   /**
-   * What was used in its period already is consumed of it; live runs hold nothing of it.
+   * The new budget has consumed the usage of its period so far. Live runs hold nothing of it.
    *
-   * @throws DroverError `validation_failed`, `budget_period_taken`, `project_not_found`, `milestone_not_found`,
-   *   `task_not_found`
+   * @throws DroverError `validation_failed`, `budget_period_taken`, `project_not_found`,
+   *   `milestone_not_found`, `task_not_found`
    */
   async create({ workspaceId }: Caller, request: BudgetRequest): Promise<BudgetView> {
-    refuseNonsense(request);
+    validatePeriod(request);
     const { allocated, periodStart, periodEnd, policy = 'pause' } = request;
     const scopes = scopeColumns(workspaceId, request);
     const params = [workspaceId, newId(), ...scopes, allocated, periodStart, periodEnd, policy];
-    const row = await this.closed(workspaceId, insertBudget, params, periodStart);
+    const row = await this.withLedgerClosed(workspaceId, insertBudget, params, periodStart);
     if (!row) throw new Error('A budget was not inserted.');
     return toBudgetView(row);
   }
@@ -82,7 +75,7 @@ export class Budgets {
     return toBudgetView(row);
   }
 
-  /** The newest first. @throws DroverError `project_not_found` for a scope that is not there */
+  /** Lists the newest first. @throws DroverError `project_not_found` for an unknown scope */
   async list({ workspaceId }: Caller, listing: BudgetListing): Promise<Page<BudgetView>> {
     const { scope, scopeId, active, after, limit } = listing;
     const tenant = this.database.tenant(workspaceId);
@@ -90,16 +83,17 @@ export class Budgets {
     const rows = await tenant.rows(listBudgets, params);
     if (scopeId !== null && rows.length === 0) {
       const known = await firstRow(tenant, findScope, [workspaceId, scopeId]);
-      if (!known) throw new DroverError(notFound(scope));
+      if (!known) throw new DroverError(scopeNotFound(scope));
     }
     return toPage(rows, limit, ({ id }) => [id], toBudgetView);
   }
 
   /**
-   * It may be lowered below what is consumed: then it is used up. With another period, what was used in that is
-   * consumed.
+   * A budget can be lowered below its consumption: then it is used up. With another period, it has
+   * consumed the usage of that period.
    *
-   * @throws DroverError `budget_not_found`, `version_mismatch`, `validation_failed`, `budget_period_taken`
+   * @throws DroverError `budget_not_found`, `version_mismatch`, `validation_failed`,
+   *   `budget_period_taken`
    */
   async change(
     { workspaceId }: Caller,
@@ -109,21 +103,21 @@ export class Budgets {
   ): Promise<BudgetView> {
     const { allocated = null, periodStart = null, periodEnd = null, policy = null } = change;
     const known = await this.get({ workspaceId }, id);
-    refuseNonsense({
+    validatePeriod({
       periodStart: periodStart ?? known.periodStart,
       periodEnd: periodEnd ?? known.periodEnd,
     });
     const params = [workspaceId, id, allocated, periodStart, periodEnd, policy, version ?? null];
     const isMoved = periodStart !== null || periodEnd !== null;
     const start = isMoved ? (periodStart ?? known.periodStart) : undefined;
-    const row = await this.closed(workspaceId, changeBudget, params, start);
+    const row = await this.withLedgerClosed(workspaceId, changeBudget, params, start);
     if (!row) throw new DroverError('version_mismatch');
-    this.wake(workspaceId);
+    this.wakeWaiting(workspaceId);
     return toBudgetView(row);
   }
 
   /**
-   * Moves tokens that are neither consumed nor held from one budget to another, in one transaction.
+   * Moves available tokens from one budget to another, in one transaction.
    *
    * @throws DroverError `budget_not_found`, `budget_exceeded`, `validation_failed`
    */
@@ -145,16 +139,20 @@ export class Budgets {
         throw invalid('amount', 'must leave the other budget below 2^63');
       }
       const rows = await tx.rows(moveAllocation, [workspaceId, fromId, toId, amount]);
-      await tx.rows(tellBudgetAlerts, [ALERTED, workspaceId]);
+      await tx.rows(tellBudgetAlerts, [MAX_ALERTED, workspaceId]);
       return rows;
     });
-    this.wake(workspaceId);
+    this.wakeWaiting(workspaceId);
     const views = new Map(moved.map((row) => [row.id, toBudgetView(row)]));
     return { from: views.get(fromId) as BudgetView, to: views.get(toId) as BudgetView };
   }
 
-  /** @param start of a period whose usage is to be counted: all of it has to be kept */
-  private async closed(
+  /**
+   * No usage is recorded while the statement runs.
+   *
+   * @param start the begin of a period whose usage is counted; all reports since then must be kept
+   */
+  private async withLedgerClosed(
     workspaceId: string,
     statement: typeof insertBudget,
     params: unknown[],
@@ -164,18 +162,18 @@ export class Budgets {
       return await this.database.tenant(workspaceId).transaction(async (tx) => {
         await tx.rows(closeLedger, [workspaceId]);
         const lost = start && (await firstRow(tx, usageLostAfter, [workspaceId, start]));
-        if (lost) throw notKept(lost.since);
+        if (lost) throw usageNotKept(lost.since);
         const row = await firstRow(tx, statement, params);
-        await tx.rows(tellBudgetAlerts, [ALERTED, workspaceId]);
+        await tx.rows(tellBudgetAlerts, [MAX_ALERTED, workspaceId]);
         return row;
       });
     } catch (error) {
-      throw inWords(error);
+      throw toDroverError(error);
     }
   }
 
-  /** Tasks that waited for a budget may be handed out, or paused ones go on. */
-  private wake(workspaceId: string): void {
+  /** Tasks that waited for a budget can be handed out, and paused tasks can resume. */
+  private wakeWaiting(workspaceId: string): void {
     this.wakeUps.claims(workspaceId, WOKEN);
     this.wakeUps.coordinator();
   }
@@ -192,7 +190,7 @@ function scopeColumns(workspaceId: string, { scope, scopeId }: BudgetRequest): (
   return SCOPE_COLUMNS.map(() => null);
 }
 
-function refuseNonsense({
+function validatePeriod({
   periodStart,
   periodEnd,
 }: Pick<BudgetRequest, 'periodStart' | 'periodEnd'>): void {
@@ -204,7 +202,7 @@ function invalid(field: string, message: string): DroverError {
   return new DroverError('validation_failed', { errors: [{ field, message }] });
 }
 
-function notKept(since: Date): DroverError {
+function usageNotKept(since: Date): DroverError {
   const from = since.toISOString();
   return invalid(
     'periodStart',
@@ -214,7 +212,8 @@ function notKept(since: Date): DroverError {
 
 function exceeded({ available, consumed, reserved }: BudgetRow): DroverError {
   const movable = BigInt(available) > 0n ? `${available} tokens of it` : 'Nothing of it';
-  const detail = `${movable} can be moved: ${consumed} are consumed, and ${reserved} are held by live runs.`;
+  const used = `${consumed} are consumed, and ${reserved} are held by live runs`;
+  const detail = `${movable} can be moved: ${used}.`;
   return new DroverError('budget_exceeded', { detail, members: { available } });
 }
 
@@ -224,15 +223,15 @@ const NOT_FOUND = {
   usage_budgets_task_fkey: 'task_not_found',
 } as const;
 
-function notFound(scope: BudgetScope | null) {
+function scopeNotFound(scope: BudgetScope | null) {
   return scope === 'milestone' || scope === 'task'
     ? (`${scope}_not_found` as const)
     : 'project_not_found';
 }
 
-function inWords(error: unknown): unknown {
+function toDroverError(error: unknown): unknown {
   const constraint = violatedConstraint(error);
-  // Two changes, each of which was right by itself.
+  // Two concurrent changes can be valid alone and contradict each other.
   if (constraint === PERIOD_IS_TIME) return invalid('periodEnd', 'must be after periodStart');
   if (constraint === PERIOD_TAKEN) return new DroverError('budget_period_taken');
   const notFound = NOT_FOUND[constraint as keyof typeof NOT_FOUND];

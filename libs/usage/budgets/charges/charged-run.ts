@@ -1,8 +1,8 @@
 import type { ChargedRun } from '../domain/settle.js';
-import type { UsedRunRow } from './used-runs.sql.js';
+import type { UsedRunRow } from './lock-charged.sql.js';
 import { type PricedReport, totalOf } from '#lib/ledger';
 
-/** The run with what is charged to it. */
+/** Adds the tokens and costs of its reports to a run. */
 export function chargedRun(
   workspaceId: string,
   run: UsedRunRow,
@@ -22,7 +22,7 @@ export function chargedRun(
 
 const DECIMALS = 12;
 
-/** Decimals as text, added exactly; with twelve places at most. */
+/** Adds decimals with at most twelve places exactly. They are text. */
 function sumOf(amounts: readonly string[]): string {
   const parts = amounts.map((amount) => {
     const [whole = '0', fraction = ''] = amount.split('.');

@@ -1,5 +1,5 @@
 import type { Standing } from '../domain/compliance.js';
-import type { ChargedBudgetRow } from './used-runs.sql.js';
+import type { ChargedBudgetRow } from './lock-charged.sql.js';
 
 export function toStanding(row: ChargedBudgetRow): Standing {
   return {

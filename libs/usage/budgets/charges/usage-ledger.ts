@@ -22,40 +22,42 @@ import {
   lockChargedBudgets,
   lockUsedRuns,
   type UsedRunRow,
-} from './used-runs.sql.js';
-import { ALERTED, tellBudgetAlerts } from '../alerts/alerts.sql.js';
+} from './lock-charged.sql.js';
+import { MAX_ALERTED, tellBudgetAlerts } from '../store/tell-budget-alerts.sql.js';
 import { chargedRun } from './charged-run.js';
 import { toStanding } from './standing.js';
 
-/** Reports of one run. */
+/** The reports of one run. */
 export interface RunUsage {
   runId: string;
   agentId: string;
   reports: readonly UsageReport[];
 }
 
-/** What became of them. */
+/** The result of recording the reports of one run. */
 export interface UsageOutcome extends Compliance {
   runId: string;
   accepted: number;
-  /** Known already, word for word. */
+  /** The number of reports that were recorded before, with the same values. */
   repeated: number;
 }
 
-/** Reports of one run, with their costs. */
+/** The reports of one run, with their costs. */
 export type PricedUsage = Omit<RunUsage, 'reports'> & { reports: readonly PricedReport[] };
 
-/** What is done in the transaction that records usage; the runs whose reports were refused are named to it. */
+/** Ends runs in the transaction that records their usage. It gets the refused reports by run. */
 export type Ending<Result> = (
   tx: Transaction,
   refused: ReadonlyMap<string, DroverError>,
 ) => Promise<Result>;
 
 const MAX_BATCH = 100;
-/** Characters. */
+/** The unit is characters. */
 const MAX_OPERATION = 100;
 
-/** The ledger of usage: what runs report is written once, settled against what they hold, and charged to budgets. */
+/**
+ * Records each report of usage once, settles it against the holds of its run, and charges budgets.
+ */
 @Injectable()
 export class UsageLedger {
   private readonly coalescer: Coalescer<PricedUsage, UsageOutcome | DroverError>;
@@ -67,7 +69,7 @@ export class UsageLedger {
   ) {
     this.coalescer = new Coalescer({
       maxBatch: MAX_BATCH,
-      // They would wait for each other's budgets.
+      // Batches would wait for each other's budgets.
       maxInFlight: 1,
       identityOf: ({ runId }) => runId,
       run: (workspaceId, usages) => this.recordAll(workspaceId, usages),
@@ -75,9 +77,10 @@ export class UsageLedger {
   }
 
   /**
-   * All or nothing, also of a run that has ended. What comes at the same time is one transaction.
+   * Records all reports or none, also of an ended run. Concurrent calls share one transaction.
    *
-   * @throws DroverError `unknown_model`, `run_not_found` (another agent's too), `usage_report_conflict`
+   * @throws DroverError `unknown_model`, `run_not_found` (also for a run of another agent),
+   *   `usage_report_conflict`
    */
   async record(workspaceId: string, usage: RunUsage): Promise<UsageOutcome> {
     const outcome = await this.coalescer.submit(workspaceId, await this.price(usage));
@@ -85,14 +88,14 @@ export class UsageLedger {
     return outcome;
   }
 
-  /** Reports with their costs, for `recordAndEnd`. @throws DroverError `unknown_model` */
+  /** Adds costs to reports, for `recordAndEnd`. @throws DroverError `unknown_model` */
   async price({ reports, ...run }: RunUsage): Promise<PricedUsage> {
-    return { ...run, reports: await Promise.all(reports.map((report) => this.priced(report))) };
+    return { ...run, reports: await Promise.all(reports.map((report) => this.addCost(report))) };
   }
 
   /**
-   * Records what runs have used together with their ends: nobody sees the one without the other, so that a budget that
-   * is used up by a run's last report does not stop the run.
+   * Records the usage of runs in the transaction that ends them. Nobody sees one without the other,
+   * so a budget that a run's last report uses up does not stop the run.
    */
   async recordAndEnd<Result>(
     workspaceId: string,
@@ -112,7 +115,7 @@ export class UsageLedger {
     return result;
   }
 
-  private async priced({ costUsd, operation, ...report }: UsageReport): Promise<PricedReport> {
+  private async addCost({ costUsd, operation, ...report }: UsageReport): Promise<PricedReport> {
     const price = await this.prices.priceOf(report.model, new Date());
     if (!price) {
       const detail = `The model "${report.model}" has no price.`;
@@ -120,7 +123,7 @@ export class UsageLedger {
     }
     return {
       ...report,
-      operation: operation === undefined ? null : asLong(redactText(operation)),
+      operation: operation === undefined ? null : truncateOperation(redactText(operation)),
       reportedCostUsd: costUsd === undefined ? null : decimalOf(costUsd),
       cost: costOf(tokensIn(report), price),
     };
@@ -133,13 +136,13 @@ export class UsageLedger {
     const { outcomes, usedUp } = await this.database
       .tenant(workspaceId)
       .transaction((tx) => recordIn(tx, workspaceId, usages, { ending: false }));
-    // What its policy says of running tasks is the coordinator's to do.
+    // The coordinator applies the policy of the budget to running tasks.
     if (usedUp) this.wakeUps.coordinator();
     return outcomes;
   }
 }
 
-/** One request, once its reports are known to be new or old. */
+/** One request after its reports were compared with the recorded ones. */
 interface Judged {
   run: UsedRunRow;
   fresh: readonly PricedReport[];
@@ -147,7 +150,9 @@ interface Judged {
   charge: ChargedRun;
 }
 
-/** @param ending whether the runs end in the same transaction, which locks their agents: before budgets, as everywhere */
+/**
+ * @param ending whether the runs end in this transaction, which then locks agents before budgets
+ */
 async function recordIn(
   tx: Transaction,
   workspaceId: string,
@@ -164,11 +169,11 @@ async function recordIn(
   if (rows.length > 0) {
     await tx.pipeline([
       [insertUsage, [workspaceId, JSON.stringify(rows)]],
-      [applySettlement, [workspaceId, asJson(settlement.runs), asJson(settlement.budgets)]],
-      [tellBudgetAlerts, [ALERTED, workspaceId]],
+      [applySettlement, [workspaceId, toJson(settlement.runs), toJson(settlement.budgets)]],
+      [tellBudgetAlerts, [MAX_ALERTED, workspaceId]],
     ]);
   }
-  const after = charged(budgets, settlement);
+  const after = applyTo(budgets, settlement);
   const outcomes = judged.map((one): UsageOutcome | DroverError => {
     if (one instanceof DroverError) return one;
     const covering = after.filter(({ scopeId }) => one.charge.scopes.includes(scopeId));
@@ -181,7 +186,7 @@ async function recordIn(
   return { outcomes, usedUp };
 }
 
-/** Under the locks of their runs: what is known then is not written by somebody else meanwhile. */
+/** Compares reports under the locks of their runs, so nobody else writes the same meanwhile. */
 async function judge(
   tx: Transaction,
   workspaceId: string,
@@ -225,8 +230,8 @@ async function lockBudgets(
   return rows.map(toStanding);
 }
 
-/** The budgets as they are when the settlement has been applied, in their order. */
-function charged(budgets: readonly Standing[], settlement: Settlement): Standing[] {
+/** Returns the budgets after the settlement, in their order. */
+function applyTo(budgets: readonly Standing[], settlement: Settlement): Standing[] {
   const changes = new Map(settlement.budgets.map((charge) => [charge.id, charge]));
   return budgets.map((budget) => ({
     ...budget,
@@ -235,8 +240,8 @@ function charged(budgets: readonly Standing[], settlement: Settlement): Standing
   }));
 }
 
-/** What hides a secret may be longer than that. */
-function asLong(operation: string): string {
+/** Redaction can lengthen a text beyond the limit. */
+function truncateOperation(operation: string): string {
   return Array.from(operation).slice(0, MAX_OPERATION).join('');
 }
 
@@ -245,7 +250,7 @@ function conflictOf(id: string): DroverError {
   return new DroverError('usage_report_conflict', { detail });
 }
 
-function asJson(rows: readonly object[]): string {
+function toJson(rows: readonly object[]): string {
   return JSON.stringify(rows, (_, value: unknown) =>
     typeof value === 'bigint' ? String(value) : value,
   );

@@ -6,30 +6,30 @@ import { complianceOf } from '../domain/compliance.js';
 import { toStanding } from '../charges/standing.js';
 import { readRunBudgets, readRunUse } from './run-budget.sql.js';
 
-/** What a run holds, what it has used, and the advice for it. Tokens are bigints as text. */
+/** The tokens that a run holds and has used, and the advice for it. Tokens are bigints as text. */
 export interface RunBudgetView extends CommitCheck {
   runId: string;
   taskId: string;
   isLive: boolean;
-  /** Its task's. */
+  /** The estimate of its task. */
   estimatedTokens: string;
-  /** Of each of `budgets` that covered it when it was handed out. */
+  /** The run holds so much of each budget that covered it when it was handed out. */
   heldTokens: string;
   usedTokens: string;
-  /** In USD; exact. */
+  /** The exact cost in USD. */
   usedCostUsd: string;
-  /** Of all runs of its task. */
+  /** The sum of all runs of its task. */
   taskUsedTokens: string;
 }
 
-/** The budgets of a run, for whoever looks before a commit. */
+/** Checks the budgets of a run, for agents that look before a commit. */
 @Injectable()
 export class RunBudgets {
   constructor(private readonly database: Database) {}
 
   /**
-   * @param linesChanged by the commit that is thought of: then its usage is judged as well
-   * @throws DroverError `run_not_found`, also for another agent's
+   * @param linesChanged the lines of the planned commit; with them the usage is judged as well
+   * @throws DroverError `run_not_found`, also for a run of another agent
    */
   async check(
     { workspaceId, runId, agentId }: { workspaceId: string; runId: string; agentId: string },

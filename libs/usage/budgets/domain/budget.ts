@@ -1,7 +1,7 @@
-/** What a budget is for: the whole workspace, or one thing in it. */
+/** A budget covers the whole workspace, or one project, milestone or task of it. */
 export const BUDGET_SCOPES = ['global', 'project', 'milestone', 'task'] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 
-/** What happens to running tasks when a budget is used up: they are paused, may finish, or are cancelled. */
+/** A budget that is used up pauses running tasks, lets them finish, or cancels them. */
 export const BUDGET_POLICIES = ['pause', 'finish', 'abort'] as const;
 export type BudgetPolicy = (typeof BUDGET_POLICIES)[number];

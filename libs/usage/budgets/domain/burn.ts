@@ -3,7 +3,7 @@ import { HOURS_WEIGHTED, type ProjectionFacts } from './projection.js';
 const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
 
-/** A budget as it is read, with the tokens of the last hours: bigints as texts. */
+/** A budget with the tokens of the last hours. Bigints are text. */
 export interface Burn {
   now: Date;
   period_start: Date;
@@ -11,11 +11,11 @@ export interface Burn {
   consumed: string;
   remaining: string;
   available: string;
-  /** Tokens by full hours back from now; hours without usage are missing. */
+  /** The tokens by full hours back from now. Hours without usage are missing. */
   hourly: Readonly<Record<string, string>>;
 }
 
-/** What a projection is drawn from. A period counts as an hour old at least: a minute says little of a day. */
+/** A period counts as at least an hour old: usage of a minute predicts little of a day. */
 export function projectionFacts(burn: Burn): ProjectionFacts {
   const { now, period_start: periodStart, period_end: periodEnd, consumed } = burn;
   const hourly = Array.from({ length: HOURS_WEIGHTED }, (_, ago) => BigInt(burn.hourly[ago] ?? 0));

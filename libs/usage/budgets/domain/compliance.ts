@@ -1,6 +1,6 @@
 import type { BudgetPolicy, BudgetScope } from './budget.js';
 
-/** Where a budget stands. Tokens are bigints as text. */
+/** The state of a budget. Tokens are bigints as text. */
 export interface BudgetStanding {
   budgetId: string;
   scope: BudgetScope;
@@ -9,19 +9,22 @@ export interface BudgetStanding {
   consumed: string;
   reserved: string;
   available: string;
-  /** What is consumed of what is allocated, in percent, rounded down; 100 of a budget of nothing. */
+  /** The consumed share in percent, rounded down. A budget of 0 tokens has 100. */
   percentUsed: number;
   policy: BudgetPolicy;
 }
 
-/** What a run that goes on spending should know. */
+/** The advice to a run that continues to use tokens. */
 export const ADVICE = ['continue', 'warn', 'stop'] as const;
 export type Advice = (typeof ADVICE)[number];
 
 export interface Compliance {
-  /** `warn`: more than 90 % of a budget is consumed; `stop`: all of one whose policy is not `finish`. */
+  /**
+   * `warn`: more than 90 % of a budget is consumed. `stop`: all of a budget is consumed whose
+   * policy is not `finish`.
+   */
   advice: Advice;
-  /** The budgets that cover the run now, the one with least left of its whole first. */
+  /** The budgets that cover the run now, the fullest first. */
   budgets: BudgetStanding[];
 }
 
@@ -38,7 +41,7 @@ export interface Standing {
 
 const WARNED_PERCENT = 90;
 
-/** Whether a run complies with the budgets that cover it: the check between checkpoints. Pure. */
+/** Checks a run against the budgets that cover it. Pure. */
 export function complianceOf(budgets: readonly Standing[]): Compliance {
   const standings = budgets
     .filter(({ isActive }) => isActive)
@@ -82,7 +85,7 @@ function standingOf({
   };
 }
 
-/** In percent, rounded down; 100 of a budget of nothing. */
+/** The consumed share in percent, rounded down. A budget of 0 tokens has 100. */
 export function percentUsed(allocated: bigint, consumed: bigint): number {
   return allocated === 0n ? 100 : Number((consumed * 100n) / allocated);
 }

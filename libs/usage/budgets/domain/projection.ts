@@ -1,24 +1,26 @@
 /*
- * When a budget will be exhausted, by what is being used of it. Pure, and total: nothing that burns gives nulls, and no
- * number is infinite.
+ * Projects when a budget will be exhausted at its present usage. It is pure and total: a budget
+ * without usage gives nulls, and no number is infinite.
  */
 
 const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
 const DAY_MS = HOURS_A_DAY * HOUR_MS;
 
-/** Hours after which usage counts half as much in the weighted average. */
+/** Usage counts half as much in the weighted average after so many hours. */
 export const HALF_LIFE_HOURS = 6;
-/** Hours that the weighted average looks back: eight half-lives, before which lies less than 1 % of the weight. */
+/**
+ * The weighted average looks back so many hours. Earlier hours have less than 1 % of the weight.
+ */
 export const HOURS_WEIGHTED = 48;
-/** A budget that is exhausted within these days, and before its period ends, is to be slowed down. */
+/** A budget is throttled if it is exhausted within these days, and before its period ends. */
 const THROTTLE_DAYS = 7;
-/** One that is exhausted within this time at the fastest of the rates is to be paused. */
+/** A budget is paused if it is exhausted within these hours at the fastest rate. */
 const PAUSE_HOURS = 1;
-/** A date farther away says nothing, and a JavaScript date may not hold it. */
+/** A later date predicts nothing, and a JavaScript date cannot hold each. */
 const FORESEEN_DAYS = 36_525;
 
-/** Tokens that were used in some hours. */
+/** The tokens that were used in some hours. */
 export interface Used {
   tokens: bigint;
   hours: number;
@@ -28,24 +30,24 @@ export interface ProjectionFacts {
   now: Date;
   periodStart: Date;
   periodEnd: Date;
-  /** What is not used. */
+  /** The tokens that are not used. */
   remaining: bigint;
-  /** What is neither used nor held. */
+  /** The tokens that are neither used nor held. */
   available: bigint;
   lastHour: Used;
   lastDay: Used;
-  /** Since the period began. */
+  /** The usage since the period began. */
   period: Used;
-  /** Tokens of each full hour back from now, the latest first; missing ones count as none. */
+  /** The tokens of each full hour back from now, the latest first. Missing hours count as 0. */
   hourly: readonly bigint[];
 }
 
-/** Tokens a day. */
+/** The unit is tokens a day. */
 export interface BurnRates {
   lastHour: number;
   lastDay: number;
   period: number;
-  /** Exponentially weighted average of the hours. */
+  /** The exponentially weighted average of the hours. */
   ewma: number;
 }
 
@@ -54,22 +56,22 @@ export type Recommendation = (typeof RECOMMENDATIONS)[number];
 
 export interface Projection {
   rates: BurnRates;
-  /** At the rate of the last day; null: nothing was used in it. */
+  /** The rate of the last day applies. It is null if that day has no usage. */
   daysUntilExhaustion: number | null;
-  /** At the fastest and at the slowest of the rates; null: at that rate never. */
+  /** The fastest and the slowest rate apply. Null means never. */
   range: { earliest: number | null; latest: number | null };
-  /** null: never, or not in a hundred years. */
+  /** It is null if the budget lasts for a hundred years. */
   exhaustedAt: Date | null;
   willLastPeriod: boolean;
   recommendation: Recommendation;
 }
 
 /**
- * Whatever is burnt more than now never makes a recommendation milder.
+ * More usage never makes a recommendation milder.
  *
- * PAUSE: nothing is available, or it would be exhausted within an hour at the fastest of the rates. THROTTLE: it would be
- * exhausted within 7 days at the rate of the last day. Both only before the end of the period: a budget that outlives its
- * period, has not begun or is over has CONTINUE.
+ * PAUSE: nothing is available, or the budget is exhausted within an hour at the fastest rate.
+ * THROTTLE: the budget is exhausted within 7 days at the rate of the last day. Both need an active
+ * period: a budget that outlives its period, has not begun or has ended gets CONTINUE.
  */
 export function project(facts: ProjectionFacts): Projection {
   const rates = burnRates(facts);
@@ -100,7 +102,7 @@ function perDay({ tokens, hours }: Used): number {
   return (Number(tokens) / hours) * HOURS_A_DAY;
 }
 
-/** Tokens an hour. All hours have their weight, with or without usage: more usage in any of them is always more. */
+/** The unit is tokens an hour. Hours without usage have their weight too, so more usage is more. */
 function weighted(hourly: readonly bigint[]): number {
   let [tokens, weights] = [0, 0];
   for (let ago = 0; ago < HOURS_WEIGHTED; ago++) {
@@ -111,7 +113,7 @@ function weighted(hourly: readonly bigint[]): number {
   return tokens / weights;
 }
 
-/** Days from now; a budget that has not begun is used from its beginning on. */
+/** Counts days from now. A budget that has not begun is used from its beginning. */
 function daysUntilExhaustion(facts: ProjectionFacts, rate: number): number | null {
   const { now, periodStart, periodEnd, remaining } = facts;
   if (now >= periodEnd) return null;
@@ -144,19 +146,19 @@ function recommend(
   return within(daysUntil, THROTTLE_DAYS) ? 'THROTTLE' : 'CONTINUE';
 }
 
-/** What a scope burnt, by how many runs. */
+/** The tokens of a scope, and the time of the runs that used them. */
 export interface RunBurn {
-  /** Tokens that runs used in the last day. */
+  /** The tokens that runs used in the last day. */
   tokens: bigint;
-  /** Hours that these runs lasted in it, added up. */
+  /** The sum of the hours that these runs lasted in that day. */
   runHours: number;
 }
 
 /**
- * How many runs may go on at once so that a budget lasts its period: what it may use in an hour, divided by what a run
- * uses in an hour, rounded up; at least 1, so that work goes on and the rate of a run stays known. That is the mean number
- * of runs, times how much of their pace the budget can bear. It depends on what a run uses, not on how many there are:
- * a limit that holds does not lower itself again.
+ * Computes the number of live runs at which a budget lasts its period: the tokens that the budget
+ * can use in an hour, divided by the tokens that a run uses in an hour, rounded up. It is at least
+ * 1, so that work continues and the rate of a run stays known. It depends on the usage of a run,
+ * not on the number of runs, so a limit that applies does not lower itself again.
  */
 export function affordableRuns(
   { now, periodEnd, remaining }: Pick<ProjectionFacts, 'now' | 'periodEnd' | 'remaining'>,

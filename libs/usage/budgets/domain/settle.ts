@@ -1,18 +1,18 @@
 /**
- * What reports of usage do to the runs that they are about and to the budgets that cover these. Pure; all amounts are in
- * tokens. Everything is locked by its caller.
+ * Settles reports of usage with their runs and the budgets that cover these. It is pure; amounts
+ * are tokens. The caller holds all locks.
  */
 
 export interface ChargedRun {
   runId: string;
-  /** What was used, and not reported before. */
+  /** The tokens of new reports. */
   tokens: bigint;
-  /** In USD; exact, as text. */
+  /** The exact cost in USD, as text. */
   cost: string;
-  /** What it still holds of each of `heldOf`. */
+  /** The run still holds so much of each budget of `heldOf`. */
   held: bigint;
   heldOf: readonly string[];
-  /** Its task's. */
+  /** The estimate of its task. */
   estimate: bigint;
   isLive: boolean;
   /** The ids of its workspace, project, milestone and task. */
@@ -25,7 +25,7 @@ export interface ChargeableBudget {
   allocated: bigint;
   consumed: bigint;
   reserved: bigint;
-  /** Its period is now. */
+  /** Now is in its period. */
   isActive: boolean;
 }
 
@@ -39,23 +39,23 @@ export interface RunCharge {
 export interface BudgetCharge {
   id: string;
   consumed: bigint;
-  /** Negative: given back. */
+  /** A negative number is given back. */
   reserved: bigint;
 }
 
 export interface Settlement {
   runs: RunCharge[];
-  /** Only those that change. */
+  /** Budgets that do not change are left out. */
   budgets: BudgetCharge[];
 }
 
-/** A hold that is used up grows by this part of its task's estimate. */
+/** A hold that is used up grows by this part of the estimate of its task. */
 const GROWTH_DIVISOR = 4n;
 
 /**
- * Usage is taken from the run's hold first, and charged to every budget that covers its task now. A live run that has
- * used up its hold takes another quarter of its estimate from each budget that it holds, if all of them have as much left:
- * what was used has been used whether they have or not.
+ * Takes usage from the hold of its run first, and charges it to every budget that covers the task
+ * now. A live run that has used up its hold takes another quarter of its estimate from each budget
+ * that it holds, if all of them have that much left. Usage is charged in any case.
  */
 export function settle(
   runs: readonly ChargedRun[],
@@ -71,7 +71,7 @@ export function settle(
     }
     return { run, held: run.held - settled };
   });
-  for (const charge of charges) charge.held += growthOf(charge, accounts);
+  for (const charge of charges) charge.held += growHold(charge, accounts);
   return {
     runs: charges.flatMap(({ run: { runId, tokens, cost }, held }) =>
       tokens === 0n ? [] : [{ runId, tokens, cost, held }],
@@ -82,13 +82,13 @@ export function settle(
   };
 }
 
-/** A budget, and what is added to it. */
+/** A budget with the amounts that are added to it. */
 interface Account extends Pick<BudgetCharge, 'consumed' | 'reserved'> {
   budget: ChargeableBudget;
 }
 
-/** Takes it from the accounts. */
-function growthOf(
+/** Takes the growth of a hold from the accounts. @returns the growth */
+function growHold(
   { run, held }: { run: ChargedRun; held: bigint },
   accounts: readonly Account[],
 ): bigint {

@@ -1,8 +1,9 @@
 import { isActiveBudget } from '#lib/transitions';
 
 /**
- * What the budgets of a workspace have left, for statements that hand out tasks, which compute it once: a jsonb object of
- * scope ids, and the key `task` when single tasks have budgets; NULL when nothing has one.
+ * SQL: the tokens that the budgets of a workspace have left, for statements that hand out tasks.
+ * They compute it once. The result is a jsonb object by scope id, with the key `task` if single
+ * tasks have budgets. It is NULL if no budget is active.
  *
  * Indexes: usage_budgets_wide_idx, usage_budgets_task_idx.
  *
@@ -11,17 +12,19 @@ import { isActiveBudget } from '#lib/transitions';
 export function availableBudgets(workspace: string): string {
   const active = `b.workspace_id = ${workspace} AND ${isActiveBudget('b')}`;
   return `(SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE ${active} AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE ${active} AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE ${active} AND b.task_id IS NOT NULL)) l)`;
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE ${active} AND b.task_id IS NOT NULL)) l)`;
 }
 
-/** Where it is known that nothing has a budget. */
+/** SQL: the result of `availableBudgets` where no budget exists. */
 export const NO_BUDGETS = 'NULL::jsonb';
 
 /**
- * Whether the budgets that cover a task have its estimate left, and anything at all. They are not locked: the statement that hands it out looks
- * again, at all of its tasks together.
+ * SQL: each budget that covers a task has the estimate left, and at least one token. Budgets are
+ * not locked: the statement that hands out the task checks all of its tasks together again.
  *
  * @param t an alias of agent_tasks
  * @param budgets an SQL expression, the result of `availableBudgets`
@@ -31,19 +34,20 @@ export function isAffordable(t: string, budgets: string): string {
     (column) => `(${budgets} ->> ${t}.${column}::text)::bigint`,
   );
   return `(${budgets} IS NULL OR (
-    greatest(${t}.estimated_tokens, 1) <= least(9223372036854775807, ${left.join(', ')})
+    greatest(${t}.estimated_tokens, 1) <= least(9223372036854775807, ${left.join(',\n      ')})
     AND (NOT ${budgets} ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = ${t}.workspace_id AND b.scope_id = ${t}.id AND ${isActiveBudget('b')}
         AND b.available < greatest(${t}.estimated_tokens, 1)))))`;
 }
 
-/** Whether there ever was a budget in a workspace: then its runs hold something of those that cover them. */
+/** SQL: a workspace has, or had, a budget. Then runs can hold tokens. */
 export function hasBudgets(workspace: string): string {
   return `EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = ${workspace})`;
 }
 
-/** Whether the budget of a whole workspace has nothing left. */
+/** SQL: the budget of a whole workspace has no tokens left. */
 export function isUsedUp(workspace: string): string {
-  return `EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = ${workspace} AND b.scope_id = ${workspace}
+  return `EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = ${workspace} AND b.scope_id = ${workspace}
     AND ${isActiveBudget('b')} AND b.available <= 0)`;
 }

@@ -3,9 +3,9 @@ import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { projectionFacts } from '../domain/burn.js';
 import { type BurnRates, project, type Recommendation } from '../domain/projection.js';
-import { burnOfBudget } from './burn.sql.js';
+import { burnOfBudget } from './burn-of-budget.sql.js';
 
-/** When a budget will be exhausted. ProjectionDto says what the fields mean. */
+/** The time at which a budget will be exhausted. `ProjectionDto` documents the fields. */
 export interface ProjectionView {
   budgetId: string;
   remainingTokens: string;
@@ -23,7 +23,7 @@ export interface ProjectionView {
   at: string;
 }
 
-/** Says when budgets will be exhausted. */
+/** Projects when budgets will be exhausted. */
 @Injectable()
 export class Projections {
   constructor(private readonly database: Database) {}
@@ -32,26 +32,26 @@ export class Projections {
   async of(workspaceId: string, id: string): Promise<ProjectionView> {
     const row = await firstRow(this.database.tenant(workspaceId), burnOfBudget, [workspaceId, id]);
     if (!row) throw new DroverError('budget_not_found');
-    const { rates, daysUntilExhaustion, range, exhaustedAt, ...said } = project(
+    const { rates, daysUntilExhaustion, range, exhaustedAt, ...outlook } = project(
       projectionFacts(row),
     );
     return {
       budgetId: row.id,
       remainingTokens: row.remaining,
       availableTokens: row.available,
-      dailyBurnRate: whole(rates.lastDay),
+      dailyBurnRate: toWholeTokens(rates.lastDay),
       burnRates: {
-        lastHour: whole(rates.lastHour),
-        lastDay: whole(rates.lastDay),
-        period: whole(rates.period),
-        ewma: whole(rates.ewma),
+        lastHour: toWholeTokens(rates.lastHour),
+        lastDay: toWholeTokens(rates.lastDay),
+        period: toWholeTokens(rates.period),
+        ewma: toWholeTokens(rates.ewma),
       },
-      daysUntilExhaustion: rounded(daysUntilExhaustion),
-      earliestDaysUntilExhaustion: rounded(range.earliest),
-      latestDaysUntilExhaustion: rounded(range.latest),
+      daysUntilExhaustion: roundDays(daysUntilExhaustion),
+      earliestDaysUntilExhaustion: roundDays(range.earliest),
+      latestDaysUntilExhaustion: roundDays(range.latest),
       projectedExhaustionDate: exhaustedAt?.toISOString() ?? null,
       periodEnd: row.period_end.toISOString(),
-      ...said,
+      ...outlook,
       throttle:
         row.max_runs !== null && row.throttled_since
           ? { maxRuns: row.max_runs, since: row.throttled_since.toISOString() }
@@ -61,11 +61,11 @@ export class Projections {
   }
 }
 
-function whole(rate: number): string {
+function toWholeTokens(rate: number): string {
   return String(BigInt(Math.round(rate)));
 }
 
-/** Days, to the ten-thousandth: nine seconds. */
-function rounded(days: number | null): number | null {
+/** Rounds days to the ten-thousandth, which is nine seconds. */
+function roundDays(days: number | null): number | null {
   return days === null ? null : Math.round(days * 10_000) / 10_000;
 }

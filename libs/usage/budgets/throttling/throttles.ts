@@ -1,16 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { projectionFacts } from '../domain/burn.js';
-import { affordableRuns, project } from '../domain/projection.js';
-import { type BurningBudget, burnOfWideBudgets, runHours } from '../projection/burn.sql.js';
-import type { WantedThrottle } from './throttles.sql.js';
+import { affordableRuns, project, type RunBurn } from '../domain/projection.js';
+import type { BurningBudget } from '../store/burn.js';
+import { burnOfWideBudgets, runHours } from './burn-of-scopes.sql.js';
+import type { WantedThrottle } from './write-throttles.sql.js';
 
-/** Says which workspaces and projects are to have fewer runs at once, because their budgets would not last. */
+/**
+ * Computes which workspaces and projects need fewer live runs because their budgets would not last.
+ */
 @Injectable()
 export class Throttles {
   constructor(private readonly database: Database) {}
 
-  /** @param workspaceId null: of all workspaces */
+  /** @param workspaceId null means all workspaces */
   async wanted(workspaceId: string | null): Promise<WantedThrottle[]> {
     const burning = await this.database.service.rows(burnOfWideBudgets, [workspaceId]);
     const wanted: WantedThrottle[] = [];
@@ -19,13 +22,13 @@ export class Throttles {
       const { recommendation: reason } = project(facts);
       if (reason === 'CONTINUE') continue;
       const { workspace_id, id: budget_id, project_id } = budget;
-      const max_runs = affordableRuns(facts, await this.runsOf(budget));
+      const max_runs = affordableRuns(facts, await this.readRunBurn(budget));
       wanted.push({ workspace_id, project_id, budget_id, max_runs, reason });
     }
     return wanted;
   }
 
-  private async runsOf({ workspace_id, project_id }: BurningBudget) {
+  private async readRunBurn({ workspace_id, project_id }: BurningBudget): Promise<RunBurn> {
     const row = await firstRow(this.database.service, runHours, [workspace_id, project_id]);
     return { tokens: BigInt(row?.tokens ?? 0), runHours: row?.run_hours ?? 0 };
   }

@@ -10,14 +10,14 @@ import { Logger } from '#lib/observability';
 import { UsageRollup } from '#lib/ledger';
 import { UsageView } from './usage-view.js';
 
-/** Reports gather for so long, so that a busy fleet's are added in few batches. */
+/** Reports gather for this time, so that the reports of a busy fleet are few batches. */
 const EVERY_MS = 1_000;
 const HELD_BACK_MS = 100;
 const FAILED_MS = 5_000;
 
 /**
- * Follows the ledger of usage in the role `relay`: adds its reports to the sums of the history, then brings the keys
- * in Valkey up to them. Any number of servers may do it at once.
+ * Follows the ledger of usage in the role `relay`: it adds reports to the sums of the history, then
+ * brings the keys in Valkey up to them. Any number of servers can do it at once.
  */
 @Injectable()
 export class UsageFollower implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -46,7 +46,7 @@ export class UsageFollower implements OnApplicationBootstrap, BeforeApplicationS
     while (!this.stopping) await this.bell.wait(await this.round());
   }
 
-  /** @returns milliseconds until the next one */
+  /** @returns milliseconds until the next round */
   private async round(): Promise<number> {
     try {
       const rolledUp = await this.rollup.round();

@@ -2,20 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { ValkeyClient } from '#lib/valkey';
 import { viewKeys, type ViewKey } from './view-keys.js';
-import {
-  readReportedTasks,
-  type ReportedTask,
-  readTaskViews,
-  readViewBegin,
-  readWorkspaceViews,
-} from './view.sql.js';
+import { readTaskViews, readWorkspaceViews } from './read-views.sql.js';
+import { readReportedTasks, type ReportedTask, readViewBegin } from './reported-tasks.sql.js';
 
-/** How far the keys go in the ledger. It lies in Valkey, and is lost, or set back, together with them. */
+/** The position of the keys in the ledger. Valkey loses it, or sets it back, with the keys. */
 const POSITION_KEY = 'usage:position';
-/** Reports in one batch. */
+/** The maximum number of reports in one batch. */
 const BATCH_SIZE = 2_000;
 
-/** Every key is made anew and expires a day later. Nothing is written when another server has moved the position. */
+/** Writes each key anew. Nothing is written if another server has moved the position. */
 const WRITE = `
 local expected, position, seconds = ARGV[1], ARGV[2], ARGV[3]
 if expected ~= '*' and (redis.call('get', KEYS[1]) or '') ~= expected then return 0 end
@@ -31,12 +26,13 @@ if expected ~= '*' then redis.call('set', KEYS[1], position, 'EX', seconds) end
 return 1`;
 const LIVES_SECONDS = 86_400;
 
-/** The result of one look. `caught_up`: the keys are as new as the sums; `away`: Valkey does not answer. */
+/** The result of one round. `caught_up`: keys are as new as the sums; `away`: Valkey is down. */
 export type ViewResult = 'caught_up' | 'more' | 'away';
 
 /**
- * Seed 003's keys of usage in Valkey. They are made from Postgres, and hold no fact: their position lies beside them,
- * so keys that are lost are made again from the reports of the last day.
+ * Keeps a view of usage in Valkey for quick readers. The keys are made from Postgres and hold no
+ * fact. Their position lies beside them, so lost keys are made again from the reports of the last
+ * day.
  */
 @Injectable()
 export class UsageView {
@@ -45,7 +41,9 @@ export class UsageView {
     private readonly valkey: ValkeyClient,
   ) {}
 
-  /** Brings the keys up to the position of the sums, a batch at most. Never throws for Valkey's sake. */
+  /**
+   * Brings the keys up to the position of the sums, at most one batch. Valkey never makes it throw.
+   */
   async round(rolledUp: string): Promise<ViewResult> {
     const at = await this.valkey.attempt((commands) => commands.get(POSITION_KEY));
     if (at.kind !== 'done') return 'away';
@@ -59,7 +57,7 @@ export class UsageView {
     return BigInt(position) < BigInt(rolledUp) ? 'more' : 'caught_up';
   }
 
-  /** The keys of these tasks and their workspaces, whatever the position: their budgets have changed. */
+  /** Rewrites the keys of these tasks and their workspaces after a change of their budgets. */
   async refresh(tasks: readonly Refreshed[]): Promise<void> {
     await this.write(tasks, { expected: '*', position: '' });
   }
@@ -87,14 +85,14 @@ export class UsageView {
   }
 }
 
-/** A task whose usage is shown, or a workspace alone. */
+/** A task whose keys are rewritten, or a workspace alone. */
 interface Refreshed {
   workspace_id: string;
   task_id: string | null;
 }
 
 interface Move {
-  /** The position that the keys must still have; `*`: any, and it stays. */
+  /** The position that the keys must still have. With `*` any position is right, and it stays. */
   expected: string;
   position: string;
 }

@@ -1,13 +1,13 @@
-import type { TaskView, WorkspaceView } from './view.sql.js';
+import type { TaskView, WorkspaceView } from './read-views.sql.js';
 
-/** A key of Valkey with all of its values, for the command that makes it. */
+/** A key of Valkey with all of its values, and the command that writes it. */
 export interface ViewKey {
   key: string;
   kind: 'hset' | 'rpush';
   values: string[];
 }
 
-/** Seed 003's keys, by what Postgres says. */
+/** Makes the keys from the rows of Postgres. */
 export function viewKeys(
   workspaces: readonly WorkspaceView[],
   tasks: readonly TaskView[],

@@ -1,29 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { decodeCursor, DroverError, isUuid, malformedCursor, type Page, toPage } from '#lib/kernel';
-import {
-  costsOfProjects,
-  costsOfTasks,
-  type CostRow,
-  type EstimateReportRow,
-  reportEstimates,
-} from './usage-reports.sql.js';
+import { costsOfProjects, costsOfTasks, type CostRow } from './costs.sql.js';
+import { type EstimateReportRow, reportEstimates } from './report-estimates.sql.js';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
-/** Kinds of tasks that a report tells of. */
+/** The maximum number of kinds of tasks in a report. */
 const KINDS = 500;
-/** Of a page of projects: the cursor after the tasks without one. */
+/** The cursor of a page of projects after the tasks without a project. */
 const NO_PROJECT = '00000000-0000-0000-0000-000000000000';
 
-/** Between which times tasks have completed: RFC 3339. The 30 days before `to`, or now, when it is left out. */
+/**
+ * The bounds of the time of completion, in RFC 3339. The default is the 30 days before `to`, or
+ * now.
+ */
 export interface Period {
   from?: string;
   to?: string;
 }
 
-/** What tasks were expected to use, and what they used, in tokens. KindEstimatesDto says what the fields mean. */
+/** The estimated and the used tokens of tasks. `KindEstimatesDto` documents the fields. */
 export interface EstimateFigures {
   tasks: number;
   unreported: number;
@@ -49,7 +47,7 @@ export interface EstimateReport {
 export const COST_GROUPS = ['task', 'project'] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
-/** What a completed task cost, or all of a project. UsageCostDto says what the fields mean. */
+/** The cost of a completed task, or of a project. `UsageCostDto` documents the fields. */
 export interface CostView {
   taskId: string | null;
   title: string | null;
@@ -69,7 +67,7 @@ interface CostRequest extends Period {
   cursor?: string;
 }
 
-/** What completed tasks used and cost. */
+/** Reports what completed tasks used and cost. */
 @Injectable()
 export class UsageReports {
   constructor(private readonly database: Database) {}

@@ -1,4 +1,4 @@
-/** Days in UTC as `YYYY-MM-DD`, both of them in the period. */
+/** A period of days in UTC as `YYYY-MM-DD`, with both days in it. */
 export interface Days {
   from: string;
   to: string;
@@ -7,30 +7,32 @@ export interface Days {
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 
-/** The period that a request means: 30 days up to today where it says nothing, and 30 days beside what it says. */
+/**
+ * Completes the period of a request. The default is 30 days, up to today or beside the given day.
+ */
 export function requestedDays({ from, to }: Partial<Days>, now: number): Days {
   const until = to ?? (from === undefined ? dayOf(now) : latest(from, dayOf(now)));
   return { from: from ?? dayOf(Date.parse(until) - (DEFAULT_DAYS - 1) * DAY_MS), to: until };
 }
 
 /**
- * The whole months of a period: the first day of the first, and the first day behind the last. Where there is none,
- * both are the period's first day.
+ * Finds the whole months of a period: the first day of the first month, and the first day after the
+ * last. Without a whole month, both are the first day of the period.
  */
 export function wholeMonths({ from, to }: Days): { first: string; end: string } {
   const first = from.endsWith('-01')
     ? from
     : monthOf(dayOf(Date.parse(monthOf(from)) + 31 * DAY_MS));
-  const end = monthOf(dayBehind(to));
+  const end = monthOf(dayAfter(to));
   return first < end ? { first, end } : { first: from, end: from };
 }
 
-/** The day behind another. */
-export function dayBehind(day: string): string {
+/** Returns the next day. */
+export function dayAfter(day: string): string {
   return dayOf(Date.parse(day) + DAY_MS);
 }
 
-/** Whether a text is a day that there is, from the year 1970 to 2999. */
+/** Checks that a value is an existing day, from the year 1970 to 2999. */
 export function isDay(value: unknown): value is string {
   if (typeof value !== 'string' || !/^(?:19[7-9]\d|2\d{3})-\d\d-\d\d$/.test(value)) return false;
   const time = Date.parse(`${value}T00:00:00Z`);
@@ -45,7 +47,7 @@ function monthOf(day: string): string {
   return `${day.slice(0, 8)}01`;
 }
 
-/** Of two days. */
+/** Returns the later one of two days. */
 export function latest(one: string, other: string): string {
   return one > other ? one : other;
 }

@@ -1,9 +1,9 @@
 import type { TokenUsage } from '../domain/token-usage.js';
 import type { UsageLogRow } from './usage-logs.sql.js';
 
-/** What a model was used for. Tokens are whole numbers, as text or not. */
+/** A report of the tokens that a run used. Tokens are whole numbers, perhaps as text. */
 export interface UsageReport {
-  /** As its reporter names it: the same again is the same report. */
+  /** The reporter chooses the id. The same id again is the same report. */
   id: string;
   model: string;
   operation?: string;
@@ -11,15 +11,15 @@ export interface UsageReport {
   outputTokens: string | number;
   cacheReadTokens?: string | number;
   cacheWriteTokens?: string | number;
-  /** In USD, by the reporter's own reckoning: kept, and counted nowhere. */
+  /** The reporter's own cost in USD. It is stored and counts nowhere. */
   costUsd?: string | number;
 }
 
-/** A report as it is written, with its cost by the server's prices. */
+/** A report with its cost by the server's prices. */
 export interface PricedReport extends Omit<UsageReport, 'operation' | 'costUsd'> {
   operation: string | null;
   reportedCostUsd: string | null;
-  /** In USD; exact, as text. */
+  /** The exact cost in USD, as text. */
   cost: string;
 }
 
@@ -32,7 +32,7 @@ const COLUMNS = {
   cacheWriteTokens: 'cache_write_tokens',
 } as const;
 
-/** Whether a report says what is written of it already. */
+/** Compares a report with the recorded report of the same id. */
 export function isSameReport(report: PricedReport, known: UsageLogRow): boolean {
   return (
     report.model === known.model &&
@@ -42,7 +42,7 @@ export function isSameReport(report: PricedReport, known: UsageLogRow): boolean 
   );
 }
 
-/** The tokens of a report by kind. */
+/** Returns the tokens of a report by kind. */
 export function tokensIn(report: Tokens): TokenUsage {
   return {
     inputTokens: tokensOf(report, 'inputTokens'),
@@ -52,12 +52,12 @@ export function tokensIn(report: Tokens): TokenUsage {
   };
 }
 
-/** All kinds of tokens together: this is what budgets count. */
+/** Adds all kinds of tokens. Budgets count this sum. */
 export function totalOf(report: PricedReport): bigint {
   return TOKENS.reduce((sum, kind) => sum + tokensOf(report, kind), 0n);
 }
 
-/** The run of a report, with what its task belongs to. */
+/** The run of a report, with the ids of the budget scopes of its task. */
 export interface ReportingRun {
   run_id: string;
   task_id: string;
@@ -85,7 +85,7 @@ export function logRow(run: ReportingRun, report: PricedReport): Record<string, 
 
 const DECIMALS = 12;
 
-/** A number of USD in its shortest form, as the ledger gives it back. */
+/** Formats USD in the shortest form, which is how the ledger returns them. */
 export function decimalOf(amount: string | number): string {
   const text = typeof amount === 'number' ? amount.toFixed(DECIMALS) : amount;
   const [whole = '0', fraction = ''] = text.split('.');

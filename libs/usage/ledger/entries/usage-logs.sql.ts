@@ -1,6 +1,6 @@
 import { command, query } from '#lib/database';
 
-/** A report as it is kept; tokens are bigints as text, costs numerics as text. */
+/** A recorded report. Tokens are bigints as text, costs are numerics as text. */
 export interface UsageLogRow {
   run_id: string;
   id: string;
@@ -14,7 +14,7 @@ export interface UsageLogRow {
 }
 
 /**
- * The reports that are known already. Under the locks of their runs.
+ * Reads the reports that were recorded before, under the locks of their runs.
  * Index: primary key. $1 workspace, $2 runs and $3 reports, pairwise.
  */
 export const knownReports = query<UsageLogRow>(
@@ -27,17 +27,20 @@ JOIN agent_usage_logs l ON l.workspace_id = $1 AND l.run_id = k.run_id AND l.id 
 );
 
 /**
- * Writes reports into the ledger. Under the locks of their runs, so that none comes twice.
+ * Records reports, under the locks of their runs, so that none is recorded twice.
  * $1 workspace, $2 JSON array of the rows.
  */
 export const insertUsage = command<never>(
   'insert_usage',
   `
-INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, milestone_id, model, operation,
-  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reported_cost_usd)
-SELECT $1, u.run_id, u.id, u.task_id, u.agent_id, u.project_id, u.milestone_id, u.model, u.operation, u.input_tokens,
-  u.output_tokens, u.cache_read_tokens, u.cache_write_tokens, u.cost_usd, u.reported_cost_usd
-FROM jsonb_to_recordset($2::jsonb) AS u (run_id uuid, id text, task_id uuid, agent_id uuid, project_id uuid,
-  milestone_id uuid, model text, operation text, input_tokens bigint, output_tokens bigint, cache_read_tokens bigint,
-  cache_write_tokens bigint, cost_usd numeric, reported_cost_usd numeric)`,
+INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, milestone_id,
+  model, operation, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd,
+  reported_cost_usd)
+SELECT $1, u.run_id, u.id, u.task_id, u.agent_id, u.project_id, u.milestone_id, u.model,
+  u.operation, u.input_tokens, u.output_tokens, u.cache_read_tokens, u.cache_write_tokens,
+  u.cost_usd, u.reported_cost_usd
+FROM jsonb_to_recordset($2::jsonb) AS u (run_id uuid, id text, task_id uuid, agent_id uuid,
+  project_id uuid, milestone_id uuid, model text, operation text, input_tokens bigint,
+  output_tokens bigint, cache_read_tokens bigint, cache_write_tokens bigint, cost_usd numeric,
+  reported_cost_usd numeric)`,
 );

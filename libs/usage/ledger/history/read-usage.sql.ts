@@ -1,10 +1,10 @@
 import { query } from '#lib/database';
 import { dayOf, keyIn, NONE, summands, SUMS, sums } from '../store/counted.js';
 
-/** Sums of a group; counts of tokens and costs as decimal texts. */
+/** The sums of a group. Tokens and costs are decimals as text. */
 export interface UsageRow {
   key: string;
-  /** Of the agent, task or project; NULL of days and models, and of what is not known. */
+  /** The name of the agent, task or project. Days, models and unknown ids have NULL. */
   name: string | null;
   input_tokens: string;
   output_tokens: string;
@@ -17,20 +17,24 @@ export interface UsageRow {
 }
 
 const TOTAL = `input_tokens + output_tokens + cache_read_tokens + cache_write_tokens`;
-const SHOWN = `u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
-  (${TOTAL})::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
-  u.reports_without_price::text`;
-/** Looked up for the rows of a page alone. */
+const SHOWN = `u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
+  u.cache_write_tokens::text, (${TOTAL})::text AS total_tokens,
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text`;
+/** Names are read only for the rows of a page. */
 const NAME = `CASE $3
-  WHEN 'agent' THEN (SELECT a.name::text FROM agents a WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
-  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
-  WHEN 'project' THEN (SELECT p.name::text FROM projects p WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '${NONE}')::uuid)
+  WHEN 'agent' THEN (SELECT a.name::text FROM agents a
+    WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
+  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
+  WHEN 'project' THEN (SELECT p.name::text FROM projects p
+    WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '${NONE}')::uuid)
   END AS name`;
 const COLUMNS = SUMS.map((column) => `r.${column}`).join(', ');
 
 /**
- * Reports that the sums leave out yet. The statement sees one snapshot of both, so that each report is in one of them.
- * The number's upper bound leaves out none: it makes the planner expect few.
+ * SQL: the reports that the sums still lack. The statement reads both in one snapshot, so each
+ * report is in one of them. The upper bound of the number excludes nothing: it makes the planner
+ * expect few rows.
  */
 const TAIL = `agent_usage_logs l
   WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
@@ -40,13 +44,15 @@ const TAIL = `agent_usage_logs l
 const OF_DIMENSION = 'r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3';
 
 /**
- * The sums of the keys of a page: first these keys, from an ordered look at each range of the primary key and at the tail,
- * then what each has. What it costs depends on the page, and hardly on the period; keys without usage in the period are
- * passed in the index.
+ * SQL that selects the sums of the keys of a page. It finds the keys by an ordered look at each
+ * range of the primary key and at the tail, then reads the sums of each key. The cost depends on
+ * the page and hardly on the period. Keys without usage in the period are skipped in the index.
  *
- * Tried: one ordered aggregate over the ranges; it was planned as a hash of all keys.
+ * Tried: one ordered aggregate over the ranges. It was planned as a hash of all keys.
  *
- * @param ranges conditions of rows `r` @param after the comparison with the last page's end @param order of the keys
+ * @param ranges conditions on rows `r` @param after the comparison with the previous page's last
+ *   key
+ * @param order the order of the keys
  */
 function sumsByKey(ranges: readonly string[], after: '<' | '>', order: 'ASC' | 'DESC'): string {
   const keys = ranges.map(
@@ -80,12 +86,13 @@ ORDER BY u.key ${order}`;
 }
 
 /**
- * The sums of each key of a dimension over a period, in the order of the keys: the days before its whole months, these,
- * and the days behind them. What is empty is not looked for.
+ * Reads the sums of each key of a dimension over a period, in the order of the keys: the days
+ * before the whole months, these months, and the days after them. Empty ranges are not read.
  *
  * Indexes: primary key of usage_rollups; agent_usage_logs_tail_idx.
- * $1 workspace, $2 scope, $3 dimension, $4 and $5 first and last day, $6 the key of the last page's end, or '', $7 keys at
- * most, $8 first day of the whole months, $9 the day behind them; both are $4 without any.
+ * $1 workspace, $2 scope, $3 dimension, $4 and $5 first and last day, $6 the last key of the
+ * previous page or '', $7 maximum number of keys, $8 first day of the whole months, $9 the day
+ * after them. Without whole months, $8 and $9 are $4.
  */
 export const readUsageByKey = query<UsageRow>(
   'read_usage_by_key',
@@ -101,12 +108,12 @@ export const readUsageByKey = query<UsageRow>(
 );
 
 /**
- * The same of tasks, which have sums of days only; the newest first, since those of other times are passed one by one.
- * A year of 50,000 tasks is passed in some 10 ms.
+ * Reads the sums of each task, the newest first. Tasks have sums of days only, and tasks of other
+ * times are skipped one by one: 50,000 tasks of a year take some 10 ms.
  *
  * Indexes: primary key of usage_rollups; agent_usage_logs_tail_idx.
- * $1 workspace, $2 scope, $3 'task', $4 and $5 first and last day, $6 the task at the last page's end, or '~', $7 tasks at
- * most.
+ * $1 workspace, $2 scope, $3 'task', $4 and $5 first and last day, $6 the last task of the previous
+ * page or '~', $7 maximum number of tasks.
  */
 export const readUsageByTask = query<UsageRow>(
   'read_usage_by_task',
@@ -114,17 +121,18 @@ export const readUsageByTask = query<UsageRow>(
 );
 
 /**
- * The sums of each day of one key.
+ * Reads the sums of each day of one key.
  *
  * Indexes: primary key of usage_rollups; agent_usage_logs_tail_idx.
- * $1 workspace, $2 scope, $3 dimension, $4 and $5 first and last day, $6 key, $7 days at most.
+ * $1 workspace, $2 scope, $3 dimension, $4 and $5 first and last day, $6 key, $7 maximum number of
+ * days.
  */
 export const readUsageByDay = query<UsageRow>(
   'read_usage_by_day',
   `
 WITH part AS (
   SELECT r.day, ${COLUMNS} FROM usage_rollups r
-  WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = $6 AND r.grain = 'day'
+  WHERE ${OF_DIMENSION} AND r.key = $6 AND r.grain = 'day'
     AND r.day >= $4::date AND r.day <= $5::date
   UNION ALL
   SELECT ${dayOf('l')} AS day, ${summands('l')} FROM ${TAIL} AND ${keyIn('$3', 'l')} = $6

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
-import { dayBehind, type Days, latest, requestedDays, wholeMonths } from '../domain/days.js';
+import { dayAfter, type Days, latest, requestedDays, wholeMonths } from '../domain/days.js';
 import { type Dimension, NONE } from '../store/counted.js';
 import {
   readUsageByDay,
@@ -13,7 +13,7 @@ import {
 export const GROUPINGS = ['day', 'agent', 'task', 'project', 'model'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** Which usage is asked for. */
+/** A request for sums of usage. */
 export interface UsageRequest extends Partial<Days> {
   groupBy: Grouping;
   projectId?: string;
@@ -22,10 +22,10 @@ export interface UsageRequest extends Partial<Days> {
   model?: string;
 }
 
-/** Sums of a group of reports. */
+/** The sums of a group of reports. */
 export interface UsageSums {
   key: string | null;
-  /** Of the agent, task (its title) or project. */
+  /** The name of the agent or project, or the title of the task. */
   name: string | null;
   inputTokens: string;
   outputTokens: string;
@@ -39,14 +39,19 @@ export interface UsageSums {
 
 const CSV_PAGE = 1_000;
 
-/** What was used, by day, agent, task, project and model. Exact at any moment: sums, and the reports behind them. */
+/**
+ * Sums up usage by day, agent, task, project and model. It is exact at any moment: it adds the
+ * reports that the stored sums still lack.
+ */
 @Injectable()
 export class UsageHistory {
   constructor(private readonly database: Database) {}
 
   /**
-   * @param after the key or day of the last page's end
-   * @throws DroverError `validation_failed` for days in the wrong order, and filters that do not go together
+   * @param after the last key or day of the previous page
+   * @throws DroverError `validation_failed` for days in the wrong order, and for filters that
+   *   exclude
+   *   each other
    */
   async page(
     caller: Caller,
@@ -57,7 +62,7 @@ export class UsageHistory {
     return toPage(rows, limit, ({ key }) => [key], sumsBy(request.groupBy));
   }
 
-  /** All groups, read by thousands as they are asked for; each thousand as it is by then. @throws as `page` */
+  /** Reads all groups, a thousand at a time, on demand. @throws DroverError as `page` does */
   async *all(caller: Caller, request: UsageRequest): AsyncGenerator<UsageSums[]> {
     const reading = readingOf(request);
     for (let after: string | undefined; ;) {
@@ -76,21 +81,21 @@ export class UsageHistory {
     const tenant = this.database.tenant(workspaceId);
     const what = [workspaceId, scopeId ?? workspaceId, dimension];
     if (key !== undefined) {
-      const from = latest(days.from, after === undefined ? days.from : dayBehind(after));
+      const from = latest(days.from, after === undefined ? days.from : dayAfter(after));
       return tenant.rows(readUsageByDay, [...what, from, days.to, key, limit]);
     }
     const period = [...what, days.from, days.to];
     if (dimension === 'task') {
-      return tenant.rows(readUsageByTask, [...period, after ?? BEHIND_ALL_IDS, limit]);
+      return tenant.rows(readUsageByTask, [...period, after ?? AFTER_ALL_IDS, limit]);
     }
     const { first, end } = wholeMonths(days);
     return tenant.rows(readUsageByKey, [...period, after ?? '', limit, first, end]);
   }
 }
 
-const BEHIND_ALL_IDS = '~';
+const AFTER_ALL_IDS = '~';
 
-/** The sums to read: those of all keys of a dimension, or of each day of one key. */
+/** The sums to read: of all keys of a dimension, or of each day of one key. */
 interface Reading {
   scopeId: string | undefined;
   dimension: Dimension;
@@ -101,14 +106,14 @@ interface Reading {
 function readingOf(request: UsageRequest): Reading {
   const { groupBy, projectId: scopeId } = request;
   const days = requestedDays(request, Date.now());
-  if (days.from > days.to) throw refused('from', 'must not be later than to');
+  if (days.from > days.to) throw invalid('from', 'must not be later than to');
   const filters = (['agentId', 'taskId', 'model'] as const).filter((name) => request[name]);
   const [filter, other] = filters;
   if (groupBy !== 'day') {
-    if (filter) throw refused(filter, 'goes with groupBy=day only');
+    if (filter) throw invalid(filter, 'goes with groupBy=day only');
     return { scopeId, dimension: groupBy, key: undefined, days };
   }
-  if (other) throw refused(other, `cannot be given together with ${filter}`);
+  if (other) throw invalid(other, `cannot be given together with ${filter}`);
   if (!filter) return { scopeId, dimension: 'total', key: NONE, days };
   return { scopeId, dimension: DIMENSIONS[filter], key: keyOf(request, filter), days };
 }
@@ -141,6 +146,6 @@ function sumsOf(row: UsageRow): Omit<UsageSums, 'key' | 'name'> {
   };
 }
 
-function refused(field: string, message: string): DroverError {
+function invalid(field: string, message: string): DroverError {
   return new DroverError('validation_failed', { errors: [{ field, message }] });
 }

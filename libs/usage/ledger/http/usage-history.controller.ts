@@ -63,7 +63,7 @@ export class UsageHistoryController {
 
   private async file(caller: Caller, request: UsageRequest): Promise<StreamableFile> {
     const pages = this.history.all(caller, request);
-    // What is refused is refused before the answer has begun.
+    // Invalid requests are refused before the answer begins.
     const first = await pages.next();
     const lines = linesOf(request.groupBy, first.done ? [] : first.value, pages);
     return new StreamableFile(Readable.from(lines), {

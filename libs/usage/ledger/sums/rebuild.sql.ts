@@ -3,12 +3,12 @@ import { dailySums, monthlySums, ROLLUP_COLUMNS } from '../store/counted.js';
 
 export interface RollupMonth {
   workspace_id: string;
-  /** Its first day. */
+  /** The first day of the month. */
   month: string;
 }
 
 /**
- * The months of each workspace of which reports are kept, or sums that reports could prove.
+ * Reads the months of each workspace that have reports, or sums that reports could prove.
  * Index: agent_usage_logs_time_idx; primary keys.
  */
 export const readRollupMonths = query<RollupMonth>(
@@ -19,31 +19,42 @@ FROM workspaces w
 LEFT JOIN usage_logs_kept k ON k.workspace_id = w.id
 CROSS JOIN LATERAL (
   SELECT greatest(k.since, least(
-    (SELECT min(l.logged_at AT TIME ZONE 'UTC')::date FROM agent_usage_logs l WHERE l.workspace_id = w.id),
-    (SELECT min(r.day) FROM usage_rollups r WHERE r.workspace_id = w.id AND r.scope_id = w.id))) AS day) f
-CROSS JOIN LATERAL generate_series(date_trunc('month', f.day::timestamp), now() AT TIME ZONE 'UTC', '1 month') m
+    (SELECT min(l.logged_at AT TIME ZONE 'UTC')::date FROM agent_usage_logs l
+      WHERE l.workspace_id = w.id),
+    (SELECT min(r.day) FROM usage_rollups r
+      WHERE r.workspace_id = w.id AND r.scope_id = w.id))) AS day) f
+CROSS JOIN LATERAL generate_series(
+  date_trunc('month', f.day::timestamp), now() AT TIME ZONE 'UTC', '1 month') m
 WHERE f.day IS NOT NULL
 ORDER BY 1, 2`,
 );
 
-/** Keeps the followers out until the transaction ends. Waits for the one that is at it. */
+/** Waits for a running follower, and keeps followers out until the transaction ends. */
 export const lockRollups = command<{ position: string }>(
   'usage_lock_rollups',
   `SELECT position FROM usage_rollup_progress FOR NO KEY UPDATE`,
 );
 
 const DAYS = `day >= $2::date AND day < $2::date + interval '1 month'`;
-const KEPT = `day >= coalesce((SELECT since FROM usage_logs_kept WHERE workspace_id = $1), '-infinity')`;
+const KEPT = `day >= coalesce(
+    (SELECT since FROM usage_logs_kept WHERE workspace_id = $1), '-infinity')`;
 
-/** The sums of the days of which all reports are kept, and that of the month. $1 workspace, $2 month. */
+/**
+ * Removes the sums of the month, and of its days whose reports are all kept.
+ * $1 workspace, $2 month.
+ */
 export const forgetRollups = command<unknown>(
   'usage_forget_rollups',
   `
 DELETE FROM usage_rollups
-WHERE workspace_id = $1 AND (grain = 'month' AND day = $2::date OR grain = 'day' AND ${DAYS} AND ${KEPT})`,
+WHERE workspace_id = $1
+  AND (grain = 'month' AND day = $2::date OR grain = 'day' AND ${DAYS} AND ${KEPT})`,
 );
 
-/** The sums of those days again, from the reports up to $3. Index: agent_usage_logs_time_idx. */
+/**
+ * Computes the sums of these days again, from the reports up to $3.
+ * Index: agent_usage_logs_time_idx.
+ */
 export const rebuildDays = command<unknown>(
   'usage_rebuild_days',
   `
@@ -57,13 +68,14 @@ SELECT ${ROLLUP_COLUMNS} FROM (${dailySums(
 WHERE ${KEPT}`,
 );
 
-/** The sums of the month, from those of all its days. $1 workspace, $2 month. */
+/** Computes the sums of the month from the sums of its days. $1 workspace, $2 month. */
 export const rebuildMonth = command<unknown>(
   'usage_rebuild_month',
   `
 INSERT INTO usage_rollups (${ROLLUP_COLUMNS})
 ${monthlySums(
   'usage_rollups',
-  `m.workspace_id = $1 AND m.grain = 'day' AND m.day >= $2::date AND m.day < $2::date + interval '1 month'`,
+  `m.workspace_id = $1 AND m.grain = 'day'
+    AND m.day >= $2::date AND m.day < $2::date + interval '1 month'`,
 )}`,
 );

@@ -2,15 +2,15 @@ import { command, query } from '#lib/database';
 import { dailySums, monthlySums, ROLLUP_COLUMNS, SUMS } from '../store/counted.js';
 
 export interface Progress {
-  /** The last number of the ledger that anybody has drawn. */
+  /** The last number of the ledger that was drawn. */
   last: string;
-  /** All reports up to it are in the sums. */
+  /** The sums have all reports up to this number. */
   position: string;
 }
 
 /**
- * How far the ledger goes, and how far the sums. A read and no more: an idle installation writes nothing.
- * Index: one row; the sequence is another.
+ * Reads the positions of ledger and sums. It does not write, so an idle installation writes
+ * nothing. It reads two rows, one of them of the sequence.
  */
 export const readRollupProgress = query<Progress>(
   'usage_read_rollup_progress',
@@ -20,8 +20,8 @@ FROM usage_rollup_progress p, agent_usage_logs_seq s`,
 );
 
 /**
- * Draws a transaction id. Numbers that were read before belong to transactions with a smaller one, because the ledger
- * draws the transaction id before the number.
+ * Draws a transaction id. Numbers that were read before belong to transactions with a smaller id,
+ * because the ledger draws the id before the number.
  */
 export const drawHorizon = command<{ xid: string }>(
   'usage_draw_horizon',
@@ -29,15 +29,15 @@ export const drawHorizon = command<{ xid: string }>(
 );
 
 /**
- * Adds the next reports up to the number $1 to the sums, at most $3, and moves the position: one statement, so each
- * report is added once. None before all transactions below $2 have ended, since a report of theirs may still become
- * visible among them; and none while another server is at it. No row in either case.
+ * Adds at most $3 reports up to the number $1 to the sums, and moves the position. It is one
+ * statement, so each report is added once. It returns no row while a transaction below $2 is open,
+ * because its reports can still become visible, and while another server adds reports.
  *
- * A server that waited for nothing may have an older snapshot than the position that it locks. That is no harm: all
- * reports up to $1 are in any snapshot that passes the check, and sums are added to as they are now.
+ * The snapshot can be older than the position that is locked. That is harmless: each snapshot that
+ * passes the check has all reports up to $1, and the update adds to the present sums.
  *
  * Index: agent_usage_logs_seq_key, primary key of usage_rollups.
- * $1 number, $2 transaction id, $3 reports at most.
+ * $1 number, $2 transaction id, $3 maximum number of reports.
  */
 export const rollUpReports = command<{ position: string; added: number }>(
   'usage_roll_up_reports',
@@ -49,7 +49,8 @@ WITH follower AS MATERIALIZED (
 ),
 report AS MATERIALIZED (
   SELECT l.* FROM follower f CROSS JOIN LATERAL (
-    SELECT n.* FROM agent_usage_logs n WHERE n.seq > f.position AND n.seq <= $1 ORDER BY n.seq LIMIT $3) l
+    SELECT n.* FROM agent_usage_logs n WHERE n.seq > f.position AND n.seq <= $1
+    ORDER BY n.seq LIMIT $3) l
 ),
 daily AS MATERIALIZED (
   ${dailySums('report')}
@@ -60,7 +61,7 @@ added AS (
   UNION ALL
   ${monthlySums('daily')}
   ON CONFLICT (workspace_id, scope_id, dimension, key, grain, day) DO UPDATE SET
-    ${SUMS.map((column) => `${column} = r.${column} + excluded.${column}`).join(', ')}
+    ${SUMS.map((column) => `${column} = r.${column} + excluded.${column}`).join(',\n    ')}
 ),
 counted AS (
   SELECT count(*)::int AS reports, max(seq) AS last FROM report

@@ -9,10 +9,10 @@ import {
 } from './rebuild.sql.js';
 
 /**
- * Makes the sums of usage again from the reports that are kept, while servers run: a transaction for each workspace and
- * month. Days of which reports were removed stay as they are.
+ * Rebuilds the sums of usage from the reports that are kept, while servers run, with a transaction
+ * for each workspace and month. Days whose reports were removed stay as they are.
  *
- * @returns how many months of workspaces were made again
+ * @returns the number of rebuilt months of workspaces
  */
 export async function rebuildUsageRollups({ service }: Pick<Database, 'service'>): Promise<number> {
   const months = await service.rows(readRollupMonths);

@@ -2,35 +2,38 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { drawHorizon, readRollupProgress, rollUpReports } from './roll-up.sql.js';
 
-/** Reports in one batch. */
+/** The maximum number of reports in one batch. */
 const BATCH_SIZE = 5_000;
 
 /** The result of one look at the ledger. */
 export type RollupResult =
   | { kind: 'idle'; position: string }
-  /** A batch was added. `full`: more may wait. */
+  /** A batch was added. If it was full, more reports can wait. */
   | { kind: 'added'; position: string; full: boolean }
-  /** A transaction that writes below the horizon is open, or another server adds at this moment. */
+  /** A transaction below the horizon is open, or another server adds a batch now. */
   | { kind: 'held_back'; position: string };
 
-/** Reports up to `last` are all there, once the transactions below `xid` have ended. */
+/** All reports up to `last` are visible once the transactions below `xid` have ended. */
 interface Horizon {
   last: string;
   xid: string;
 }
 
 /**
- * Adds the reports of the ledger to the sums, each once, in the order of their numbers. Numbers become visible out of
- * their order, so it never reads past a transaction that may still write below them.
+ * Adds the reports of the ledger to the sums, each once, in the order of their numbers. Numbers
+ * become visible out of order, so it never reads past a transaction that can still write below
+ * them.
  */
 @Injectable()
 export class UsageRollup {
-  /** Kept until all up to it has been added: under a steady load the next one would always have to wait as well. */
+  /**
+   * It stays until all reports up to it are added: under steady load the next one would wait too.
+   */
   private horizon: Horizon | undefined;
 
   constructor(private readonly database: Database) {}
 
-  /** Adds one batch at most. */
+  /** Adds at most one batch. */
   async round(batchSize = BATCH_SIZE): Promise<RollupResult> {
     const { last, position } = await this.progress();
     if (BigInt(last) <= BigInt(position)) return { kind: 'idle', position };

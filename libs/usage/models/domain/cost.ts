@@ -1,6 +1,6 @@
 import type { TokenUsage } from '#lib/ledger/domain';
 
-/** USD per million tokens: decimals with six places at most, such as `0.8`. */
+/** Prices in USD per million tokens: decimals with at most six places, such as `0.8`. */
 export interface TokenPrices {
   inputUsd: string;
   outputUsd: string;
@@ -10,14 +10,14 @@ export interface TokenPrices {
 
 const PRICE = /^(\d+)(?:\.(\d{1,6}))?$/;
 const PRICE_PLACES = 6;
-/** Those of a price, and those of a million. */
+/** A cost has the places of a price and the places of a million. */
 const COST_PLACES = 12;
 
 /**
- * The cost in USD, exact: a decimal of twelve places at most, without trailing zeros (`0`, `0.0105`, `12`).
- * null without a price: such a cost is not known, which is not zero.
+ * Computes the exact cost in USD: a decimal of at most twelve places without trailing zeros (`0`,
+ * `0.0105`, `12`). Without a price the cost is null, because it is unknown.
  *
- * @throws RangeError for a price that is none
+ * @throws RangeError for a malformed price
  */
 export function costOf(usage: TokenUsage, price: TokenPrices): string;
 export function costOf(usage: TokenUsage, price: TokenPrices | undefined): string | null;

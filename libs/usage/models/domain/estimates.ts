@@ -1,43 +1,43 @@
 import type { EstimateSource } from './estimate-source.js';
 
 /*
- * How many tokens a task is expected to use: what its client says, else by its complexity, else what such tasks used.
- * In whole numbers: a float would round some products up by one token.
+ * Estimates the tokens of a task: by its client, else by its complexity, else by similar tasks. All
+ * numbers are whole: a float would round some products up by one token.
  */
 
 const TOKENS_PER_POINT = 1_000;
-/** In percent of what is before each: tests are written too, nobody knows the work exactly, nor this phase of it. */
+/** Factors in percent, one after the other: tests, unknown work in general, and in this phase. */
 const OVERHEAD_PERCENT = { tests: 120, general: 130, phase: 115 } as const;
 
 const OVERHEADS = Object.values(OVERHEAD_PERCENT);
-/** Tokens of one point of complexity, with all overheads: 1794. */
+/** One point of complexity takes 1794 tokens, with all overheads. */
 export const TOKENS_WITH_OVERHEADS =
   OVERHEADS.reduce((tokens, percent) => tokens * percent, TOKENS_PER_POINT) /
   100 ** OVERHEADS.length;
 
-/** Of a task of which nothing is known. */
+/** A task of which nothing is known has this complexity. */
 const DEFAULT_COMPLEXITY = 5;
 /** A factor has four decimals. */
 const FACTOR_UNIT = 10_000;
 export const FACTOR_BOUNDS = { least: 0.1, most: 10 } as const;
-/** What a client may say that a task uses, in tokens. A JavaScript number holds it exactly. */
+/** The maximum estimate of a client, in tokens. A JavaScript number holds it exactly. */
 export const MAX_ESTIMATE = 10n ** 15n;
 
-/** What tasks of a kind really used: those of a type, in one project or in all of a workspace. */
+/** The real usage of a kind of tasks: a type in one project, or in all of a workspace. */
 export interface Calibration {
-  /** By which the formula has to be multiplied, 0.1 to 10; null: too few of them have a complexity. */
+  /** The factor for the formula, 0.1 to 10. It is null if too few tasks have a complexity. */
   factor: number | null;
-  /** Tokens. */
+  /** The unit is tokens. */
   medianUsed: bigint;
 }
 
-/** What is said of a task before its estimate is found. */
+/** The facts of a task that its estimate is computed from. */
 export interface Estimated {
   taskType: string;
   projectId?: string | null;
-  /** Tokens, in decimal digits. */
+  /** The tokens in decimal digits. */
   estimatedTokens?: string | null;
-  /** 1 to 100. */
+  /** The range is 1 to 100. */
   estimatedComplexity?: number | null;
 }
 
@@ -47,22 +47,22 @@ export interface Estimate {
 }
 
 /**
- * The seed's formula, rounded up: complexity * 1000 * 1.2 * 1.3 * 1.15, times what was learned of such tasks.
+ * Computes complexity * 1000 * 1.2 * 1.3 * 1.15 * factor, rounded up.
  *
  * @param complexity 1 to 100
- * @param factor with four decimals at most
+ * @param factor a number with at most four decimals
  */
 export function estimateTokens(complexity: number, factor = 1): bigint {
   const scaled = complexity * TOKENS_WITH_OVERHEADS * Math.round(factor * FACTOR_UNIT);
   return BigInt(Math.ceil(scaled / FACTOR_UNIT));
 }
 
-/** What is known of the kinds of tasks of a workspace. */
+/** The calibrations of the kinds of tasks of a workspace. */
 export class Calibrations {
   static readonly NONE = new Calibrations([]);
   private readonly byKind: ReadonlyMap<string, Calibration>;
 
-  /** @param known each with its type, and its project or null for all of them */
+  /** @param known calibrations with their type and project; null stands for all projects */
   constructor(known: readonly (Calibration & { taskType: string; projectId: string | null })[]) {
     this.byKind = new Map(
       known.map(({ taskType, projectId, ...one }) => [kindOf(taskType, projectId), one]),
@@ -73,7 +73,7 @@ export class Calibrations {
     return this.byKind.size;
   }
 
-  /** The estimate of a task: given, else by its complexity, else from history, else the default. */
+  /** Estimates a task: given, else by complexity, else by history, else by default. */
   estimate(task: Estimated): Estimate {
     const { estimatedTokens: given, estimatedComplexity: complexity } = task;
     if (given != null) return { estimatedTokens: given, estimateSource: 'given' };
@@ -86,7 +86,7 @@ export class Calibrations {
     return found(estimateTokens(DEFAULT_COMPLEXITY), 'default');
   }
 
-  /** Of its project and type, else of its type. */
+  /** Looks for its type in its project first, then for its type. */
   private find<Name extends keyof Calibration>(
     { taskType, projectId }: Estimated,
     name: Name,
@@ -104,14 +104,14 @@ function kindOf(taskType: string, projectId: string | null): string {
   return `${projectId?.toLowerCase() ?? ''} ${taskType}`;
 }
 
-/** A task as it is, with its estimate. */
+/** A task with its present estimate. */
 export type CurrentEstimate = Estimate & Required<Estimated> & { estimatedTokens: string };
 
 /**
- * What the estimate of a task is to be found from again; null: it stays as it is. One that the client has given stays
- * until the client takes it back with null.
+ * Returns the facts that a changed task is estimated from again, or null if its estimate stays. A
+ * given estimate stays until the client removes it with null.
  *
- * @param change what the client writes; what is left out stays
+ * @param change the fields that the client writes; other fields stay
  */
 export function estimatedAnew(
   current: CurrentEstimate,

@@ -2,18 +2,18 @@ import type { TokenPrices } from './cost.js';
 import { namesOf } from './model-names.js';
 import type { ModelTier } from './tiers.js';
 
-/** The price of a model from a time on. */
+/** A price of a model that applies from a time on. */
 export interface Price extends TokenPrices {
-  /** The name that has the price; what was asked for may say more: see `namesOf`. */
+  /** The name that has the price. The name of a report can be longer: see `namesOf`. */
   model: string;
   tier: ModelTier;
   effectiveFrom: Date;
 }
 
-/** The prices of each model, the newest first. */
+/** The prices by model, the newest first. */
 export type PriceList = ReadonlyMap<string, readonly Price[]>;
 
-/** @param prices each model's newest first */
+/** @param prices the newest price of each model comes first */
 export function priceListOf(prices: readonly Price[]): PriceList {
   const list = new Map<string, Price[]>();
   for (const price of prices) {
@@ -24,7 +24,7 @@ export function priceListOf(prices: readonly Price[]): PriceList {
   return list;
 }
 
-/** The price that holds at a time: of the longest of the model's names that has one by then. */
+/** Finds the price at a time: the longest name of the model that has one by then decides. */
 export function priceAt(list: PriceList, model: string, at: Date): Price | undefined {
   for (const name of namesOf(model)) {
     const price = list.get(name)?.find(({ effectiveFrom }) => effectiveFrom <= at);

@@ -1,30 +1,30 @@
 import type { ModelTier, TierModels } from './tiers.js';
 
-/** What is known of a task when it is handed out. */
+/** The facts of a task that rules look at when it is handed out. */
 export interface TaskFacts {
   taskType: string;
-  /** 1 to 10, 10 first. */
+  /** The range is 1 to 10; 10 comes first. */
   priority: number;
-  /** 1 to 100; null: nobody has said. */
+  /** The range is 1 to 100. Null means unknown. */
   estimatedComplexity: number | null;
-  /** null: nothing is known of what it will use. */
+  /** Null means unknown. */
   estimatedTokens: bigint | null;
   projectId: string | null;
 }
 
-/** Holds for the tasks that meet all of its conditions; it has a tier or a model. */
+/** A rule matches the tasks that meet all of its conditions. It has a tier or a model. */
 export interface RoutingRule {
   taskType?: string;
   minPriority?: number;
   minComplexity?: number;
-  /** A decimal. */
+  /** The tokens in decimal digits. */
   maxEstimatedTokens?: string;
   projectId?: string;
   tier?: ModelTier;
   model?: string;
 }
 
-/** The server's own rules, in their order. The SQL function `routed_model` reads them, too. */
+/** The server's rules, in their order. The SQL function `routed_model` reads them, too. */
 export const SERVER_RULES = {
   critical: { minPriority: 9, tier: 'opus' },
   complex: { minComplexity: 9, tier: 'opus' },
@@ -35,24 +35,24 @@ export const SERVER_RULES = {
 export type BuiltInRule = keyof typeof SERVER_RULES;
 export const BUILT_IN_RULES = Object.keys(SERVER_RULES) as BuiltInRule[];
 
-/** A model for a task, and why. */
+/** A model for a task, and the rule that chose it. */
 export interface Choice {
   model: string;
-  /** null: a rule names the model itself. */
+  /** It is null if a rule names the model itself. */
   tier: ModelTier | null;
-  /** One of the server's, or of the workspace's `own`. */
+  /** The name of a server's rule, or `own` for a rule of the workspace. */
   rule: BuiltInRule | 'own';
-  /** Which of its own it was, from 0 on. */
+  /** The index of the rule of the workspace. */
   index?: number;
 }
 
-/** The model for a task: the first of the workspace's rules that holds, else the server's. */
+/** Chooses by the first rule of the workspace that matches, else by the server's rules. */
 export function selectModel(
   task: TaskFacts,
   rules: readonly RoutingRule[],
   models: TierModels,
 ): Choice {
-  const index = rules.findIndex((rule) => holds(rule, task));
+  const index = rules.findIndex((rule) => matches(rule, task));
   const own = rules[index];
   if (!own) return builtIn(task, models);
   const { tier = null, model } = own;
@@ -60,8 +60,8 @@ export function selectModel(
   return chosen ? { tier, model: chosen, rule: 'own', index } : builtIn(task, models);
 }
 
-/** A condition on what is not known of the task does not hold. */
-function holds(rule: RoutingRule, task: TaskFacts): boolean {
+/** A condition on an unknown value is false. */
+function matches(rule: RoutingRule, task: TaskFacts): boolean {
   const { estimatedComplexity: complexity, estimatedTokens: tokens } = task;
   const { minPriority = 0, minComplexity, maxEstimatedTokens: most } = rule;
   return (
@@ -74,7 +74,7 @@ function holds(rule: RoutingRule, task: TaskFacts): boolean {
 }
 
 function builtIn(task: TaskFacts, models: TierModels): Choice {
-  const rule = BUILT_IN_RULES.find((name) => holds(SERVER_RULES[name], task)) ?? 'default';
+  const rule = BUILT_IN_RULES.find((name) => matches(SERVER_RULES[name], task)) ?? 'default';
   const { tier } = SERVER_RULES[rule];
   return { tier, model: models[tier], rule };
 }

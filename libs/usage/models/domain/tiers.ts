@@ -1,11 +1,11 @@
-/** From the cheapest to the dearest: simple work, most work, the hardest. */
+/** The tiers from the cheapest to the dearest: simple work, most work, the hardest work. */
 export const MODEL_TIERS = ['haiku', 'sonnet', 'opus'] as const;
 export type ModelTier = (typeof MODEL_TIERS)[number];
 export type TierModels = Record<ModelTier, string>;
 
 export const DEAREST_TIER: ModelTier = 'opus';
 
-/** The model that a tier stands for, unless the workspace names another. */
+/** The models of the tiers, unless the workspace names others. */
 export const TIER_MODELS: TierModels = {
   haiku: 'claude-haiku-4-5',
   sonnet: 'claude-sonnet-4-6',

@@ -1,14 +1,14 @@
 import type { ServiceScope } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
-import { calibrate, workspacesWithCompletions } from './calibrations.sql.js';
+import { calibrate, workspacesWithCompletions } from './calibrate.sql.js';
 
 /**
- * Learns from the tasks that have completed what their likes use, in each workspace where some have. A workspace in
- * which that fails is told of, and keeps what was learned before, until something completes in it again.
+ * Calibrates estimates by completed tasks, in each workspace with completions. If one workspace
+ * fails, a warning is logged and its calibrations stay, until another task completes there.
  *
- * @param seconds how far back it looks for such a workspace
- * @throws DroverError when the database is away
+ * @param seconds the time within which a task of the workspace must have completed
+ * @throws DroverError if the database is down
  */
 export async function calibrateEstimates(
   service: ServiceScope,

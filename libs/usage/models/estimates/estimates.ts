@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database } from '#lib/database';
 import { Calibrations } from '../domain/estimates.js';
-import { readCalibrations } from './calibrations.sql.js';
+import { readCalibrations } from './read-calibrations.sql.js';
 
 const REMEMBERED_MS = 60_000;
-/** Of all workspaces together. */
+/** The maximum for all workspaces together. */
 const REMEMBERED_KINDS = 200_000;
 
 /**
- * What is known of the kinds of tasks of a workspace, up to a minute old: one query a workspace and minute, so that
- * creating a task costs none.
+ * Gives the calibrations of a workspace, at most a minute old. One query for each workspace and
+ * minute is enough, so creating a task costs no query.
  */
 @Injectable()
 export class Estimates {
@@ -19,14 +19,14 @@ export class Estimates {
     maxSize: REMEMBERED_KINDS,
     sizeCalculation: ({ size }) => size + 1,
     ttl: REMEMBERED_MS,
-    // One that is crowded out meanwhile is good for those who asked.
+    // Callers use a result that was evicted while it was read.
     ignoreFetchAbort: true,
     fetchMethod: (workspaceId) => this.read(workspaceId),
   });
 
   constructor(private readonly database: Database) {}
 
-  /** Those who ask at the same time share one query. */
+  /** Concurrent callers share one query. */
   async of(workspaceId: string): Promise<Calibrations> {
     return this.known.get(workspaceId) ?? (await this.known.forceFetch(workspaceId));
   }

@@ -10,7 +10,7 @@ const MODEL = { max: 100, optional: true, example: 'claude-sonnet-4-6' };
 const tokens = { example: '120000' };
 const usd = { example: '1.26', description: 'In USD' };
 
-/** Ids are compared as texts. */
+/** Ids are compared as text. */
 function LowerCase(): PropertyDecorator {
   return Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' ? value.toLowerCase() : value,
@@ -87,7 +87,7 @@ export class ModelRoutingDto implements RoutingView {
   @ApiProperty({ type: 'integer', description: '0 until somebody has set it' }) version!: number;
 }
 
-/** A task, as far as its model depends on it. */
+/** The facts of a task that its model depends on. */
 export class PreviewRoutingQuery {
   @Text({
     max: 100,

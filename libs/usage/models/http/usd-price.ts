@@ -1,9 +1,9 @@
 import { field, type FieldOptions } from '#lib/http';
 
-/** USD per million tokens; no token of a model costs a dollar. */
+/** A price in USD per million tokens. No token costs a dollar. */
 const PRICE = /^\d{1,6}(?:\.\d{1,6})?$/;
 
-/** USD per million tokens: a decimal of six places before the point and six behind it at most. */
+/** A decimal in USD per million tokens, with at most six digits on each side of the point. */
 export function UsdPrice(options: FieldOptions = {}): PropertyDecorator {
   const rule = {
     name: 'usdPrice',

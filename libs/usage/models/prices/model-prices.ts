@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { ShortMemory } from '#lib/identity';
 import { type Price, priceAt, type PriceList, priceListOf } from '../domain/price-list.js';
-import { allModelPrices, type PriceRow } from './model-prices.sql.js';
+import { allModelPrices } from './model-prices.sql.js';
+import type { PriceRow } from './price-row.js';
 
-/** How long a price may hold already and be unknown to another server than the one that was told it. */
+/** Other servers use a new price after at most this time. */
 const REMEMBERED = { seconds: 30, max: 1 };
 
-/** The prices of models, at most 30 seconds old: to ask for one costs no query. */
+/** Gives the prices of models from memory, at most 30 seconds old. */
 @Injectable()
 export class ModelPrices {
   private readonly memory: ShortMemory<PriceList>;
@@ -19,12 +20,12 @@ export class ModelPrices {
     }, REMEMBERED);
   }
 
-  /** The price that holds at a time; undefined for a model that has none: its cost is not known. */
+  /** @returns the price that applies at a time, or undefined for a model without a price */
   async priceOf(model: string, at: Date): Promise<Price | undefined> {
     return priceAt(await this.memory.get(ALL), model, at);
   }
 
-  /** There is a new one. */
+  /** Forgets the prices after one was added. */
   forget(): void {
     this.memory.forget(ALL);
   }

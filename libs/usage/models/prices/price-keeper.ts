@@ -12,13 +12,10 @@ import {
 import { microsOf, type TokenPrices } from '../domain/cost.js';
 import { namesOf } from '../domain/model-names.js';
 import type { ModelTier } from '../domain/tiers.js';
-import {
-  findModelPrice,
-  insertModelPrice,
-  listModelPrices,
-  type PriceRow,
-} from './model-prices.sql.js';
+import { findModelPrice, insertModelPrice } from './add-model-price.sql.js';
+import { listModelPrices } from './list-model-prices.sql.js';
 import { ModelPrices } from './model-prices.js';
+import type { PriceRow } from './price-row.js';
 
 export interface NewPrice extends TokenPrices {
   model: string;
@@ -26,12 +23,12 @@ export interface NewPrice extends TokenPrices {
   effectiveFrom?: string;
 }
 
-/** A price as the API has it: USD per million tokens, a decimal; times are RFC 3339. */
+/** A price of the API. Prices are decimals in USD per million tokens, times are RFC 3339. */
 export interface PriceView extends TokenPrices {
   model: string;
   tier: ModelTier;
   effectiveFrom: string;
-  /** user:<id>; null: it came with the installation. */
+  /** The value is user:<id>. Prices that came with the installation have null. */
   createdBy: string | null;
   createdAt: string;
 }
@@ -44,7 +41,7 @@ export interface PriceFilter {
 const NUMBERS = ['inputUsd', 'outputUsd', 'cacheReadUsd', 'cacheWriteUsd'] as const;
 const IN_THE_PAST = { field: 'effectiveFrom', message: 'must not be in the past' };
 
-/** The prices of the installation: everybody sees them, operators add to them. */
+/** Keeps the prices of the installation. Everybody lists them, operators add to them. */
 @Injectable()
 export class PriceKeeper {
   constructor(
@@ -53,7 +50,7 @@ export class PriceKeeper {
   ) {}
 
   /**
-   * By model, the newest first; those that hold at a time, or all.
+   * Lists prices by model, the newest first: all, or the prices of a time.
    *
    * @throws DroverError `malformed_cursor`
    */
@@ -68,7 +65,7 @@ export class PriceKeeper {
   }
 
   /**
-   * A price from a time on. The same again is answered with what is there.
+   * Adds a price from a time on. A repeated request gets the price that exists.
    *
    * @throws DroverError `validation_failed` (a time that has passed), `price_exists`
    */
@@ -78,12 +75,12 @@ export class PriceKeeper {
     const params = [model, tier, effectiveFrom, ...numbers, userId];
     const added = await firstRow(this.database.service, insertModelPrice, params);
     this.prices.forget();
-    return toView(added ?? (await this.sameAs(price)));
+    return toView(added ?? (await this.findSame(price)));
   }
 
-  private async sameAs(price: NewPrice): Promise<PriceRow> {
+  private async findSame(price: NewPrice): Promise<PriceRow> {
     const { model, effectiveFrom } = price;
-    // Two at the same moment.
+    // Another price was added at the same moment.
     if (effectiveFrom === undefined) throw new DroverError('price_exists');
     const known = await firstRow(this.database.service, findModelPrice, [model, effectiveFrom]);
     if (!known) throw new DroverError('validation_failed', { errors: [IN_THE_PAST] });

@@ -9,16 +9,17 @@ export interface RoutingRow {
   version: number;
 }
 
-/** No row: nobody has set any. Index: primary key. $1 workspace. */
+/** Reads the routing. No row means that nobody has set it. Index: primary key. $1 workspace. */
 export const readModelRouting = query<RoutingRow>(
   'read_model_routing',
   `SELECT enabled, rules, tiers, version FROM model_routing WHERE workspace_id = $1`,
 );
 
 /**
- * No row when it has another version than wanted. Index: primary key.
+ * Writes the routing. It returns no row if the version is not the expected one.
+ * Index: primary key.
  *
- * $1 workspace, $2 enabled, $3 rules, $4 tiers, $5 version wanted or NULL.
+ * $1 workspace, $2 enabled, $3 rules, $4 tiers, $5 expected version or NULL.
  */
 export const writeModelRouting = command<RoutingRow>(
   'write_model_routing',
@@ -32,7 +33,7 @@ WHERE $5::int IS NULL OR r.version = $5
 RETURNING enabled, rules, tiers, version`,
 );
 
-/** Which of the projects are there. Index: primary key. $1 workspace, $2 ids. */
+/** Finds the projects that exist. Index: primary key. $1 workspace, $2 ids. */
 export const knownProjects = query<{ id: string }>(
   'known_projects',
   `SELECT id FROM projects WHERE workspace_id = $1 AND id = ANY($2::uuid[])`,

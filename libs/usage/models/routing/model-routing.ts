@@ -20,29 +20,29 @@ import {
 export interface RoutingRequest {
   enabled: boolean;
   rules: RoutingRule[];
-  /** The models of tiers that stand for another than the server's. */
+  /** The tiers that stand for another model than the server's. */
   tiers: Partial<TierModels>;
 }
 
-/** What a workspace has set. */
+/** The routing of a workspace. */
 export interface RoutingView extends Omit<RoutingRequest, 'tiers'> {
   /** The model of every tier. */
   tiers: TierModels;
-  /** 0 until somebody has set it. */
+  /** It is 0 until somebody sets the routing. */
   version: number;
 }
 
-/** A model, and the tier that it belongs to; null: it has no price, and so no tier. */
+/** A model and its tier. A model without a price has no tier. */
 export interface RunModel {
   model: string;
   tier: ModelTier | null;
 }
 
 const UNSET: RoutingRow = { enabled: false, rules: [], tiers: {}, version: 0 };
-/** How long another server may go by the rules from before a change. */
+/** Other servers use changed rules after at most this time. */
 const REMEMBERED = { seconds: 30, max: 10_000 };
 
-/** Which model a task is given: by the rules of its workspace, and where none of them holds by the server's. */
+/** Chooses the models of tasks: by the rules of the workspace, else by the rules of the server. */
 @Injectable()
 export class ModelRouting {
   private readonly memory: ShortMemory<RoutingView>;
@@ -59,9 +59,9 @@ export class ModelRouting {
   }
 
   /**
-   * Holds for the tasks that this server hands out from now on, for those of other servers within 30 seconds.
+   * Applies to the tasks that this server hands out from now on. Other servers follow within 30 s.
    *
-   * @param version the version that the client has read, when it insists on it
+   * @param version the version that the client expects, if it does
    * @throws DroverError `validation_failed`, `project_not_found`, `version_mismatch`
    */
   async set(
@@ -70,9 +70,9 @@ export class ModelRouting {
     version?: number,
   ): Promise<RoutingView> {
     const { enabled, rules, tiers } = request;
-    refuseNonsense(rules);
+    validateRules(rules);
     await this.requireProjects(workspaceId, rules);
-    const json = [JSON.stringify(rules), JSON.stringify(ownOf(tiers))];
+    const json = [JSON.stringify(rules), JSON.stringify(pickOwnTiers(tiers))];
     const tenant = this.database.tenant(workspaceId);
     const params = [workspaceId, enabled, ...json, version ?? null];
     const row = await firstRow(tenant, writeModelRouting, params);
@@ -83,7 +83,7 @@ export class ModelRouting {
   }
 
   /**
-   * The model that such a task would be given, and why, whether routing is enabled or not.
+   * Returns the model that such a task would get, and the rule, whether routing is enabled or not.
    *
    * @throws DroverError `project_not_found`
    */
@@ -98,7 +98,10 @@ export class ModelRouting {
     return { ...choice, tier: choice.tier ?? (await this.tierOf(choice.model)), enabled };
   }
 
-  /** How the workspace chooses; undefined where it leaves the choice to agents. From memory, up to 30 s old. */
+  /**
+   * Gives the function that chooses models, by rules that are at most 30 s old. It is undefined if
+   * the workspace leaves the choice to agents.
+   */
   async chooserOf(
     workspaceId: string,
   ): Promise<((task: TaskFacts) => Promise<RunModel>) | undefined> {
@@ -140,7 +143,7 @@ export class ModelRouting {
   }
 }
 
-function refuseNonsense(rules: readonly RoutingRule[]): void {
+function validateRules(rules: readonly RoutingRule[]): void {
   const errors: FieldError[] = rules.flatMap(({ tier, model }, index) =>
     (tier === undefined) === (model === undefined)
       ? [{ field: `rules[${index}]`, message: 'must have a tier or a model, and not both' }]
@@ -149,8 +152,8 @@ function refuseNonsense(rules: readonly RoutingRule[]): void {
   if (errors.length > 0) throw new DroverError('validation_failed', { errors });
 }
 
-/** What is the server's follows the server. */
-function ownOf(tiers: Partial<TierModels>): Partial<TierModels> {
+/** Drops the models that equal the server's, so that they follow the server. */
+function pickOwnTiers(tiers: Partial<TierModels>): Partial<TierModels> {
   const own = MODEL_TIERS.filter((tier) => tiers[tier] !== TIER_MODELS[tier]);
   return Object.fromEntries(own.map((tier) => [tier, tiers[tier]]));
 }

@@ -6,14 +6,14 @@ import { DEAREST_TIER } from '../domain/tiers.js';
 import { routingSavings, type SavingsRow } from './routing-savings.sql.js';
 import { ModelRouting } from '../routing/model-routing.js';
 
-/** Amounts are decimals of USD, counts of tokens decimal digits. */
+/** Amounts are decimals of USD, token counts are decimal digits. */
 interface Amounts {
   tokens: string;
   actualUsd: string;
-  /** Had the dearest tier's model used the same tokens. */
+  /** The cost of the same tokens with the model of the dearest tier. */
   dearestUsd: string;
   savedUsd: string;
-  /** Of `dearestUsd`, with one decimal; null while that is 0. */
+  /** The share of `dearestUsd`, with one decimal. It is null if that is 0. */
   savedPercent: number | null;
 }
 
@@ -25,7 +25,7 @@ export interface Savings extends Amounts {
   from: string;
   to: string;
   dearestModel: string;
-  /** Tokens that are not compared: the model, or the dearest one, had no price. */
+  /** Tokens are not compared if their model, or the dearest one, had no price. */
   unpricedTokens: string;
   models: ModelSavings[];
 }
@@ -33,7 +33,7 @@ export interface Savings extends Amounts {
 const DEFAULT_MS = 30 * 24 * 3_600_000;
 const ENDS_FIRST = { field: 'to', message: 'must be later than `from`' };
 
-/** What it saved that not all work was done by the dearest model. */
+/** Compares the cost of usage with the cost of the dearest model. */
 @Injectable()
 export class RoutingSavings {
   constructor(
@@ -42,8 +42,8 @@ export class RoutingSavings {
   ) {}
 
   /**
-   * @param from 30 days before `to` by default
-   * @param to not included; now by default
+   * @param from the default is 30 days before `to`
+   * @param to an exclusive bound; the default is now
    * @throws DroverError `validation_failed`
    */
   async between(

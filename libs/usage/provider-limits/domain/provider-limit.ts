@@ -1,39 +1,39 @@
 import { DroverError } from '#lib/kernel';
-import { anyVersionOf, literally, plainName } from '#lib/models/domain';
+import { anyVersionOf, escapePattern, plainName } from '#lib/models/domain';
 
-/** Too many requests, or a quota that is used up until a time. */
+/** A provider refuses too many requests, or a quota is used up until a time. */
 export const LIMIT_KINDS = ['rate_limited', 'quota_exhausted'] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
-/** What a run says of the provider that has refused it. */
+/** The report of a run about the provider that refused it. */
 export interface LimitReport {
-  /** Absent: whose model it is, where that is known. */
+  /** By default it is the provider of the model, if that is known. */
   provider?: string;
-  /** Absent: the model of the run. */
+  /** By default it is the model of the run. */
   model?: string;
-  /** The provider refuses all of its models, and not this one alone. */
+  /** The provider refuses all of its models, not only this one. */
   allModels?: boolean;
   kind?: LimitKind;
   retryAfterSeconds?: number;
   until?: string;
 }
 
-/** What a provider refuses. */
+/** The models that a provider refuses. */
 export interface Limited {
   provider: string;
-  /** null: all of its models. */
+  /** Null means all models of the provider. */
   model: string | null;
-  /** The source of a regular expression, for JavaScript and for Postgres: the names of these models. */
+  /** The source of a regular expression for their names, in JavaScript and in Postgres. */
   covers: string;
-  /** The model that was refused, without its version. */
+  /** The refused model without its version. */
   refused: string;
 }
 
 export const MAX_LIMIT_SECONDS = 7 * 86_400;
-/** Where a report says nothing of the time. */
+/** The default if a report names no time. */
 export const DEFAULT_LIMIT_SECONDS = 60;
 
-/** What the names of a provider's models begin with. */
+/** The beginnings of the model names of each provider. */
 const FAMILIES: Readonly<Record<string, string>> = {
   anthropic: 'claude-',
   openai: '(?:gpt|chatgpt|codex)-|o\\d',
@@ -41,10 +41,10 @@ const FAMILIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a report is about.
+ * Finds the models that a report closes.
  *
- * @param runModel the model that the run was given; null: none
- * @returns null where no model is named, or its provider is not known: nothing can be closed for it
+ * @param runModel the model that the run was given, or null
+ * @returns null if no model is named, or if its provider is unknown
  */
 export function limitedBy(report: LimitReport, runModel: string | null): Limited | null {
   const named = report.model ?? runModel;
@@ -59,9 +59,9 @@ export function limitedBy(report: LimitReport, runModel: string | null): Limited
 }
 
 /**
- * For how long, in seconds: 0 for a time that has passed, and MAX_LIMIT_SECONDS for one that is further ahead.
+ * Computes the duration in seconds: 0 for a past time, at most MAX_LIMIT_SECONDS.
  *
- * @throws DroverError `validation_failed` where the time is given twice
+ * @throws DroverError `validation_failed` if the time is given twice
  */
 export function limitSeconds({ retryAfterSeconds, until }: LimitReport, now: Date): number {
   if (until === undefined) return retryAfterSeconds ?? DEFAULT_LIMIT_SECONDS;
@@ -73,15 +73,15 @@ export function limitSeconds({ retryAfterSeconds, until }: LimitReport, now: Dat
   return Math.min(Math.max(seconds, 0), MAX_LIMIT_SECONDS);
 }
 
-/** Names may begin with a route, as `anthropic/claude-…`, `us.anthropic.claude-…` and `ft:gpt-…` do. */
+/** Names can begin with a route: `anthropic/claude-…`, `us.anthropic.claude-…`, `ft:gpt-…`. */
 function providerOf(model: string): string | undefined {
   const known = Object.entries(FAMILIES).find(([, family]) => begins(family).test(model));
   return known?.[0];
 }
 
-/** Of a provider that is not known: those of its name, and the one that was refused. */
+/** An unknown provider has the models with its name, and the refused one. */
 function allModelsOf(provider: string, refusedModel: string): string {
-  const own = `${literally(provider)}[-./:]`;
+  const own = `${escapePattern(provider)}[-./:]`;
   const family = FAMILIES[provider];
   const all = begins(family === undefined ? own : `${own}|${family}`);
   return all.test(refusedModel) ? all.source : `${all.source}|${anyVersionOf(refusedModel)}`;

@@ -10,19 +10,18 @@ import {
   limitSeconds,
 } from '../domain/provider-limit.js';
 import { anyVersionOf } from '#lib/models';
+import { modelOfRun, noteProviderLimit } from './note-provider-limit.sql.js';
 import {
   type LimitRow,
-  modelOfRun,
-  noteProviderLimit,
   openProviderLimits,
   removeProviderLimit,
-} from './provider-limits.sql.js';
+} from './open-provider-limits.sql.js';
 
-/** A provider that refuses the workspace, until a time. */
+/** A limit: a provider refuses the workspace until a time. */
 export interface ProviderLimitView {
   id: string;
   provider: string;
-  /** null: all of its models. */
+  /** Null means all models of the provider. */
   model: string | null;
   kind: LimitKind;
   since: string;
@@ -30,25 +29,25 @@ export interface ProviderLimitView {
   reportedBy: { runId: string; agentId: string; agentName: string; at: string };
 }
 
-/** A report that was understood. */
+/** A report, with the limit that it leads to. */
 export interface UnderstoodLimit {
-  /** null: the model or its provider is not known, so nothing is closed. */
+  /** It is null if the model or its provider is unknown. Then no limit is noted. */
   limited: Limited | null;
   kind: LimitKind;
-  /** From now on, or from the end of the run; 0: the time has passed. */
+  /** They count from now, or from the end of the run. 0 means that the time has passed. */
   seconds: number;
-  /** Whether the reporter named the time, and not how long it lasts. */
-  byTheClock: boolean;
-  /** The model that the run has worked with, where it was given another or none. */
+  /** The report names an absolute time, and not a duration. */
+  isAbsolute: boolean;
+  /** The model that the run worked with, if it was given another model or none. */
   usedModel: string | null;
 }
 
 type Reporting = { workspaceId: string; runId: string; agentId: string };
 
-/** As many waiting agents are asked; they ask each other while there is something. */
+/** The number of waiting agents that are woken. They wake each other while tasks are ready. */
 const WOKEN = 100;
 
-/** Which providers refuse a workspace, and until when. */
+/** Notes, lists and removes the limits of providers. */
 @Injectable()
 export class ProviderLimits {
   constructor(
@@ -64,7 +63,7 @@ export class ProviderLimits {
   }
 
   /**
-   * The provider works again: what waits for it goes on now.
+   * Ends a limit early, so that the tasks and agents under it resume now.
    *
    * @throws DroverError `provider_limit_not_found`
    */
@@ -83,7 +82,7 @@ export class ProviderLimits {
   }
 
   /**
-   * What a run's report comes to, before anything is written.
+   * Finds the limit that a report of a run leads to. It writes nothing.
    *
    * @throws DroverError `run_not_found`, `validation_failed`
    */
@@ -97,16 +96,16 @@ export class ProviderLimits {
       limited,
       kind: report.kind ?? 'rate_limited',
       seconds: limitSeconds(report, new Date()),
-      byTheClock: report.until !== undefined,
+      isAbsolute: report.until !== undefined,
       usedModel: limited && !isOfRun ? (report.model ?? null) : null,
     };
   }
 
-  /** @returns the limit as it is now: a report only prolongs it; undefined: nothing is closed */
+  /** @returns the limit, which a report only prolongs; undefined if no limit is noted */
   async note(
     tx: Transaction,
     by: Reporting,
-    { limited, kind, seconds, byTheClock }: UnderstoodLimit,
+    { limited, kind, seconds, isAbsolute }: UnderstoodLimit,
   ): Promise<{ id: string; until: Date } | undefined> {
     if (limited === null || seconds === 0) return undefined;
     const { provider, model, covers, refused } = limited;
@@ -115,7 +114,7 @@ export class ProviderLimits {
       ...params,
       by.runId,
       by.agentId,
-      byTheClock,
+      isAbsolute,
       refused,
       anyVersionOf(refused),
     ]);

@@ -1,23 +1,25 @@
 import { command, query } from '#lib/database';
 import { FACTOR_BOUNDS, MAX_ESTIMATE, TOKENS_WITH_OVERHEADS } from '../domain/estimates.js';
 
-/** Completed tasks of a kind that count, the latest ones, and as many as there must be. */
+/** A kind needs the least number of completed tasks, and learns from the latest ones. */
 const SAMPLES = { most: 50, least: 5 } as const;
 const DAYS = 90;
-/** Of a type, whatever their projects, so many of the latest are looked at; and of a workspace, so many types. */
-const LOOKED_AT = 500;
+/** So many of the latest tasks of a type are read, whatever their projects. */
+const TASKS_OF_TYPE = 500;
+/** So many types of a workspace are read. */
 const TYPES = 1_000;
-/** Kinds that a process keeps of a workspace. */
-const REMEMBERED = 10_000;
 
 const COMPLETED = `t.workspace_id = $1 AND t.completed_at > now() - interval '${DAYS} days'`;
 
-/** SQL: the tokens that all runs of the task `t` used together, as `used`, beyond bigint. Index: task_runs_task_idx. */
+/**
+ * SQL: the tokens that all runs of the task `t` used together, as `used`. The sum can exceed
+ * bigint. Index: task_runs_task_idx.
+ */
 const USED = `SELECT sum(r.used_tokens) AS used FROM task_runs r
     WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id`;
 
 /**
- * Workspaces in which something has completed in the last $1 seconds. As the service role.
+ * Reads the workspaces in which a task completed in the last $1 seconds, as the service role.
  * Index: agent_tasks_history_idx, from type to type.
  */
 export const workspacesWithCompletions = query<{ id: string }>(
@@ -29,11 +31,12 @@ WHERE w.archived_at IS NULL AND EXISTS (SELECT FROM agent_tasks t
 );
 
 /**
- * Makes the calibrations of a workspace again: of each type, and of each type in each project, the median of what the
- * latest completed tasks used, and of how many times the formula that was. Kinds with too few tasks keep what they had.
+ * Computes the calibrations of a workspace again, for each type, and for each type in each project:
+ * the median of the tokens that the latest completed tasks used, and its ratio to the formula.
+ * Kinds with too few tasks keep their calibration.
  *
- * As the service role. Indexes: agent_tasks_history_idx (once a type, ${LOOKED_AT} entries), task_runs_task_idx.
- * $1 workspace.
+ * It runs as the service role. Indexes: agent_tasks_history_idx (once a type, 500
+ * entries), task_runs_task_idx. $1 workspace.
  */
 export const calibrate = command<never>(
   'calibrate',
@@ -50,9 +53,10 @@ used AS MATERIALIZED (
     u.used / (t.estimated_complexity * ${TOKENS_WITH_OVERHEADS}::float8) AS ratio
   FROM (SELECT task_type FROM type LIMIT ${TYPES}) type
   CROSS JOIN LATERAL (
-    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.completed_at, t.estimated_complexity FROM agent_tasks t
+    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.completed_at, t.estimated_complexity
+    FROM agent_tasks t
     WHERE ${COMPLETED} AND t.task_type = type.task_type
-    ORDER BY t.completed_at DESC LIMIT ${LOOKED_AT}) t
+    ORDER BY t.completed_at DESC LIMIT ${TASKS_OF_TYPE}) t
   CROSS JOIN LATERAL (${USED}) u
   WHERE u.used > 0
 ),
@@ -65,34 +69,18 @@ sample AS (
     row_number() OVER (PARTITION BY project_id, task_type ORDER BY completed_at DESC)
   FROM used WHERE project_id IS NOT NULL
 )
-INSERT INTO estimate_calibrations AS c (workspace_id, project_id, task_type, factor, median_used, samples)
+INSERT INTO estimate_calibrations AS c
+  (workspace_id, project_id, task_type, factor, median_used, samples)
 SELECT $1, project_id, task_type,
   CASE WHEN count(ratio) >= ${SAMPLES.least} THEN least(greatest(
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), ${FACTOR_BOUNDS.least}), ${FACTOR_BOUNDS.most}) END,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), ${FACTOR_BOUNDS.least}),
+    ${FACTOR_BOUNDS.most}) END,
   least(ceil(percentile_cont(0.5) WITHIN GROUP (ORDER BY used)), ${MAX_ESTIMATE}), count(*)
 FROM sample
 WHERE number <= ${SAMPLES.most}
 GROUP BY project_id, task_type
 HAVING count(*) >= ${SAMPLES.least}
 ON CONFLICT (workspace_id, scope_id, task_type) DO UPDATE
-SET factor = excluded.factor, median_used = excluded.median_used, samples = excluded.samples, updated_at = now()`,
-);
-
-export interface CalibrationRow {
-  project_id: string | null;
-  task_type: string;
-  /** With four decimals. */
-  factor: string | null;
-  /** A bigint as text. */
-  median_used: string;
-}
-
-/** The kinds of a workspace that are known, those with most samples first. Index: primary key. $1 workspace. */
-export const readCalibrations = query<CalibrationRow>(
-  'read_calibrations',
-  `
-SELECT project_id, task_type, factor, median_used FROM estimate_calibrations
-WHERE workspace_id = $1
-ORDER BY samples DESC, updated_at DESC
-LIMIT ${REMEMBERED}`,
+SET factor = excluded.factor, median_used = excluded.median_used, samples = excluded.samples,
+  updated_at = now()`,
 );

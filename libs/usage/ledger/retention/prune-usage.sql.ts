@@ -1,19 +1,20 @@
-import { firstRow, command, type SqlRunner } from '#lib/database';
+import { command } from '#lib/database';
 
 /**
- * Removes reports of whole days that are more than $1 days past, at most $2 in each workspace, the oldest first; and
- * notes from which day on all are kept. A report that is not in the sums stays; so do all since the begin of the oldest
- * budget of the workspace whose period has not ended, since what it has consumed is the sum of its reports.
+ * Removes the reports of whole days that are more than $1 days past, the oldest first, at most $2
+ * in each workspace, and notes the day from which all reports are kept. A report that is not in the
+ * sums stays. So do all reports since the begin of the oldest budget whose period has not ended,
+ * because they are what it has consumed.
  *
  * Index: agent_usage_logs_time_idx, once for each workspace.
  */
-const pruneReports = command<{ removed: number; most: number }>(
+export const pruneReports = command<{ removed: number; most: number }>(
   'usage_prune_reports',
   `
 WITH bound AS MATERIALIZED (
   SELECT w.id AS workspace_id, (date_trunc('day', least(now() - make_interval(days => $1),
-    (SELECT min(b.period_start) FROM usage_budgets b WHERE b.workspace_id = w.id AND b.period_end > now()))
-    AT TIME ZONE 'UTC'))::date AS since
+    (SELECT min(b.period_start) FROM usage_budgets b
+      WHERE b.workspace_id = w.id AND b.period_end > now())) AT TIME ZONE 'UTC'))::date AS since
   FROM workspaces w
 ),
 doomed AS MATERIALIZED (
@@ -38,18 +39,3 @@ counted AS (
 )
 SELECT coalesce(sum(removed), 0)::int AS removed, coalesce(max(removed), 0) AS most FROM counted`,
 );
-
-/**
- * Removes a batch of the reports of usage that are older than the retention and needed by no budget.
- *
- * @param days that they are kept @param batch rows of a workspace at most
- * @returns how many of one workspace, at most
- */
-export async function pruneUsageReports(
-  service: SqlRunner,
-  days: number,
-  batch: number,
-): Promise<number> {
-  const row = await firstRow(service, pruneReports, [days, batch]);
-  return row?.most ?? 0;
-}

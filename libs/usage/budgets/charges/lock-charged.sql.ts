@@ -2,13 +2,13 @@ import { query } from '#lib/database';
 import { isActiveBudget, isLiveRun } from '#lib/transitions';
 import type { BudgetPolicy, BudgetScope } from '../domain/budget.js';
 
+/** A run that has used tokens, with its task. Tokens are bigints as text. */
 export interface UsedRunRow {
   run_id: string;
   task_id: string;
   agent_id: string;
   project_id: string | null;
   milestone_id: string | null;
-  /** Bigints as text, as all tokens here. */
   estimated_tokens: string;
   held_tokens: string;
   budget_ids: string[];
@@ -16,9 +16,10 @@ export interface UsedRunRow {
 }
 
 /**
- * The runs that reports of usage are about, live or not, with their tasks, both locked.
+ * Locks the runs that reports name, live or ended, and their tasks.
  *
- * Tasks by id, as everywhere; a run changes under its task's lock. Indexes: primary keys. $1 workspace, $2 runs.
+ * Tasks are locked by id, as everywhere, and before their runs. Indexes: primary keys.
+ * $1 workspace, $2 runs.
  */
 export const lockUsedRuns = query<UsedRunRow>(
   'lock_used_runs',
@@ -30,20 +31,26 @@ WITH task AS MATERIALIZED (
   ORDER BY t.id
   FOR NO KEY UPDATE
 )
-SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens, r.held_tokens,
-  r.budget_ids, ${isLiveRun('r')} AS is_live
+SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens,
+  r.held_tokens, r.budget_ids, ${isLiveRun('r')} AS is_live
 FROM task_runs r JOIN task t ON t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 ORDER BY r.id
 FOR NO KEY UPDATE OF r`,
 );
 
-/** Between runs and budgets, where runs end. Index: primary key. $1 workspace, $2 agents. */
+/**
+ * Locks the agents of runs that end in the same transaction: after runs, before budgets.
+ * Index: primary key. $1 workspace, $2 agents.
+ */
 export const lockAgentsOfRuns = query<never>(
   'lock_agents_of_runs',
-  `SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($2::uuid[]) ORDER BY a.id FOR NO KEY UPDATE`,
+  `
+SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($2::uuid[])
+ORDER BY a.id FOR NO KEY UPDATE`,
 );
 
+/** A budget that usage is charged to. Tokens are bigints as text. */
 export interface ChargedBudgetRow {
   id: string;
   scope: BudgetScope;
@@ -56,14 +63,16 @@ export interface ChargedBudgetRow {
 }
 
 /**
- * The budgets that are charged: those that cover one of the scopes now, and those that are held; locked, last of all.
+ * Locks the budgets that cover one of the scopes now, and the budgets that runs hold. Budgets are
+ * locked last of all, by id.
  *
  * Indexes: usage_budgets_scope_idx, primary key. $1 workspace, $2 scope ids, $3 budgets.
  */
 export const lockChargedBudgets = query<ChargedBudgetRow>(
   'lock_charged_budgets',
   `
-SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy, ${isActiveBudget('b')} AS is_active
+SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy,
+  ${isActiveBudget('b')} AS is_active
 FROM usage_budgets b
 WHERE b.workspace_id = $1 AND b.id IN (
   SELECT c.id FROM usage_budgets c
