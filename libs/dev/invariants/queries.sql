@@ -391,12 +391,18 @@ LIMIT $1
 WITH expected AS (
   SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
   FROM (
-    SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day,
+      l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
     1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
     FROM agent_usage_logs l
-    CROSS JOIN LATERAL (VALUES ('total', '-'), ('agent', l.agent_id::text), ('task', l.task_id::text), ('project', coalesce(l.project_id::text, '-')), ('model', l.model)) AS d (dimension, key)
+    CROSS JOIN LATERAL (VALUES ('total', '-'),
+      ('agent', l.agent_id::text),
+      ('task', l.task_id::text),
+      ('project', coalesce(l.project_id::text, '-')),
+      ('model', l.model)) AS d (dimension, key)
     CROSS JOIN LATERAL (
-      SELECT l.workspace_id AS scope_id UNION ALL SELECT l.project_id WHERE l.project_id IS NOT NULL) s
+      SELECT l.workspace_id AS scope_id
+      UNION ALL SELECT l.project_id WHERE l.project_id IS NOT NULL) s
     WHERE l.seq <= (SELECT position FROM usage_rollup_progress)) c
   GROUP BY 1, 2, 3, 4, 6
   UNION ALL

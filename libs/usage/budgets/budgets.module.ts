@@ -3,7 +3,7 @@ import { LedgerModule } from '#lib/ledger';
 import { ModelsModule } from '#lib/models';
 import { BudgetAlerts } from './alerts/budget-alerts.js';
 import { Budgets } from './allocation/budgets.js';
-import { UsageLedger } from './charges/usage-ledger.js';
+import { UsageCharges } from './charges/usage-charges.js';
 import { RunBudgets } from './checks/run-budgets.js';
 import { BudgetAlertsController } from './http/budget-alerts.controller.js';
 import { BudgetsController } from './http/budgets.controller.js';
@@ -13,7 +13,7 @@ import { Throttles } from './throttling/throttles.js';
 import { UsageFollower } from './view/usage-follower.js';
 import { UsageView } from './view/usage-view.js';
 
-/** What may be used, what runs hold of it, and what is charged. */
+/** Keeps budgets and holds, and charges usage. */
 @Module({
   imports: [LedgerModule, ModelsModule],
   controllers: [BudgetsController, BudgetAlertsController, ProjectionController],
@@ -24,9 +24,9 @@ import { UsageView } from './view/usage-view.js';
     RunBudgets,
     Throttles,
     UsageFollower,
-    UsageLedger,
+    UsageCharges,
     UsageView,
   ],
-  exports: [RunBudgets, Throttles, UsageLedger, UsageView],
+  exports: [RunBudgets, Throttles, UsageCharges, UsageView],
 })
 export class BudgetsModule {}

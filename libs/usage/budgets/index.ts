@@ -1,6 +1,6 @@
 export * from './domain/index.js';
 export { BudgetsModule } from './budgets.module.js';
-export { type PricedUsage, UsageLedger, type UsageOutcome } from './charges/usage-ledger.js';
+export { type PricedUsage, UsageCharges, type UsageOutcome } from './charges/usage-charges.js';
 export { RunBudgets, type RunBudgetView } from './checks/run-budgets.js';
 export { holdsAfforded } from './holds/afforded.js';
 export {

@@ -2,58 +2,68 @@
 
 -- apply_settlement
 WITH run_charged AS (
-  UPDATE task_runs r SET used_tokens = r.used_tokens + u.tokens, used_cost_usd = r.used_cost_usd + u.cost, held_tokens = u.held
+  UPDATE task_runs r SET used_tokens = r.used_tokens + u.tokens,
+    used_cost_usd = r.used_cost_usd + u.cost, held_tokens = u.held
   FROM jsonb_to_recordset($2::jsonb) AS u ("runId" uuid, tokens bigint, cost numeric, held bigint)
   WHERE r.workspace_id = $1 AND r.id = u."runId"
 )
-UPDATE usage_budgets b SET consumed = b.consumed + u.consumed, reserved = greatest(b.reserved + u.reserved, 0),
-  updated_at = now()
+UPDATE usage_budgets b SET consumed = b.consumed + u.consumed,
+  reserved = greatest(b.reserved + u.reserved, 0), updated_at = now()
 FROM jsonb_to_recordset($3::jsonb) AS u (id uuid, consumed bigint, reserved bigint)
 WHERE b.workspace_id = $1 AND b.id = u.id
 
 -- burn_of_budget
-SELECT b.workspace_id, b.id, b.project_id, now() AS now, b.period_start, b.period_end, b.consumed, b.remaining,
-  b.available, h.max_runs, h.since AS throttled_since, (
+SELECT b.workspace_id, b.id, b.project_id, now() AS now, b.period_start,
+  b.period_end, b.consumed, b.remaining, b.available, h.max_runs, h.since AS throttled_since, (
   SELECT coalesce(jsonb_object_agg(h.ago, u.tokens::text), '{}') FROM generate_series(0, 47) AS h (ago) CROSS JOIN LATERAL (
     SELECT sum(l.total_tokens) AS tokens FROM agent_usage_logs l
-    WHERE l.workspace_id = b.workspace_id AND l.logged_at > now() - (h.ago + 1) * interval '1 hour' AND l.logged_at <= now() - h.ago * interval '1 hour'
+    WHERE l.workspace_id = b.workspace_id AND l.logged_at > now() - (h.ago + 1) * interval '1 hour'
+      AND l.logged_at <= now() - h.ago * interval '1 hour'
       AND (b.project_id IS NULL OR l.project_id = b.project_id)
-      AND (b.milestone_id IS NULL OR l.milestone_id = b.milestone_id) AND (b.task_id IS NULL OR l.task_id = b.task_id)) u
+      AND (b.milestone_id IS NULL OR l.milestone_id = b.milestone_id)
+      AND (b.task_id IS NULL OR l.task_id = b.task_id)) u
   WHERE u.tokens > 0) AS hourly
 FROM usage_budgets b
-LEFT JOIN workspace_throttles h ON h.workspace_id = b.workspace_id AND h.scope_id = b.scope_id AND h.budget_id = b.id
+LEFT JOIN workspace_throttles h
+  ON h.workspace_id = b.workspace_id AND h.scope_id = b.scope_id AND h.budget_id = b.id
 WHERE b.workspace_id = $1 AND b.id = $2
 
 -- burn_of_wide_budgets
 WITH budget AS MATERIALIZED (
-  SELECT b.workspace_id, b.id, b.project_id, now() AS now, b.period_start, b.period_end, b.consumed, b.remaining,
-  b.available FROM usage_budgets b JOIN workspaces w ON w.id = b.workspace_id AND w.archived_at IS NULL
-  WHERE b.milestone_id IS NULL AND b.task_id IS NULL AND b.period_start <= now() AND b.period_end > now()
-    AND ($1::uuid IS NULL OR b.workspace_id = $1)
+  SELECT b.workspace_id, b.id, b.project_id, now() AS now, b.period_start,
+  b.period_end, b.consumed, b.remaining, b.available
+  FROM usage_budgets b JOIN workspaces w ON w.id = b.workspace_id AND w.archived_at IS NULL
+  WHERE b.milestone_id IS NULL AND b.task_id IS NULL AND b.period_start <= now()
+    AND b.period_end > now() AND ($1::uuid IS NULL OR b.workspace_id = $1)
 ),
 used AS MATERIALIZED (
-  SELECT w.workspace_id, h.ago, u.* FROM (SELECT DISTINCT workspace_id FROM budget) w CROSS JOIN generate_series(0, 47) AS h (ago)
+  SELECT w.workspace_id, h.ago, u.*
+  FROM (SELECT DISTINCT workspace_id FROM budget) w CROSS JOIN generate_series(0, 47) AS h (ago)
   CROSS JOIN LATERAL (
     SELECT l.project_id, sum(l.total_tokens) AS tokens FROM agent_usage_logs l
-    WHERE l.workspace_id = w.workspace_id AND l.logged_at > now() - (h.ago + 1) * interval '1 hour' AND l.logged_at <= now() - h.ago * interval '1 hour'
+    WHERE l.workspace_id = w.workspace_id AND l.logged_at > now() - (h.ago + 1) * interval '1 hour'
+      AND l.logged_at <= now() - h.ago * interval '1 hour'
     GROUP BY 1) u
 )
 SELECT b.*, (
   SELECT coalesce(jsonb_object_agg(u.ago, u.tokens::text), '{}') FROM (
     SELECT u.ago, sum(u.tokens) AS tokens FROM used u
-    WHERE u.workspace_id = b.workspace_id AND (b.project_id IS NULL OR u.project_id = b.project_id)
+    WHERE u.workspace_id = b.workspace_id
+      AND (b.project_id IS NULL OR u.project_id = b.project_id)
     GROUP BY 1) u) AS hourly
 FROM budget b
 
 -- change_budget
 WITH changed AS (
-  UPDATE usage_budgets b SET allocated = coalesce($3, b.allocated), period_start = coalesce($4, b.period_start),
-    period_end = coalesce($5, b.period_end), policy = coalesce($6, b.policy), version = b.version + 1, updated_at = now(),
+  UPDATE usage_budgets b SET allocated = coalesce($3, b.allocated),
+    period_start = coalesce($4, b.period_start), period_end = coalesce($5, b.period_end),
+    policy = coalesce($6, b.policy), version = b.version + 1, updated_at = now(),
     consumed = CASE WHEN $4::timestamptz IS NULL AND $5::timestamptz IS NULL THEN b.consumed ELSE (
       SELECT used.tokens FROM (SELECT b.workspace_id, b.project_id, b.milestone_id, b.task_id,
         coalesce($4, b.period_start) AS period_start, coalesce($5, b.period_end) AS period_end) n
       CROSS JOIN LATERAL (SELECT (SELECT coalesce(sum(l.total_tokens), 0) FROM agent_usage_logs l
-    WHERE l.workspace_id = n.workspace_id AND l.logged_at >= n.period_start AND l.logged_at < n.period_end
+    WHERE l.workspace_id = n.workspace_id
+      AND l.logged_at >= n.period_start AND l.logged_at < n.period_end
       AND (n.project_id IS NULL OR l.project_id = n.project_id)
       AND (n.milestone_id IS NULL OR l.milestone_id = n.milestone_id)
       AND (n.task_id IS NULL OR l.task_id = n.task_id)) AS tokens) used) END
@@ -61,67 +71,94 @@ WITH changed AS (
   RETURNING b.*
 )
 SELECT b.id, b.scope, b.scope_id, CASE b.scope
-    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
-    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
-    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+    WHEN 'project' THEN (SELECT p.name FROM projects p
+      WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m
+      WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
+      WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at FROM changed b
+  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.updated_at FROM changed b
 
 -- find_budget
 SELECT b.id, b.scope, b.scope_id, CASE b.scope
-    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
-    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
-    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+    WHEN 'project' THEN (SELECT p.name FROM projects p
+      WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m
+      WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
+      WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at FROM usage_budgets b WHERE b.workspace_id = $1 AND b.id = $2
+  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.updated_at FROM usage_budgets b WHERE b.workspace_id = $1 AND b.id = $2
 
 -- find_scope
-SELECT $2::uuid AS id WHERE $1 = $2 OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $2)
+SELECT $2::uuid AS id
+WHERE $1 = $2 OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $2)
   OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $2)
   OR EXISTS (SELECT FROM agent_tasks WHERE workspace_id = $1 AND id = $2)
 
 -- insert_budget
-INSERT INTO usage_budgets AS b (workspace_id, id, project_id, milestone_id, task_id, allocated, period_start, period_end,
-  policy, consumed)
+INSERT INTO usage_budgets AS b (workspace_id, id, project_id, milestone_id, task_id, allocated,
+  period_start, period_end, policy, consumed)
 SELECT n.*, (SELECT coalesce(sum(l.total_tokens), 0) FROM agent_usage_logs l
-    WHERE l.workspace_id = n.workspace_id AND l.logged_at >= n.period_start AND l.logged_at < n.period_end
+    WHERE l.workspace_id = n.workspace_id
+      AND l.logged_at >= n.period_start AND l.logged_at < n.period_end
       AND (n.project_id IS NULL OR l.project_id = n.project_id)
       AND (n.milestone_id IS NULL OR l.milestone_id = n.milestone_id)
       AND (n.task_id IS NULL OR l.task_id = n.task_id))
-FROM (SELECT $1::uuid AS workspace_id, $2::uuid AS id, $3::uuid AS project_id, $4::uuid AS milestone_id, $5::uuid AS task_id,
-  $6::bigint AS allocated, $7::timestamptz AS period_start, $8::timestamptz AS period_end, $9::text AS policy) n
+FROM (SELECT $1::uuid AS workspace_id, $2::uuid AS id, $3::uuid AS project_id,
+  $4::uuid AS milestone_id, $5::uuid AS task_id, $6::bigint AS allocated,
+  $7::timestamptz AS period_start, $8::timestamptz AS period_end, $9::text AS policy) n
 RETURNING b.id, b.scope, b.scope_id, CASE b.scope
-    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
-    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
-    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+    WHEN 'project' THEN (SELECT p.name FROM projects p
+      WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m
+      WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
+      WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at
+  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.updated_at
 
 -- list_budgets
 SELECT b.id, b.scope, b.scope_id, CASE b.scope
-    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
-    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
-    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+    WHEN 'project' THEN (SELECT p.name FROM projects p
+      WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m
+      WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
+      WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at FROM usage_budgets b
-WHERE b.workspace_id = $1 AND ($2::text IS NULL OR b.scope = $2) AND ($3::uuid IS NULL OR b.scope_id = $3)
+  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.updated_at FROM usage_budgets b
+WHERE b.workspace_id = $1 AND ($2::text IS NULL OR b.scope = $2)
+  AND ($3::uuid IS NULL OR b.scope_id = $3)
   AND (NOT $4::boolean OR (b.period_start <= now() AND b.period_end > now())) AND ($5::uuid IS NULL OR b.id < $5)
 ORDER BY b.id DESC
 LIMIT $6
 
 -- lock_agents_of_runs
-SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($2::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
+SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($2::uuid[])
+ORDER BY a.id FOR NO KEY UPDATE
 
 -- lock_budgets
 SELECT b.id, b.scope, b.scope_id, CASE b.scope
-    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
-    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
-    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+    WHEN 'project' THEN (SELECT p.name FROM projects p
+      WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m
+      WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
+      WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at FROM usage_budgets b WHERE b.workspace_id = $1 AND b.id = ANY ($2::uuid[]) ORDER BY b.id FOR NO KEY UPDATE
+  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.updated_at FROM usage_budgets b
+WHERE b.workspace_id = $1 AND b.id = ANY ($2::uuid[]) ORDER BY b.id FOR NO KEY UPDATE
 
 -- lock_charged_budgets
-SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active
+SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy,
+  (b.period_start <= now() AND b.period_end > now()) AS is_active
 FROM usage_budgets b
 WHERE b.workspace_id = $1 AND b.id IN (
   SELECT c.id FROM usage_budgets c
@@ -139,41 +176,49 @@ WITH task AS MATERIALIZED (
   ORDER BY t.id
   FOR NO KEY UPDATE
 )
-SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens, r.held_tokens,
-  r.budget_ids, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live
+SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens,
+  r.held_tokens, r.budget_ids, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live
 FROM task_runs r JOIN task t ON t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 ORDER BY r.id
 FOR NO KEY UPDATE OF r
 
 -- move_allocation
-UPDATE usage_budgets b SET allocated = b.allocated + CASE WHEN b.id = $2 THEN -$4::bigint ELSE $4::bigint END,
+UPDATE usage_budgets b
+SET allocated = b.allocated + CASE WHEN b.id = $2 THEN -$4::bigint ELSE $4::bigint END,
   version = b.version + 1, updated_at = now()
 WHERE b.workspace_id = $1 AND b.id IN ($2, $3)
 RETURNING b.id, b.scope, b.scope_id, CASE b.scope
-    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
-    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
-    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+    WHEN 'project' THEN (SELECT p.name FROM projects p
+      WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m
+      WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
+      WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at
+  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.updated_at
 
 -- read_run_budgets
 SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy, true AS is_active
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
-JOIN usage_budgets b ON b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.period_start <= now() AND b.period_end > now())
+JOIN usage_budgets b ON b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
+  AND (b.period_start <= now() AND b.period_end > now())
 WHERE r.workspace_id = $1 AND r.id = $2
 ORDER BY b.id
 
 -- read_run_use
-SELECT r.id AS run_id, r.task_id, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live, t.estimated_tokens, r.held_tokens, r.used_tokens,
-  trim_scale(r.used_cost_usd) AS used_cost_usd,
-  (SELECT sum(o.used_tokens) FROM task_runs o WHERE o.workspace_id = t.workspace_id AND o.task_id = t.id) AS task_used_tokens
+SELECT r.id AS run_id, r.task_id, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live, t.estimated_tokens, r.held_tokens,
+  r.used_tokens, trim_scale(r.used_cost_usd) AS used_cost_usd,
+  (SELECT sum(o.used_tokens) FROM task_runs o
+    WHERE o.workspace_id = t.workspace_id AND o.task_id = t.id) AS task_used_tokens
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 
 -- run_hours
-SELECT coalesce(sum(u.tokens), 0)::text AS tokens, coalesce(sum(greatest(0, extract(epoch FROM
-  least(coalesce(r.ended_at, now()), now()) - greatest(r.assigned_at, now() - interval '1 day')))), 0)::float8 / 3600 AS run_hours
+SELECT coalesce(sum(u.tokens), 0)::text AS tokens,
+  coalesce(sum(greatest(0, extract(epoch FROM least(coalesce(r.ended_at, now()), now())
+    - greatest(r.assigned_at, now() - interval '1 day')))), 0)::float8 / 3600 AS run_hours
 FROM (
   SELECT l.run_id, sum(l.total_tokens) AS tokens FROM agent_usage_logs l
   WHERE l.workspace_id = $1 AND l.logged_at > now() - interval '1 day' AND l.logged_at <= now()
@@ -192,7 +237,8 @@ SELECT id, created_at, details ->> 'level' AS level, (details ->> 'threshold')::
   (details ->> 'percentUsed')::bigint AS percent_used, details ->> 'allocated' AS allocated,
   details ->> 'consumed' AS consumed, message
 FROM journal
-WHERE workspace_id = $1 AND event = 'budget.alert' AND details ->> 'budgetId' = $2 AND ($3::bigint IS NULL OR id < $3)
+WHERE workspace_id = $1 AND event = 'budget.alert' AND details ->> 'budgetId' = $2
+  AND ($3::bigint IS NULL OR id < $3)
 ORDER BY id DESC
 LIMIT $4
 
@@ -206,22 +252,24 @@ WITH report AS MATERIALIZED (
   WHERE seq > $1 AND seq <= (SELECT position FROM usage_rollup_progress) ORDER BY seq LIMIT $2
 ),
 bound AS (
-  SELECT CASE WHEN count(*) < $2 THEN (SELECT position FROM usage_rollup_progress) ELSE max(seq) END AS position
+  SELECT CASE WHEN count(*) < $2 THEN (SELECT position FROM usage_rollup_progress)
+    ELSE max(seq) END AS position
   FROM report
 )
 SELECT b.position, t.workspace_id, t.task_id
 FROM bound b LEFT JOIN (SELECT DISTINCT workspace_id, task_id FROM report) t ON true
 
 -- usage_read_task_views
-SELECT t.id AS task_id, b.allocated::text AS allocated, coalesce(b.consumed::numeric, u.tokens, 0)::text AS consumed,
+SELECT t.id AS task_id, b.allocated::text AS allocated,
+  coalesce(b.consumed::numeric, u.tokens, 0)::text AS consumed,
   b.remaining::text AS remaining, a.agents
 FROM unnest($1::uuid[], $2::uuid[]) AS t (workspace_id, id)
 LEFT JOIN LATERAL (
   SELECT n.allocated, n.consumed, n.remaining FROM usage_budgets n
-  WHERE n.workspace_id = t.workspace_id AND n.scope_id = t.id AND n.period_end > now() AND n.period_start <= now()) b ON true
+  WHERE n.workspace_id = t.workspace_id AND n.scope_id = t.id AND n.period_end > now()
+    AND n.period_start <= now()) b ON true
 CROSS JOIN LATERAL (
-  SELECT sum(r.input_tokens + r.output_tokens + r.cache_read_tokens + r.cache_write_tokens) AS tokens
-  FROM usage_rollups r
+  SELECT sum(r.input_tokens + r.output_tokens + r.cache_read_tokens + r.cache_write_tokens) AS tokens FROM usage_rollups r
   WHERE r.workspace_id = t.workspace_id AND r.scope_id = t.workspace_id AND r.dimension = 'task'
     AND r.key = t.id::text AND r.grain = 'day') u
 CROSS JOIN LATERAL (
@@ -236,30 +284,35 @@ FROM workspaces w CROSS JOIN LATERAL (
   ORDER BY n.logged_at LIMIT 1) l
 
 -- usage_read_workspace_views
-SELECT w.id AS workspace_id, coalesce(u.tokens, 0)::text AS total_tokens, coalesce(u.cost, 0)::text AS total_cost_usd,
+SELECT w.id AS workspace_id, coalesce(u.tokens, 0)::text AS total_tokens,
+  coalesce(u.cost, 0)::text AS total_cost_usd,
   to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last_updated,
   coalesce(a.alerts, '[]') AS alerts
 FROM unnest($1::uuid[]) AS w (id)
 CROSS JOIN LATERAL (
-  SELECT sum(r.input_tokens + r.output_tokens + r.cache_read_tokens + r.cache_write_tokens) AS tokens,
-    trim_scale(sum(r.cost_usd)) AS cost
+  SELECT sum(r.input_tokens + r.output_tokens + r.cache_read_tokens + r.cache_write_tokens) AS tokens, trim_scale(sum(r.cost_usd)) AS cost
   FROM usage_rollups r
-  WHERE r.workspace_id = w.id AND r.scope_id = w.id AND r.dimension = 'total' AND r.grain = 'month') u
+  WHERE r.workspace_id = w.id AND r.scope_id = w.id AND r.dimension = 'total'
+    AND r.grain = 'month') u
 CROSS JOIN LATERAL (
-  SELECT jsonb_agg(jsonb_build_object('task_id', b.task_id, 'scope', b.scope, 'scope_id', b.scope_id, 'budget_id', b.id,
-    'level', CASE b.reached_percent WHEN 100 THEN 'critical' ELSE 'warning' END, 'percent_used', b.percent,
-    'message', CASE b.reached_percent WHEN 100 THEN 'The budget of the ' || CASE b.scope WHEN 'global' THEN 'workspace' ELSE b.scope END || ' is used up'
-      ELSE b.reached_percent || ' % of the budget of the ' || CASE b.scope WHEN 'global' THEN 'workspace' ELSE b.scope END || ' is used' END) ORDER BY b.percent DESC, b.id) AS alerts
+  SELECT jsonb_agg(jsonb_build_object('task_id', b.task_id, 'scope', b.scope,
+    'scope_id', b.scope_id, 'budget_id', b.id, 'level', CASE b.reached_percent WHEN 100 THEN 'critical' ELSE 'warning' END,
+    'percent_used', b.percent, 'message', CASE b.reached_percent WHEN 100 THEN 'The budget of the ' || CASE b.scope WHEN 'global' THEN 'workspace' ELSE b.scope END || ' is used up'
+      ELSE b.reached_percent || ' % of the budget of the ' || CASE b.scope WHEN 'global' THEN 'workspace' ELSE b.scope END || ' is used' END)
+    ORDER BY b.percent DESC, b.id) AS alerts
   FROM (
-    SELECT n.*, CASE WHEN n.allocated = 0 THEN 100 ELSE trunc(n.consumed * 100.0 / n.allocated) END AS percent
+    SELECT n.*, CASE WHEN n.allocated = 0 THEN 100
+    ELSE trunc(n.consumed * 100.0 / n.allocated) END AS percent
     FROM usage_budgets n
-    WHERE n.workspace_id = w.id AND n.reached_percent > 0 AND n.period_start <= now() AND now() < n.period_end
+    WHERE n.workspace_id = w.id AND n.reached_percent > 0 AND n.period_start <= now()
+      AND now() < n.period_end
     ORDER BY percent DESC, n.id LIMIT 100) b) a
 
 -- usage_tell_budget_alerts
 WITH untold AS MATERIALIZED (
-  SELECT b.workspace_id, b.id, b.scope, b.scope_id, b.task_id, b.allocated, b.consumed, b.reached_percent,
-    b.alerted_percent, CASE WHEN b.allocated = 0 THEN 100 ELSE trunc(b.consumed * 100.0 / b.allocated) END AS percent
+  SELECT b.workspace_id, b.id, b.scope, b.scope_id, b.task_id, b.allocated, b.consumed,
+    b.reached_percent, b.alerted_percent, CASE WHEN b.allocated = 0 THEN 100
+    ELSE trunc(b.consumed * 100.0 / b.allocated) END AS percent
   FROM usage_budgets b
   WHERE b.reached_percent <> b.alerted_percent AND ($2::uuid IS NULL OR b.workspace_id = $2)
   ORDER BY b.workspace_id, b.id
@@ -272,14 +325,16 @@ noted AS (
 ),
 told AS (
   INSERT INTO journal (workspace_id, event, log_event, task_id, level, message, details, actor_kind)
-  SELECT u.workspace_id, 'budget.alert', CASE WHEN u.task_id IS NOT NULL THEN 'budget_alert' END, u.task_id,
+  SELECT u.workspace_id, 'budget.alert',
+    CASE WHEN u.task_id IS NOT NULL THEN 'budget_alert' END, u.task_id,
     CASE s.step WHEN 100 THEN 'ERROR' ELSE 'WARN' END, CASE s.step WHEN 100 THEN 'The budget of the ' || CASE u.scope WHEN 'global' THEN 'workspace' ELSE u.scope END || ' is used up'
       ELSE s.step || ' % of the budget of the ' || CASE u.scope WHEN 'global' THEN 'workspace' ELSE u.scope END || ' is used' END,
-    jsonb_build_object('level', CASE s.step WHEN 100 THEN 'critical' ELSE 'warning' END, 'threshold', s.step, 'percentUsed', u.percent,
-      'scope', u.scope, 'scopeId', u.scope_id, 'budgetId', u.id, 'allocated', u.allocated::text,
-      'consumed', u.consumed::text), 'system'
+    jsonb_build_object('level', CASE s.step WHEN 100 THEN 'critical' ELSE 'warning' END, 'threshold', s.step,
+      'percentUsed', u.percent, 'scope', u.scope, 'scopeId', u.scope_id, 'budgetId', u.id,
+      'allocated', u.allocated::text, 'consumed', u.consumed::text), 'system'
   FROM untold u
-  JOIN (VALUES (50::smallint), (75::smallint), (90::smallint), (100::smallint)) AS s (step) ON s.step > u.alerted_percent AND s.step <= u.reached_percent
+  JOIN (VALUES (50::smallint), (75::smallint), (90::smallint), (100::smallint)) AS s (step)
+    ON s.step > u.alerted_percent AND s.step <= u.reached_percent
   ORDER BY u.workspace_id, u.id, s.step
   RETURNING (details ->> 'budgetId')::uuid AS budget_id
 )
@@ -289,13 +344,15 @@ GROUP BY 1, 2, 3
 
 -- write_throttles
 WITH wanted AS MATERIALIZED (
-  SELECT w.*, coalesce(w.project_id, w.workspace_id) AS scope_id FROM jsonb_to_recordset($2::jsonb) AS w
+  SELECT w.*, coalesce(w.project_id, w.workspace_id) AS scope_id
+  FROM jsonb_to_recordset($2::jsonb) AS w
     (workspace_id uuid, project_id uuid, budget_id uuid, max_runs int, reason text)
 ),
 ended AS (
   DELETE FROM workspace_throttles h
   WHERE ($1::uuid IS NULL OR h.workspace_id = $1)
-    AND NOT EXISTS (SELECT FROM wanted w WHERE w.workspace_id = h.workspace_id AND w.scope_id = h.scope_id)
+    AND NOT EXISTS (SELECT FROM wanted w
+      WHERE w.workspace_id = h.workspace_id AND w.scope_id = h.scope_id)
   RETURNING h.workspace_id, h.project_id, h.budget_id, NULL::int AS max_runs, h.max_runs AS before
 ),
 written AS (
@@ -303,7 +360,8 @@ written AS (
   SELECT workspace_id, project_id, budget_id, max_runs, reason FROM wanted
   ON CONFLICT (workspace_id, scope_id) DO UPDATE
   SET budget_id = excluded.budget_id, max_runs = excluded.max_runs, reason = excluded.reason
-  WHERE (h.budget_id, h.max_runs, h.reason) IS DISTINCT FROM (excluded.budget_id, excluded.max_runs, excluded.reason)
+  WHERE (h.budget_id, h.max_runs, h.reason)
+    IS DISTINCT FROM (excluded.budget_id, excluded.max_runs, excluded.reason)
   RETURNING h.workspace_id, h.project_id, h.budget_id, h.max_runs, old.max_runs AS before
 )
 SELECT * FROM ended UNION ALL SELECT * FROM written

@@ -5,7 +5,7 @@ import { UsageHistoryController } from './http/usage-history.controller.js';
 import { UsageReportsController } from './http/usage-reports.controller.js';
 import { UsageRollup } from './sums/usage-rollup.js';
 
-/** What was used: single reports, their sums, and what completed tasks used of them. */
+/** Records usage, sums it up, and reports the usage of completed tasks. */
 @Module({
   controllers: [UsageHistoryController, UsageReportsController],
   providers: [UsageHistory, UsageReports, UsageRollup],

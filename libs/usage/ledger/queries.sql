@@ -5,20 +5,23 @@ SELECT pg_advisory_xact_lock(hashtextextended('usage of ' || $1::text, 0))
 
 -- costs_of_projects
 WITH chosen AS MATERIALIZED (
-  SELECT t.id, t.project_id FROM agent_tasks t WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3 AND ($5::uuid IS NULL OR t.project_id > $5)
+  SELECT t.id, t.project_id FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3 AND ($5::uuid IS NULL OR t.project_id > $5)
 ),
 page AS (
-  SELECT project_id, coalesce(project_id, '00000000-0000-0000-0000-000000000000'::uuid) AS place, count(*)::int AS tasks FROM chosen
-  GROUP BY project_id ORDER BY place LIMIT $4
+  SELECT project_id, coalesce(project_id, '00000000-0000-0000-0000-000000000000'::uuid) AS place, count(*)::int AS tasks
+  FROM chosen GROUP BY project_id ORDER BY place LIMIT $4
 ),
 used AS (
-  SELECT coalesce(c.project_id, '00000000-0000-0000-0000-000000000000'::uuid) AS place, count(*)::int AS runs, sum(r.used_tokens) AS tokens, sum(r.used_cost_usd) AS cost
+  SELECT coalesce(c.project_id, '00000000-0000-0000-0000-000000000000'::uuid) AS place, count(*)::int AS runs, sum(r.used_tokens) AS tokens,
+    sum(r.used_cost_usd) AS cost
   FROM chosen c JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = c.id
   GROUP BY 1
 )
-SELECT NULL AS task_id, NULL AS title, NULL AS task_type, NULL::timestamptz AS completed_at, NULL AS completed_us,
-  page.project_id, p.name AS project_name, page.tasks, coalesce(u.runs, 0) AS runs,
-  coalesce(u.tokens, 0)::text AS used_tokens, trim_scale(coalesce(u.cost, 0))::text AS cost_usd
+SELECT NULL AS task_id, NULL AS title, NULL AS task_type, NULL::timestamptz AS completed_at,
+  NULL AS completed_us, page.project_id, p.name AS project_name, page.tasks,
+  coalesce(u.runs, 0) AS runs, coalesce(u.tokens, 0)::text AS used_tokens,
+  trim_scale(coalesce(u.cost, 0))::text AS cost_usd
 FROM page LEFT JOIN used u ON u.place = page.place
 LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = page.project_id
 ORDER BY page.place
@@ -27,27 +30,33 @@ ORDER BY page.place
 WITH page AS MATERIALIZED (
   SELECT t.workspace_id, t.id, t.completed_at FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3
-    AND ($5::bigint IS NULL OR (t.completed_at, t.id) < ('epoch'::timestamptz + $5::bigint * interval '1 microsecond', $6::uuid))
+    AND ($5::bigint IS NULL OR (t.completed_at, t.id)
+      < ('epoch'::timestamptz + $5::bigint * interval '1 microsecond', $6::uuid))
   ORDER BY t.completed_at DESC, t.id DESC
   LIMIT $4
 )
 SELECT t.id AS task_id, t.title, t.task_type, t.completed_at,
-  (extract(epoch FROM t.completed_at) * 1000000)::bigint::text AS completed_us, t.project_id, p.name AS project_name,
-  1 AS tasks, u.runs, coalesce(u.tokens, 0)::text AS used_tokens, trim_scale(coalesce(u.cost, 0))::text AS cost_usd
+  (extract(epoch FROM t.completed_at) * 1000000)::bigint::text AS completed_us, t.project_id,
+  p.name AS project_name, 1 AS tasks, u.runs, coalesce(u.tokens, 0)::text AS used_tokens,
+  trim_scale(coalesce(u.cost, 0))::text AS cost_usd
 FROM page JOIN agent_tasks t ON t.workspace_id = page.workspace_id AND t.id = page.id
 LEFT JOIN projects p ON p.workspace_id = t.workspace_id AND p.id = t.project_id
 CROSS JOIN LATERAL (
-  SELECT count(*)::int AS runs, sum(r.used_tokens) AS tokens, sum(r.used_cost_usd) AS cost FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
+  SELECT count(*)::int AS runs, sum(r.used_tokens) AS tokens,
+    sum(r.used_cost_usd) AS cost FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
 ORDER BY page.completed_at DESC, page.id DESC
 
 -- insert_usage
-INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, milestone_id, model, operation,
-  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reported_cost_usd)
-SELECT $1, u.run_id, u.id, u.task_id, u.agent_id, u.project_id, u.milestone_id, u.model, u.operation, u.input_tokens,
-  u.output_tokens, u.cache_read_tokens, u.cache_write_tokens, u.cost_usd, u.reported_cost_usd
-FROM jsonb_to_recordset($2::jsonb) AS u (run_id uuid, id text, task_id uuid, agent_id uuid, project_id uuid,
-  milestone_id uuid, model text, operation text, input_tokens bigint, output_tokens bigint, cache_read_tokens bigint,
-  cache_write_tokens bigint, cost_usd numeric, reported_cost_usd numeric)
+INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, milestone_id,
+  model, operation, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd,
+  reported_cost_usd)
+SELECT $1, u.run_id, u.id, u.task_id, u.agent_id, u.project_id, u.milestone_id, u.model,
+  u.operation, u.input_tokens, u.output_tokens, u.cache_read_tokens, u.cache_write_tokens,
+  u.cost_usd, u.reported_cost_usd
+FROM jsonb_to_recordset($2::jsonb) AS u (run_id uuid, id text, task_id uuid, agent_id uuid,
+  project_id uuid, milestone_id uuid, model text, operation text, input_tokens bigint,
+  output_tokens bigint, cache_read_tokens bigint, cache_write_tokens bigint, cost_usd numeric,
+  reported_cost_usd numeric)
 
 -- known_reports
 SELECT l.run_id, l.id, l.model, l.operation, l.input_tokens, l.output_tokens, l.cache_read_tokens,
@@ -70,9 +79,9 @@ WITH part AS (
     AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
     AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date AND CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END = $6
 )
-SELECT u.day::text AS key, NULL AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
-  (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
-  u.reports_without_price::text
+SELECT u.day::text AS key, NULL AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
+  u.cache_write_tokens::text, (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens,
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text
 FROM (SELECT p.day, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price FROM part p GROUP BY p.day ORDER BY p.day LIMIT $7) u
 ORDER BY u.day
 
@@ -99,12 +108,15 @@ page AS MATERIALIZED (
   ORDER BY key ASC LIMIT $7
 )
 SELECT u.key, CASE $3
-  WHEN 'agent' THEN (SELECT a.name::text FROM agents a WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
-  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
-  WHEN 'project' THEN (SELECT p.name::text FROM projects p WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '-')::uuid)
-  END AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
-  (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
-  u.reports_without_price::text
+  WHEN 'agent' THEN (SELECT a.name::text FROM agents a
+    WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
+  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
+  WHEN 'project' THEN (SELECT p.name::text FROM projects p
+    WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '-')::uuid)
+  END AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
+  u.cache_write_tokens::text, (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens,
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text
 FROM (
   SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price
   FROM page k CROSS JOIN LATERAL (
@@ -138,12 +150,15 @@ page AS MATERIALIZED (
   ORDER BY key DESC LIMIT $7
 )
 SELECT u.key, CASE $3
-  WHEN 'agent' THEN (SELECT a.name::text FROM agents a WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
-  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
-  WHEN 'project' THEN (SELECT p.name::text FROM projects p WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '-')::uuid)
-  END AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
-  (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
-  u.reports_without_price::text
+  WHEN 'agent' THEN (SELECT a.name::text FROM agents a
+    WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
+  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
+  WHEN 'project' THEN (SELECT p.name::text FROM projects p
+    WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '-')::uuid)
+  END AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
+  u.cache_write_tokens::text, (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens,
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text
 FROM (
   SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price
   FROM page k CROSS JOIN LATERAL (
@@ -156,16 +171,19 @@ ORDER BY u.key DESC
 
 -- report_estimates
 WITH chosen AS MATERIALIZED (
-  SELECT t.id, t.task_type, t.project_id, t.estimated_tokens, t.generation FROM agent_tasks t WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3
+  SELECT t.id, t.task_type, t.project_id, t.estimated_tokens, t.generation
+  FROM agent_tasks t WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3
 ),
 used AS (
-  SELECT r.task_id, count(*)::int AS runs, sum(r.used_tokens) AS tokens, sum(r.used_cost_usd) AS cost, max(r.estimated_tokens) FILTER (WHERE r.generation = c.generation) AS estimated
+  SELECT r.task_id, count(*)::int AS runs, sum(r.used_tokens) AS tokens,
+    sum(r.used_cost_usd) AS cost,
+    max(r.estimated_tokens) FILTER (WHERE r.generation = c.generation) AS estimated
   FROM chosen c JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = c.id
   GROUP BY r.task_id
 ),
 task AS (
-  SELECT c.task_type, c.project_id, coalesce(u.estimated, c.estimated_tokens) AS estimated, u.tokens,
-    coalesce(u.tokens, 0) > 0 AS known
+  SELECT c.task_type, c.project_id, coalesce(u.estimated, c.estimated_tokens) AS estimated,
+    u.tokens, coalesce(u.tokens, 0) > 0 AS known
   FROM chosen c LEFT JOIN used u ON u.task_id = c.id
 )
 SELECT grouping(task_type) = 1 AS is_total, task_type, project_id, count(*)::int AS tasks,
@@ -174,7 +192,8 @@ SELECT grouping(task_type) = 1 AS is_total, task_type, project_id, count(*)::int
   coalesce(sum(tokens) FILTER (WHERE known), 0)::text AS used_tokens,
   round((percentile_cont(0.5) WITHIN GROUP (ORDER BY (tokens / nullif(estimated, 0))::float8)
     FILTER (WHERE known))::numeric, 4)::float8 AS median_ratio,
-  round(avg((abs(tokens - estimated) <= 0.2 * estimated)::int) FILTER (WHERE known), 4)::float8 AS within_20_percent
+  round(avg((abs(tokens - estimated) <= 0.2 * estimated)::int) FILTER (WHERE known), 4)::float8
+    AS within_20_percent
 FROM task
 GROUP BY GROUPING SETS ((), (task_type, project_id))
 ORDER BY is_total DESC, tasks DESC, task_type, project_id
@@ -185,7 +204,9 @@ SELECT pg_current_xact_id()::text AS xid
 
 -- usage_forget_rollups
 DELETE FROM usage_rollups
-WHERE workspace_id = $1 AND (grain = 'month' AND day = $2::date OR grain = 'day' AND day >= $2::date AND day < $2::date + interval '1 month' AND day >= coalesce((SELECT since FROM usage_logs_kept WHERE workspace_id = $1), '-infinity'))
+WHERE workspace_id = $1
+  AND (grain = 'month' AND day = $2::date OR grain = 'day' AND day >= $2::date AND day < $2::date + interval '1 month' AND day >= coalesce(
+    (SELECT since FROM usage_logs_kept WHERE workspace_id = $1), '-infinity'))
 
 -- usage_lock_rollups
 SELECT position FROM usage_rollup_progress FOR NO KEY UPDATE
@@ -193,8 +214,8 @@ SELECT position FROM usage_rollup_progress FOR NO KEY UPDATE
 -- usage_prune_reports
 WITH bound AS MATERIALIZED (
   SELECT w.id AS workspace_id, (date_trunc('day', least(now() - make_interval(days => $1),
-    (SELECT min(b.period_start) FROM usage_budgets b WHERE b.workspace_id = w.id AND b.period_end > now()))
-    AT TIME ZONE 'UTC'))::date AS since
+    (SELECT min(b.period_start) FROM usage_budgets b
+      WHERE b.workspace_id = w.id AND b.period_end > now())) AT TIME ZONE 'UTC'))::date AS since
   FROM workspaces w
 ),
 doomed AS MATERIALIZED (
@@ -225,9 +246,12 @@ FROM workspaces w
 LEFT JOIN usage_logs_kept k ON k.workspace_id = w.id
 CROSS JOIN LATERAL (
   SELECT greatest(k.since, least(
-    (SELECT min(l.logged_at AT TIME ZONE 'UTC')::date FROM agent_usage_logs l WHERE l.workspace_id = w.id),
-    (SELECT min(r.day) FROM usage_rollups r WHERE r.workspace_id = w.id AND r.scope_id = w.id))) AS day) f
-CROSS JOIN LATERAL generate_series(date_trunc('month', f.day::timestamp), now() AT TIME ZONE 'UTC', '1 month') m
+    (SELECT min(l.logged_at AT TIME ZONE 'UTC')::date FROM agent_usage_logs l
+      WHERE l.workspace_id = w.id),
+    (SELECT min(r.day) FROM usage_rollups r
+      WHERE r.workspace_id = w.id AND r.scope_id = w.id))) AS day) f
+CROSS JOIN LATERAL generate_series(
+  date_trunc('month', f.day::timestamp), now() AT TIME ZONE 'UTC', '1 month') m
 WHERE f.day IS NOT NULL
 ORDER BY 1, 2
 
@@ -236,27 +260,38 @@ SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, p.position
 FROM usage_rollup_progress p, agent_usage_logs_seq s
 
 -- usage_rebuild_days
-INSERT INTO usage_rollups (workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
-SELECT workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price FROM (SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
+INSERT INTO usage_rollups (workspace_id, scope_id, dimension, key, grain, day,
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
+SELECT workspace_id, scope_id, dimension, key, grain, day,
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price FROM (SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
   FROM (
-    SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day,
+      l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
     1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
     FROM agent_usage_logs l
-    CROSS JOIN LATERAL (VALUES ('total', '-'), ('agent', l.agent_id::text), ('task', l.task_id::text), ('project', coalesce(l.project_id::text, '-')), ('model', l.model)) AS d (dimension, key)
+    CROSS JOIN LATERAL (VALUES ('total', '-'),
+      ('agent', l.agent_id::text),
+      ('task', l.task_id::text),
+      ('project', coalesce(l.project_id::text, '-')),
+      ('model', l.model)) AS d (dimension, key)
     CROSS JOIN LATERAL (
-      SELECT l.workspace_id AS scope_id UNION ALL SELECT l.project_id WHERE l.project_id IS NOT NULL) s
+      SELECT l.workspace_id AS scope_id
+      UNION ALL SELECT l.project_id WHERE l.project_id IS NOT NULL) s
     WHERE l.workspace_id = $1 AND l.seq <= $3
       AND l.logged_at >= $2::timestamp AT TIME ZONE 'UTC'
       AND l.logged_at < ($2::timestamp + interval '1 month') AT TIME ZONE 'UTC') c
   GROUP BY 1, 2, 3, 4, 6) d
-WHERE day >= coalesce((SELECT since FROM usage_logs_kept WHERE workspace_id = $1), '-infinity')
+WHERE day >= coalesce(
+    (SELECT since FROM usage_logs_kept WHERE workspace_id = $1), '-infinity')
 
 -- usage_rebuild_month
-INSERT INTO usage_rollups (workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
+INSERT INTO usage_rollups (workspace_id, scope_id, dimension, key, grain, day,
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
 SELECT m.workspace_id, m.scope_id, m.dimension, m.key, 'month' AS grain,
     date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price
   FROM usage_rollups m
-  WHERE m.dimension <> 'task' AND m.workspace_id = $1 AND m.grain = 'day' AND m.day >= $2::date AND m.day < $2::date + interval '1 month'
+  WHERE m.dimension <> 'task' AND m.workspace_id = $1 AND m.grain = 'day'
+    AND m.day >= $2::date AND m.day < $2::date + interval '1 month'
   GROUP BY 1, 2, 3, 4, 6
 
 -- usage_roll_up_reports
@@ -267,23 +302,32 @@ WITH follower AS MATERIALIZED (
 ),
 report AS MATERIALIZED (
   SELECT l.* FROM follower f CROSS JOIN LATERAL (
-    SELECT n.* FROM agent_usage_logs n WHERE n.seq > f.position AND n.seq <= $1 ORDER BY n.seq LIMIT $3) l
+    SELECT n.* FROM agent_usage_logs n WHERE n.seq > f.position AND n.seq <= $1
+    ORDER BY n.seq LIMIT $3) l
 ),
 daily AS MATERIALIZED (
   SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
   FROM (
-    SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day,
+      l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
     1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
     FROM report l
-    CROSS JOIN LATERAL (VALUES ('total', '-'), ('agent', l.agent_id::text), ('task', l.task_id::text), ('project', coalesce(l.project_id::text, '-')), ('model', l.model)) AS d (dimension, key)
+    CROSS JOIN LATERAL (VALUES ('total', '-'),
+      ('agent', l.agent_id::text),
+      ('task', l.task_id::text),
+      ('project', coalesce(l.project_id::text, '-')),
+      ('model', l.model)) AS d (dimension, key)
     CROSS JOIN LATERAL (
-      SELECT l.workspace_id AS scope_id UNION ALL SELECT l.project_id WHERE l.project_id IS NOT NULL) s
+      SELECT l.workspace_id AS scope_id
+      UNION ALL SELECT l.project_id WHERE l.project_id IS NOT NULL) s
     WHERE true) c
   GROUP BY 1, 2, 3, 4, 6
 ),
 added AS (
-  INSERT INTO usage_rollups AS r (workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
-  SELECT workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price FROM daily
+  INSERT INTO usage_rollups AS r (workspace_id, scope_id, dimension, key, grain, day,
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
+  SELECT workspace_id, scope_id, dimension, key, grain, day,
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price FROM daily
   UNION ALL
   SELECT m.workspace_id, m.scope_id, m.dimension, m.key, 'month' AS grain,
     date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price
@@ -291,7 +335,13 @@ added AS (
   WHERE m.dimension <> 'task' AND true
   GROUP BY 1, 2, 3, 4, 6
   ON CONFLICT (workspace_id, scope_id, dimension, key, grain, day) DO UPDATE SET
-    input_tokens = r.input_tokens + excluded.input_tokens, output_tokens = r.output_tokens + excluded.output_tokens, cache_read_tokens = r.cache_read_tokens + excluded.cache_read_tokens, cache_write_tokens = r.cache_write_tokens + excluded.cache_write_tokens, cost_usd = r.cost_usd + excluded.cost_usd, reports = r.reports + excluded.reports, reports_without_price = r.reports_without_price + excluded.reports_without_price
+    input_tokens = r.input_tokens + excluded.input_tokens,
+    output_tokens = r.output_tokens + excluded.output_tokens,
+    cache_read_tokens = r.cache_read_tokens + excluded.cache_read_tokens,
+    cache_write_tokens = r.cache_write_tokens + excluded.cache_write_tokens,
+    cost_usd = r.cost_usd + excluded.cost_usd,
+    reports = r.reports + excluded.reports,
+    reports_without_price = r.reports_without_price + excluded.reports_without_price
 ),
 counted AS (
   SELECT count(*)::int AS reports, max(seq) AS last FROM report

@@ -7,7 +7,7 @@ import { PriceKeeper } from './prices/price-keeper.js';
 import { ModelRouting } from './routing/model-routing.js';
 import { RoutingSavings } from './savings/routing-savings.js';
 
-/** What models cost, which of them a task is given, and what it is expected to use. */
+/** Keeps prices, chooses the models of tasks, and estimates their tokens. */
 @Module({
   controllers: [ModelPricesController, ModelRoutingController],
   providers: [Estimates, ModelPrices, ModelRouting, PriceKeeper, RoutingSavings],

@@ -18,7 +18,8 @@ used AS MATERIALIZED (
     u.used / (t.estimated_complexity * 1794::float8) AS ratio
   FROM (SELECT task_type FROM type LIMIT 1000) type
   CROSS JOIN LATERAL (
-    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.completed_at, t.estimated_complexity FROM agent_tasks t
+    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.completed_at, t.estimated_complexity
+    FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.task_type = type.task_type
     ORDER BY t.completed_at DESC LIMIT 500) t
   CROSS JOIN LATERAL (SELECT sum(r.used_tokens) AS used FROM task_runs r
@@ -34,26 +35,32 @@ sample AS (
     row_number() OVER (PARTITION BY project_id, task_type ORDER BY completed_at DESC)
   FROM used WHERE project_id IS NOT NULL
 )
-INSERT INTO estimate_calibrations AS c (workspace_id, project_id, task_type, factor, median_used, samples)
+INSERT INTO estimate_calibrations AS c
+  (workspace_id, project_id, task_type, factor, median_used, samples)
 SELECT $1, project_id, task_type,
   CASE WHEN count(ratio) >= 5 THEN least(greatest(
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), 0.1), 10) END,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), 0.1),
+    10) END,
   least(ceil(percentile_cont(0.5) WITHIN GROUP (ORDER BY used)), 1000000000000000), count(*)
 FROM sample
 WHERE number <= 50
 GROUP BY project_id, task_type
 HAVING count(*) >= 5
 ON CONFLICT (workspace_id, scope_id, task_type) DO UPDATE
-SET factor = excluded.factor, median_used = excluded.median_used, samples = excluded.samples, updated_at = now()
+SET factor = excluded.factor, median_used = excluded.median_used, samples = excluded.samples,
+  updated_at = now()
 
 -- find_model_price
 SELECT model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,
   trim_scale(output_usd)::text AS output_usd, trim_scale(cache_read_usd)::text AS cache_read_usd,
-  trim_scale(cache_write_usd)::text AS cache_write_usd, created_by, created_at FROM model_prices WHERE model = $1 AND effective_from = date_trunc('milliseconds', $2::timestamptz)
+  trim_scale(cache_write_usd)::text AS cache_write_usd, created_by, created_at FROM model_prices
+WHERE model = $1 AND effective_from = date_trunc('milliseconds', $2::timestamptz)
 
 -- insert_model_price
-INSERT INTO model_prices (model, tier, effective_from, input_usd, output_usd, cache_read_usd, cache_write_usd, created_by)
-SELECT $1, $2, date_trunc('milliseconds', coalesce($3, now())), $4::numeric, $5::numeric, $6::numeric, $7::numeric, $8
+INSERT INTO model_prices (model, tier, effective_from, input_usd, output_usd, cache_read_usd,
+  cache_write_usd, created_by)
+SELECT $1, $2, date_trunc('milliseconds', coalesce($3, now())), $4::numeric, $5::numeric,
+  $6::numeric, $7::numeric, $8
 WHERE coalesce($3::timestamptz >= now(), true)
 ON CONFLICT DO NOTHING
 RETURNING model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,
@@ -69,8 +76,10 @@ SELECT model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,
   trim_scale(cache_write_usd)::text AS cache_write_usd, created_by, created_at FROM model_prices p
 WHERE ($1::text[] IS NULL OR p.model = ANY($1))
   AND ($2::timestamptz IS NULL OR p.effective_from = (
-    SELECT max(n.effective_from) FROM model_prices n WHERE n.model = p.model AND n.effective_from <= $2))
-  AND ($3::text IS NULL OR p.model > $3 OR (p.model = $3 AND p.effective_from < $4::timestamptz))
+    SELECT max(n.effective_from) FROM model_prices n
+    WHERE n.model = p.model AND n.effective_from <= $2))
+  AND ($3::text IS NULL OR p.model > $3
+    OR (p.model = $3 AND p.effective_from < $4::timestamptz))
 ORDER BY p.model, p.effective_from DESC
 LIMIT $5
 
@@ -92,9 +101,11 @@ WITH dearest AS MATERIALIZED (
     WHERE EXISTS (SELECT FROM model_prices p WHERE p.model = n.name) ORDER BY n.position LIMIT 1)
 ),
 used AS (
-  SELECT l.model, d.effective_from, l.cost_usd IS NOT NULL AND d.effective_from IS NOT NULL AS compared,
-    sum(l.total_tokens) AS tokens, sum(l.cost_usd) AS actual_usd, sum(l.input_tokens) AS input, sum(l.output_tokens) AS output,
-    sum(l.cache_read_tokens) AS cache_read, sum(l.cache_write_tokens) AS cache_write
+  SELECT l.model, d.effective_from,
+    l.cost_usd IS NOT NULL AND d.effective_from IS NOT NULL AS compared,
+    sum(l.total_tokens) AS tokens, sum(l.cost_usd) AS actual_usd, sum(l.input_tokens) AS input,
+    sum(l.output_tokens) AS output, sum(l.cache_read_tokens) AS cache_read,
+    sum(l.cache_write_tokens) AS cache_write
   FROM agent_usage_logs l
   LEFT JOIN dearest d ON l.logged_at >= d.effective_from AND l.logged_at < d.effective_to
   WHERE l.workspace_id = $1 AND l.logged_at >= $2 AND l.logged_at < $3
@@ -105,13 +116,15 @@ summed AS (
     coalesce(sum(u.tokens) FILTER (WHERE u.compared), 0) AS tokens,
     coalesce(sum(u.tokens) FILTER (WHERE NOT u.compared), 0) AS unpriced_tokens,
     coalesce(sum(u.actual_usd) FILTER (WHERE u.compared), 0) AS actual_usd,
-    coalesce(sum(0.000001 * (u.input * d.input_usd + u.output * d.output_usd + u.cache_read * d.cache_read_usd
-      + u.cache_write * d.cache_write_usd)) FILTER (WHERE u.compared), 0) AS dearest_usd
+    coalesce(sum(0.000001 * (u.input * d.input_usd + u.output * d.output_usd
+      + u.cache_read * d.cache_read_usd + u.cache_write * d.cache_write_usd))
+      FILTER (WHERE u.compared), 0) AS dearest_usd
   FROM used u LEFT JOIN dearest d USING (effective_from)
   GROUP BY GROUPING SETS ((u.model), ())
 )
 SELECT model, tokens::text, unpriced_tokens::text, trim_scale(actual_usd)::text AS actual_usd,
-  trim_scale(dearest_usd)::text AS dearest_usd, trim_scale(dearest_usd - actual_usd)::text AS saved_usd,
+  trim_scale(dearest_usd)::text AS dearest_usd,
+  trim_scale(dearest_usd - actual_usd)::text AS saved_usd,
   round(100 * (dearest_usd - actual_usd) / nullif(dearest_usd, 0), 1)::float8 AS saved_percent
 FROM summed
 ORDER BY is_all, dearest_usd - actual_usd DESC, model

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ProviderLimitsController } from './http/provider-limits.controller.js';
 import { ProviderLimits } from './limits/provider-limits.js';
 
-/** Which providers refuse a workspace, and what waits for them. */
+/** Keeps the limits of providers, for which tasks and agents wait. */
 @Module({
   controllers: [ProviderLimitsController],
   providers: [ProviderLimits],

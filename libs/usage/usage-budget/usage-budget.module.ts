@@ -6,6 +6,6 @@ import { ProviderLimitsModule } from '#lib/provider-limits';
 
 const PARTS = [LedgerModule, ModelsModule, ProviderLimitsModule, BudgetsModule];
 
-/** What may be used, what is held and what was used of it. */
+/** Joins the four libraries of usage and budgets. */
 @Module({ imports: PARTS, exports: PARTS })
 export class UsageBudgetModule {}

@@ -117,13 +117,16 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
   (extract(epoch FROM (SELECT least(
     (SELECT min(until) FROM pauses WHERE ended_at IS NULL),
     (SELECT min(until) FROM installation_pauses WHERE ended_at IS NULL))) - now()) * 1000)::float8 AS "clear_pauses",
-  CASE WHEN EXISTS (SELECT FROM usage_budgets WHERE reached_percent <> alerted_percent) THEN 0::float8 END AS "tell_budget_alerts",
+  CASE WHEN EXISTS (
+  SELECT FROM usage_budgets WHERE reached_percent <> alerted_percent) THEN 0::float8 END AS "tell_budget_alerts",
   (SELECT ceil(k.wait * 1000) FROM (
     SELECT a.workspace_id, a.capabilities, a.dedicated_to, a.task_types, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = a.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused, (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets,
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets,
       greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
         greatest(
     coalesce((SELECT CASE WHEN l.spawns_per_minute = 0 THEN 'infinity'::float8
@@ -134,7 +137,8 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     ELSE greatest(0, (1 - least($2::float8::float8, s.tokens + greatest(0, extract(epoch FROM now() - s.filled_at)) * $2::float8::float8 / 60.0)) * 60.0 / $2::float8) END
       FROM installation_spawn_allowance s WHERE $2::float8 > 0), 0))) AS wait
     FROM agents a
-    WHERE a.mode = 'push' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND a.live_runs < a.max_concurrent_tasks
+    WHERE a.mode = 'push' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND a.live_runs < a.max_concurrent_tasks
       AND EXISTS (SELECT FROM gateways
         WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
         HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
@@ -144,7 +148,9 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = k.workspace_id AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = k.workspace_id AND h.scope_id = k.workspace_id AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = k.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = k.workspace_id AND b.scope_id = k.workspace_id
+      WHERE h.workspace_id = k.workspace_id AND h.scope_id = k.workspace_id
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = k.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = k.workspace_id AND b.scope_id = k.workspace_id
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
@@ -154,13 +160,19 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
       AND (t.task_type || '') <> ALL (k.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = k.workspace_id AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = k.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = k.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = k.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = k.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (k.budgets IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (k.budgets ->> t.workspace_id::text)::bigint, (k.budgets ->> t.project_id::text)::bigint, (k.budgets ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (k.budgets ->> t.workspace_id::text)::bigint,
+      (k.budgets ->> t.project_id::text)::bigint,
+      (k.budgets ->> t.milestone_id::text)::bigint)
     AND (NOT k.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))))

@@ -3,13 +3,15 @@
 -- capable_agents
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until,
-    CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END AS limited_until, CASE
+    CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END AS limited_until, CASE
       WHEN a.lifecycle = 'DRAINING' THEN 'draining'
       WHEN a.lifecycle = 'ERROR' THEN 'in_error'
       WHEN (a.mode = 'push' AND NOT a.coordinator_enabled) THEN 'disabled'
       WHEN (a.mode = 'push' AND a.command = '{}') THEN 'without_command'
       WHEN (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) THEN 'cooldown'
-      WHEN (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL THEN 'provider_limited'
+      WHEN (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL THEN 'provider_limited'
       WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'unresponsive'
       WHEN coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
@@ -51,32 +53,50 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'held_by_pause' END,
     CASE WHEN NOT (coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,
-    CASE WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' END,
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,
+    CASE WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' END,
     CASE WHEN NOT (t.unmet_dependencies = 0) THEN 'waiting_for_dependency' END,
     CASE WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint,
+      ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint,
+      ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
-        AND b.available < greatest(t.estimated_tokens, 1))))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+        AND b.available < greatest(t.estimated_tokens, 1))))) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END], NULL) AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
   unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits,
@@ -116,8 +136,9 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model', l.model, 'kind', l.kind,
     'until', to_char(provider_limit_end(l.until, l.over_at, t.id) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY l.until DESC), '[]') AS provider_limits
-  FROM provider_limits l WHERE l.workspace_id = t.workspace_id AND l.id = ANY (provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END))) limited ON true
+  FROM provider_limits l WHERE l.workspace_id = t.workspace_id AND l.id = ANY (provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END))) limited ON true
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'choices', q.choices,
     'deadlineAt', to_char(q.deadline_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'onDeadline', q.on_deadline, 'default', q.default_answer) AS question
@@ -128,13 +149,15 @@ WHERE t.workspace_id = $1 AND t.id = $2
 -- held_places
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until,
-    CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END AS limited_until, CASE
+    CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END AS limited_until, CASE
       WHEN a.lifecycle = 'DRAINING' THEN 'draining'
       WHEN a.lifecycle = 'ERROR' THEN 'in_error'
       WHEN (a.mode = 'push' AND NOT a.coordinator_enabled) THEN 'disabled'
       WHEN (a.mode = 'push' AND a.command = '{}') THEN 'without_command'
       WHEN (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) THEN 'cooldown'
-      WHEN (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL THEN 'provider_limited'
+      WHEN (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL THEN 'provider_limited'
       WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'unresponsive'
       WHEN coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
@@ -280,32 +303,50 @@ SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'held_by_pause' END,
     CASE WHEN NOT (coalesce(p.project_id, p.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,
-    CASE WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(p.workspace_id, p.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', p.task_type, p.priority,
-      p.project_id, p.estimated_complexity, CASE WHEN p.estimate_source <> 'default' THEN p.estimated_tokens END) = '{}')) THEN 'provider_limited' END,
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,
+    CASE WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(p.workspace_id, p.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      p.task_type, p.priority, p.project_id, p.estimated_complexity,
+      CASE WHEN p.estimate_source <> 'default' THEN p.estimated_tokens END) = '{}')) THEN 'provider_limited' END,
     CASE WHEN NOT (p.unmet_dependencies = 0) THEN 'waiting_for_dependency' END,
     CASE WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
     greatest(p.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> p.workspace_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> p.workspace_id::text)::bigint,
+      ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> p.project_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> p.project_id::text)::bigint,
+      ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> p.milestone_id::text)::bigint)
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> p.milestone_id::text)::bigint)
     AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = p.workspace_id AND b.scope_id = p.id AND (b.period_start <= now() AND b.period_end > now())
-        AND b.available < greatest(p.estimated_tokens, 1))))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+        AND b.available < greatest(p.estimated_tokens, 1))))) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END], NULL) AS held_back
 FROM (SELECT * FROM edge LIMIT $3) e
 JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = e.depends_on_id

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Coalescer, Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type Original, writeSecrets } from '#lib/secrets';
-import { type PricedUsage, UsageLedger } from '#lib/budgets';
+import { type PricedUsage, UsageCharges } from '#lib/budgets';
 import { BudgetedWorkspaces } from './budgeted-workspaces.js';
 import {
   type CompletedRow,
@@ -37,7 +37,7 @@ export class CompletionBatcher {
 
   constructor(
     private readonly database: Database,
-    private readonly ledger: UsageLedger,
+    private readonly charges: UsageCharges,
     private readonly budgeted: BudgetedWorkspaces,
   ) {}
 
@@ -70,7 +70,7 @@ export class CompletionBatcher {
     completions: readonly UsingCompletion[],
   ): Promise<Outcome[]> {
     const usages = completions.map(({ usage }) => usage);
-    return this.ledger.recordAndEnd(workspaceId, usages, async (tx, refused) => {
+    return this.charges.recordAndEnd(workspaceId, usages, async (tx, refused) => {
       const taken = completions.filter(({ run_id: id }) => !refused.has(id));
       const [rows] = await tx.pipeline(stepsOf(workspaceId, taken));
       return inOrderOf(completions, rows, refused);

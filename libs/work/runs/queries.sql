@@ -114,7 +114,8 @@ wide_budget AS MATERIALIZED (
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
-    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+    sum(c.estimated_tokens)
+      OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c LEFT JOIN LATERAL (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN (c.workspace_id, c.project_id, c.milestone_id)
     UNION ALL
@@ -124,17 +125,23 @@ wanted AS (
 throttled AS (
   SELECT id FROM (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
-      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
-    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = c.workspace_id AND h.scope_id IN (c.workspace_id, c.project_id)) t
+      ELSE (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id) END) < row_number()
+      OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h
+      ON h.workspace_id = c.workspace_id AND h.scope_id IN (c.workspace_id, c.project_id)) t
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
   SELECT * FROM (
-    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+    SELECT w.*, bool_and(w.fits) OVER task AS fit,
+      array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
       row_number() OVER task AS row_of_task
     FROM wanted w
-    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
   WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 leased AS MATERIALIZED (
@@ -194,14 +201,18 @@ SELECT workspace_id, run_id, id AS task_id, agent_id,
 -- claim_for_one
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -230,13 +241,19 @@ best AS MATERIALIZED (
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (NULL::jsonb IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint,
+      (NULL::jsonb ->> t.project_id::text)::bigint,
+      (NULL::jsonb ->> t.milestone_id::text)::bigint)
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
@@ -292,10 +309,14 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -307,19 +328,25 @@ ORDER BY m.run_id
 
 -- claim_for_one_holding
 WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -348,13 +375,19 @@ best AS MATERIALIZED (
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint,
+      ((SELECT available FROM budgets) ->> t.project_id::text)::bigint,
+      ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
@@ -376,7 +409,8 @@ wide_budget AS MATERIALIZED (
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
-    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+    sum(c.estimated_tokens)
+      OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c LEFT JOIN LATERAL (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
     UNION ALL
@@ -386,17 +420,23 @@ wanted AS (
 throttled AS (
   SELECT id FROM (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
-      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
-    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
+      ELSE (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id) END) < row_number()
+      OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h
+      ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
   SELECT * FROM (
-    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+    SELECT w.*, bool_and(w.fits) OVER task AS fit,
+      array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
       row_number() OVER task AS row_of_task
     FROM wanted w
-    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
   WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
@@ -440,10 +480,14 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -459,14 +503,18 @@ ORDER BY m.run_id
 -- claim_for_several
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -502,13 +550,19 @@ best AS MATERIALIZED (
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (NULL::jsonb IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint,
+      (NULL::jsonb ->> t.project_id::text)::bigint,
+      (NULL::jsonb ->> t.milestone_id::text)::bigint)
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
@@ -566,10 +620,14 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -581,19 +639,25 @@ ORDER BY m.run_id
 
 -- claim_for_several_holding
 WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -629,13 +693,19 @@ best AS MATERIALIZED (
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint,
+      ((SELECT available FROM budgets) ->> t.project_id::text)::bigint,
+      ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
@@ -658,7 +728,8 @@ wide_budget AS MATERIALIZED (
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
-    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+    sum(c.estimated_tokens)
+      OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c LEFT JOIN LATERAL (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
     UNION ALL
@@ -668,17 +739,23 @@ wanted AS (
 throttled AS (
   SELECT id FROM (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
-      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
-    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
+      ELSE (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id) END) < row_number()
+      OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h
+      ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
   SELECT * FROM (
-    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+    SELECT w.*, bool_and(w.fits) OVER task AS fit,
+      array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
       row_number() OVER task AS row_of_task
     FROM wanted w
-    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
   WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
@@ -723,10 +800,14 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -742,14 +823,18 @@ ORDER BY m.run_id
 -- claim_given
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -775,13 +860,19 @@ best AS MATERIALIZED (
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (NULL::jsonb IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint,
+      (NULL::jsonb ->> t.project_id::text)::bigint,
+      (NULL::jsonb ->> t.milestone_id::text)::bigint)
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
@@ -832,10 +923,14 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -847,19 +942,25 @@ ORDER BY m.run_id
 
 -- claim_given_holding
 WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -885,13 +986,19 @@ best AS MATERIALIZED (
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint,
+      ((SELECT available FROM budgets) ->> t.project_id::text)::bigint,
+      ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
@@ -908,7 +1015,8 @@ wide_budget AS MATERIALIZED (
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
-    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+    sum(c.estimated_tokens)
+      OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c LEFT JOIN LATERAL (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
     UNION ALL
@@ -918,17 +1026,23 @@ wanted AS (
 throttled AS (
   SELECT id FROM (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
-      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
-    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
+      ELSE (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id) END) < row_number()
+      OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h
+      ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
   SELECT * FROM (
-    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+    SELECT w.*, bool_and(w.fits) OVER task AS fit,
+      array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
       row_number() OVER task AS row_of_task
     FROM wanted w
-    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
   WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
@@ -972,10 +1086,14 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -991,14 +1109,18 @@ ORDER BY m.run_id
 -- claim_many
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -1038,13 +1160,19 @@ best AS MATERIALIZED (
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (NULL::jsonb IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint,
+      (NULL::jsonb ->> t.project_id::text)::bigint,
+      (NULL::jsonb ->> t.milestone_id::text)::bigint)
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
@@ -1105,10 +1233,14 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -1120,19 +1252,25 @@ ORDER BY m.run_id
 
 -- claim_many_holding
 WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -1172,13 +1310,19 @@ best AS MATERIALIZED (
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint,
+      ((SELECT available FROM budgets) ->> t.project_id::text)::bigint,
+      ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
@@ -1204,7 +1348,8 @@ wide_budget AS MATERIALIZED (
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
-    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+    sum(c.estimated_tokens)
+      OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c LEFT JOIN LATERAL (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
     UNION ALL
@@ -1214,17 +1359,23 @@ wanted AS (
 throttled AS (
   SELECT id FROM (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
-      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
-    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
+      ELSE (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id) END) < row_number()
+      OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h
+      ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
   SELECT * FROM (
-    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+    SELECT w.*, bool_and(w.fits) OVER task AS fit,
+      array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
       row_number() OVER task AS row_of_task
     FROM wanted w
-    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
   WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
@@ -1269,10 +1420,14 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -1417,26 +1572,42 @@ CROSS JOIN LATERAL (
   SELECT CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' WHEN NOT (coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint,
+      ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint,
+      ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))) THEN 'budget' END AS why FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.capability_key = queue.key
@@ -1444,26 +1615,42 @@ CROSS JOIN LATERAL (
     AND CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' WHEN NOT (coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint,
+      ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint,
+      ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))) THEN 'budget' END IS NOT NULL
   LIMIT 1) head
@@ -1494,7 +1681,8 @@ FOR NO KEY UPDATE OF t SKIP LOCKED
 -- lock_push_agents
 WITH push AS MATERIALIZED (
   SELECT a.workspace_id, a.id, a.live_runs, capabilities, dedicated_to, task_types,
-    a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS free,
+    a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS free,
     (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
   FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
 ),
@@ -1502,9 +1690,11 @@ waiting AS MATERIALIZED (
   SELECT c.workspace_id, c.key, c.capabilities, w.paused, w.budgets
   FROM (SELECT d.workspace_id, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = d.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused, (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
     FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
   WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key AND (t.status = 'PENDING'
@@ -1512,13 +1702,19 @@ waiting AS MATERIALIZED (
       AND (t.task_type || '') <> ALL (w.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = c.workspace_id AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = c.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = c.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = c.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = c.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (w.budgets IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (w.budgets ->> t.workspace_id::text)::bigint, (w.budgets ->> t.project_id::text)::bigint, (w.budgets ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (w.budgets ->> t.workspace_id::text)::bigint,
+      (w.budgets ->> t.project_id::text)::bigint,
+      (w.budgets ->> t.milestone_id::text)::bigint)
     AND (NOT w.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))))
@@ -1526,7 +1722,9 @@ waiting AS MATERIALIZED (
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = w.workspace_id AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = w.workspace_id AND h.scope_id = w.workspace_id AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = w.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = w.workspace_id AND b.scope_id = w.workspace_id
+      WHERE h.workspace_id = w.workspace_id AND h.scope_id = w.workspace_id
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = w.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = w.workspace_id AND b.scope_id = w.workspace_id
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
 ),
 able AS MATERIALIZED (
@@ -1539,13 +1737,19 @@ able AS MATERIALIZED (
       AND (t.task_type || '') <> ALL (q.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (q.budgets IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint, (q.budgets ->> t.project_id::text)::bigint, (q.budgets ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint,
+      (q.budgets ->> t.project_id::text)::bigint,
+      (q.budgets ->> t.milestone_id::text)::bigint)
     AND (NOT q.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))) AND t.task_type = ANY(k.task_types))))
@@ -1559,7 +1763,8 @@ picked AS MATERIALIZED (
 )
 SELECT a.workspace_id, a.id, a.capabilities, a.dedicated_to, a.task_types, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
 FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
-WHERE a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL))
+WHERE a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL))
 ORDER BY a.id
 FOR NO KEY UPDATE OF a SKIP LOCKED
 
@@ -1568,9 +1773,11 @@ WITH queue AS MATERIALIZED (
   SELECT c.workspace_id, c.key, s.task_types, sum(s.want)::int AS want, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = c.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,
     (SELECT jsonb_object_agg(l.scope, l.available) FROM (
-    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
+    WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
-    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
   FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, capabilities text[], dedicated_to text[], task_types text[], want int)
   JOIN capability_sets c ON c.workspace_id = s.workspace_id AND (c.capabilities <@ s.capabilities AND c.capabilities @> s.dedicated_to)
   GROUP BY c.workspace_id, c.key, s.task_types
@@ -1585,13 +1792,19 @@ FROM queue q CROSS JOIN LATERAL (
       AND (t.task_type || '') <> ALL (q.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
       WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
-      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
+        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+          AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (q.budgets IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint, (q.budgets ->> t.project_id::text)::bigint, (q.budgets ->> t.milestone_id::text)::bigint)
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint,
+      (q.budgets ->> t.project_id::text)::bigint,
+      (q.budgets ->> t.milestone_id::text)::bigint)
     AND (NOT q.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DroverError } from '#lib/kernel';
-import { type PricedUsage, UsageLedger, type UsageOutcome } from '#lib/budgets';
+import { type PricedUsage, UsageCharges, type UsageOutcome } from '#lib/budgets';
 import { type UsageReport } from '#lib/ledger';
 import type { Reporter } from './reporter.js';
 
 /** What a run has used. Other than its other reports, this counts whether it lives or not: the tokens are gone. */
 @Injectable()
 export class RunUsage {
-  constructor(private readonly ledger: UsageLedger) {}
+  constructor(private readonly charges: UsageCharges) {}
 
   /** @throws DroverError `validation_failed`, `unknown_model`, `run_not_found`, `usage_report_conflict` */
   report(by: Reporter, reports: readonly UsageReport[]): Promise<UsageOutcome> {
-    return this.ledger.record(by.workspaceId, usageOf(by, reports));
+    return this.charges.record(by.workspaceId, usageOf(by, reports));
   }
 
   /** Reports that come with a completion; undefined without any. @throws DroverError `validation_failed`, `unknown_model` */
@@ -19,14 +19,14 @@ export class RunUsage {
     by: Reporter,
     reports: readonly UsageReport[] = [],
   ): Promise<PricedUsage | undefined> {
-    return reports.length === 0 ? undefined : this.ledger.price(usageOf(by, reports));
+    return reports.length === 0 ? undefined : this.charges.price(usageOf(by, reports));
   }
 }
 
 function usageOf(
   { runId, agentId }: Reporter,
   reports: readonly UsageReport[],
-): Parameters<UsageLedger['record']>[1] {
+): Parameters<UsageCharges['record']>[1] {
   const ids = reports.map(({ id }) => id);
   const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
   if (twice < 0) return { runId, agentId, reports };

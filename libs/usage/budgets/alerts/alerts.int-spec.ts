@@ -10,7 +10,7 @@ import { aHeldTask } from '../../../../test/support/task-factories.js';
 import { testValkey } from '../../../../test/support/valkey.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { type AlertedBudget, tellBudgetAlerts } from '../store/tell-budget-alerts.sql.js';
-import { pruneUsageReports } from '../../ledger/retention/prune.sql.js';
+import { pruneUsageReports } from '../../ledger/retention/prune-usage.js';
 import { UsageFollower } from '../view/usage-follower.js';
 import { UsageRollup } from '../../ledger/sums/usage-rollup.js';
 import { UsageView } from '../view/usage-view.js';

@@ -59,7 +59,7 @@ const MAX_OPERATION = 100;
  * Records each report of usage once, settles it against the holds of its run, and charges budgets.
  */
 @Injectable()
-export class UsageLedger {
+export class UsageCharges {
   private readonly coalescer: Coalescer<PricedUsage, UsageOutcome | DroverError>;
 
   constructor(

@@ -95,12 +95,13 @@ function growHold(
   if (!run.isLive || run.tokens === 0n || held > 0n || run.heldOf.length === 0) return 0n;
   const wanted = max(run.estimate / GROWTH_DIVISOR, 1n);
   const own = accounts.filter(({ budget }) => run.heldOf.includes(budget.id));
-  if (own.length < run.heldOf.length || own.some((account) => left(account) < wanted)) return 0n;
+  if (own.length < run.heldOf.length || own.some((account) => availableIn(account) < wanted))
+    return 0n;
   for (const account of own) account.reserved += wanted;
   return wanted;
 }
 
-function left({ budget, consumed, reserved }: Account): bigint {
+function availableIn({ budget, consumed, reserved }: Account): bigint {
   return budget.allocated - budget.consumed - consumed - budget.reserved - reserved;
 }
 

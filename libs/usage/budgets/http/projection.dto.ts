@@ -7,7 +7,7 @@ const tokens = { type: String, example: '125000' };
 const time = { type: String, format: 'date-time' };
 const daysOrNull = { type: Number, nullable: true, example: 6.5 };
 
-/** Tokens a day. */
+/** The unit is tokens a day. */
 export class BurnRatesDto implements Record<keyof BurnRates, string> {
   @ApiProperty({ ...tokens, description: '24 times what was used in the last hour' })
   lastHour!: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ServiceScope } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { calibrateEstimates } from './calibrate.js';
-import { calibrate } from './calibrations.sql.js';
+import { calibrate } from './calibrate.sql.js';
 
 /** Three workspaces; learning fails in the second. */
 function aService(failure: Error, learned: unknown[]): ServiceScope {

@@ -113,7 +113,7 @@ export class ModelRouting {
     };
   }
 
-  /** From memory, as the prices are. */
+  /** The tier comes from memory, as the prices do. */
   async tierOf(model: string): Promise<ModelTier | null> {
     return (await this.prices.priceOf(model, new Date()))?.tier ?? null;
   }
