@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Config } from './config.js';
 
-/** Injection token of the one `Config`. */
+/** Injection token of the `Config`. */
 export const CONFIG = Symbol('CONFIG');
 
 @Module({})

@@ -10,7 +10,7 @@ const GATEWAY_PROTOCOLS = ['drover', 'basic'] as const;
 
 const MASTER_KEY = /^([\w-]{1,64}):([A-Za-z0-9+/_-]{43}=?)$/;
 
-/** `id:base64` of 32 bytes each. As key objects, which no log or inspection shows. */
+/** `id:base64` of 32 bytes each. They become key objects, which no log or inspection shows. */
 const masterKeys = z
   .string({
     error:
@@ -42,137 +42,180 @@ const seconds = (fallback: number, min = 1, max = 31_536_000) => integer(fallbac
 export const variables = z.object({
   /** Signs in as drover_app, under row-level security. */
   DATABASE_URL: z.url({ error: 'must be a postgres:// URL that signs in as drover_app' }),
-  /** Signs in as drover_service, which coordinates all tenants. */
+  /** Signs in as drover_service, which serves coordinator and relay for all tenants. */
   DATABASE_SERVICE_URL: z.url({
     error: 'must be a postgres:// URL that signs in as drover_service',
   }),
-  /** Owner of the tables; only `migrate` needs it. */
+  /** Signs in as the owner of the tables. Only `migrate` needs it. */
   DATABASE_OWNER_URL: z
     .url({ error: 'must be a postgres:// URL that signs in as the owner of the tables' })
     .optional(),
-  /** Connections of drover_app that one server opens at most. */
+  /** Maximum number of connections of drover_app for one server. */
   DATABASE_MAX_CONNECTIONS: integer(20, 2, 1000),
-  /** Connections of drover_service that one server opens at most. */
+  /** Maximum number of connections of drover_service for one server. */
   DATABASE_SERVICE_MAX_CONNECTIONS: integer(10, 2, 1000),
-  /** Longest time of one statement. */
+  /** Time limit for one statement. */
   DATABASE_STATEMENT_TIMEOUT_MS: integer(30_000, 100, 3_600_000),
-  /** Whether a starting server migrates, or refuses to start on an older database. */
+  /** Migrate at the start. Otherwise a server refuses to start on an older database. */
   MIGRATE_AT_START: flag.default(false),
 
-  /** With the password in it: redis://:password@host:6379. */
+  /** Address of Valkey, including the password: redis://:password@host:6379. */
   VALKEY_URL: z.url({ error: 'must be a redis:// or valkey:// URL' }),
-  /** Before every key, where installations share one Valkey. */
+  /** Prefix of every key, for installations that share one Valkey. */
   VALKEY_KEY_PREFIX: z.string().max(64).default(''),
 
   /** Address to listen on. */
   HOST: z.string().default('127.0.0.1'),
-  /** Port to listen on; 0: a free one. */
+  /** Port to listen on. 0 selects a free port. */
   PORT: integer(3000, 0, 65_535),
-  /** The server's address as sessions of push agents and the API document are told it; else that of HOST and PORT. */
+  /**
+   * The server's address in the API document and for sessions of push agents. Default: the address
+   * of HOST and PORT.
+   */
   PUBLIC_URL: webAddress('under which agents and users reach the server').optional(),
-  /** Which parts run in this process. */
+  /** The parts that run in this process. */
   ROLES: list
     .pipe(z.array(oneOf(ROLES)).min(1, `must be one or more of ${ROLES.join(', ')}`))
     .default(['api', 'coordinator', 'relay']),
   /** Name of this server in the log. */
   INSTANCE_ID: z.string().max(100).optional(),
-  /** The least grave lines that are logged. */
+  /** Lowest level that is logged. */
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  /** At least 16 characters; the bearer token that may read /metrics. Without it nobody may. */
+  /** Bearer token for /metrics, at least 16 characters. Without it nobody can read /metrics. */
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  /** Where spans are sent (OTLP over HTTP, without /v1/traces); without it nothing is traced. The same in all servers. */
+  /**
+   * Address of an OpenTelemetry collector (OTLP over HTTP, without /v1/traces). Without it nothing
+   * is traced. Use the same value for all servers.
+   */
   OTEL_EXPORTER_OTLP_ENDPOINT: webAddress('of an OpenTelemetry collector').optional(),
-  /** The proxies before the server; without it all clients behind one share the limits of its address. */
+  /**
+   * Addresses of the proxies in front of the server. Without it all clients behind a proxy share
+   * the limits of its address.
+   */
   TRUST_PROXY: trustedProxies.default([]),
-  /** Connections at once; the next is closed as soon as it is there. */
+  /** Maximum number of connections. The server closes further ones at once. */
   HTTP_MAX_CONNECTIONS: integer(20_000, 10, 1_000_000),
-  /** For a request to arrive, its body included. */
+  /** Time limit for a request to arrive, including its body. */
   HTTP_REQUEST_TIMEOUT_SECONDS: seconds(30, 1, 600),
-  /** Between two requests of a connection. */
+  /** Maximum time between two requests of a connection. */
   HTTP_KEEP_ALIVE_SECONDS: seconds(72, 1, 600),
-  /** Streams of events and logs at once, of all callers of one server. */
+  /** Maximum number of event and log streams at one server. */
   MAX_STREAMS: integer(5_000, 0, 1_000_000),
-  /** The same of one user, API key, agent or run. */
+  /** Maximum number of streams of one user, API key, agent or run at one server. */
   MAX_STREAMS_PER_CALLER: integer(20, 0, 1_000_000),
-  /** How long a shutdown may take at most. */
+  /** Time limit for a shutdown. */
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
-  /** After a signal the server serves on for so long, not ready any more: time for balancers to notice. */
+  /**
+   * Time for which the server continues to serve after a signal while /readyz answers 503, so that
+   * load balancers notice.
+   */
   SHUTDOWN_DELAY_SECONDS: seconds(0, 0, 600),
 
-  /** At least 32 characters; signs access, agent and run tokens. */
+  /** Signs access, agent and run tokens. At least 32 characters. */
   JWT_SECRET: signingSecret,
-  /** Earlier secrets, still accepted for verification, separated by commas. */
+  /** Earlier secrets that still verify tokens, separated by commas. */
   JWT_PREVIOUS_SECRETS: list.pipe(z.array(signingSecret)).default([]),
-  /** Wrap the keys that seal secrets in the database: `id:base64,...`, the current one first. */
+  /**
+   * Master keys for the keys that encrypt secrets in the database: `id:base64,...`, the current one
+   * first.
+   */
   ENCRYPTION_KEYS: masterKeys,
-  /** Ids of lost master keys: the data keys that they wrapped stay unreadable. */
+  /** Ids of lost master keys. Data keys that they wrapped stay unreadable. */
   ENCRYPTION_LOST_KEYS: list.default([]),
-  /** After these a new data key is made, and the secrets of the old one are resealed. */
+  /** Age at which a data key is replaced and its secrets are encrypted with the new one. */
   DATA_KEY_MAX_AGE_DAYS: integer(90, 1, 3_650),
-  /** The issuer named in tokens of our own. */
+  /** Issuer in Drover's own tokens. */
   JWT_ISSUER: z.string().default('drover'),
-  /** How long an access token is good. */
+  /** Lifetime of an access token. */
   ACCESS_TOKEN_SECONDS: seconds(900),
-  /** How long a refresh token is good. */
+  /** Lifetime of a refresh token. */
   REFRESH_TOKEN_SECONDS: seconds(30 * 86_400),
-  /** How long an agent token is good. */
+  /** Lifetime of an agent token. */
   AGENT_TOKEN_SECONDS: seconds(90 * 86_400),
-  /** How long a run token is good at most; it ends with its run. */
+  /** Maximum lifetime of a run token. It ends with its run. */
   RUN_TOKEN_SECONDS: seconds(7 * 86_400),
-  /** Attempts to sign in, by address and by account. */
+  /** Maximum number of sign-in attempts for each address and each account. */
   LOGIN_ATTEMPTS_PER_MINUTE: integer(10, 1, 10_000),
-  /** Requests of one user, API key, agent or run, in the mean of 10 s; 0: no limit. */
+  /** Rate limit of one user, API key, agent or run, averaged over 10 s. 0 means no limit. */
   REQUESTS_PER_SECOND_PER_TOKEN: integer(1_000, 0, 1_000_000),
-  /** Requests of all users and API keys of a workspace, in the mean of 10 s; 0: no limit. */
+  /** Rate limit of all users and API keys of a workspace, averaged over 10 s. 0 means no limit. */
   REQUESTS_PER_SECOND_PER_WORKSPACE: integer(5_000, 0, 1_000_000),
-  /** Requests of one address without good credentials, in the mean of 10 s; 0: no limit. */
+  /**
+   * Rate limit of requests without valid credentials from one address, averaged over 10 s. 0 means
+   * no limit.
+   */
   REQUESTS_PER_SECOND_PER_ADDRESS: integer(500, 0, 1_000_000),
-  /** Another issuer of user tokens; discovery is read from its well-known path. */
+  /** Another issuer of user tokens. Its well-known path is used for discovery. */
   OIDC_ISSUER: webAddress('of the issuer').optional(),
-  /** The audience that tokens of OIDC_ISSUER must have. */
+  /** Required audience of tokens of OIDC_ISSUER. */
   OIDC_AUDIENCE: z.string().optional(),
-  /** May anybody sign up? Otherwise an operator makes the users. */
+  /** Allow anybody to sign up. Otherwise an operator creates the users. */
   OPEN_SIGN_UP: flag.default(false),
 
-  /** Where push agents' sessions are spawned; goes with GATEWAY_SECRET. Without both they get no tasks. */
+  /**
+   * Address of the gateway for push agents. Requires GATEWAY_SECRET. Without both, push agents get
+   * no tasks.
+   */
   GATEWAY_URL: webAddress('of the gateway').optional(),
-  /** At least 32 characters, the same at the gateway: server and gateway prove themselves with it. */
+  /**
+   * Secret with which server and gateway authenticate each other, at least 32 characters, the same
+   * at both.
+   */
   GATEWAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
-  /** What the gateway speaks: all that docs/write-a-gateway.md has, or its spawn request alone, with GATEWAY_SECRET as its token. */
+  /**
+   * Protocol of the gateway: the whole of docs/write-a-gateway.md, or only its spawn request with
+   * GATEWAY_SECRET as token.
+   */
   GATEWAY_PROTOCOL: oneOf(GATEWAY_PROTOCOLS).default('drover'),
-  /** Sessions at once at a gateway of the basic protocol; another says by itself how many it has room for. */
+  /**
+   * Maximum number of sessions at a gateway of the basic protocol. Other gateways report their
+   * capacity.
+   */
   GATEWAY_CAPACITY: integer(10, 1, 100_000),
-  /** How long one call to the gateway may take. */
+  /** Time limit for one call to the gateway. */
   GATEWAY_TIMEOUT_MS: integer(10_000, 100, 120_000),
-  /** A gateway that was unresponsive for longer is not given sessions. */
+  /** A gateway that is unresponsive for longer gets no sessions. */
   GATEWAY_STALE_SECONDS: seconds(45, 2, 3_600),
-  /** Calls for one session at most. */
+  /** Maximum number of calls for one session. */
   SPAWN_ATTEMPTS: integer(5, 1, 100),
-  /** How long the calls for one session may go on; then the run fails. */
+  /** Time limit for all calls for one session. Then the run fails. */
   SPAWN_DEADLINE_SECONDS: seconds(60, 1, 3_600),
 
-  /** Tasks of one workspace that may wait, unless the workspace has a limit of its own; 0: no limit. */
+  /**
+   * Maximum number of waiting tasks in a workspace without a limit of its own. 0 means no limit.
+   */
   MAX_QUEUE_DEPTH_PER_WORKSPACE: integer(1_000_000, 0, 1_000_000_000),
-  /** Sessions that are spawned in a minute, of all workspaces together; 0: no limit. */
+  /**
+   * Maximum number of sessions that start in a minute, in all workspaces together. 0 means no
+   * limit.
+   */
   SPAWNS_PER_MINUTE: integer(600, 0, 1_000_000),
 
-  /** How long the journal is kept: the history of tasks, and the events for readers that come back to them. */
+  /** Retention of the journal: the history of tasks, and events for readers that resume. */
   JOURNAL_RETENTION_DAYS: integer(365, 1, 36_500),
-  /** Networks that webhooks may be sent to beside public addresses: there also with plain http and on any port. */
+  /**
+   * Networks that webhooks can reach beside public addresses, also with plain http and on any port.
+   */
   WEBHOOK_ALLOWED_NETWORKS: networks('that webhooks may be sent to').default([]),
-  /** For one attempt to send a webhook, from its name's resolution to the end of the answer. */
+  /**
+   * Time limit for one attempt to send a webhook, from the resolution of its name to the end of the
+   * answer.
+   */
   WEBHOOK_TIMEOUT_MS: integer(10_000, 100, 30_000),
-  /** Webhooks that a workspace may have, and inbound hooks beside them. */
+  /** Maximum number of webhooks in a workspace, and of inbound hooks. */
   MAX_WEBHOOKS_PER_WORKSPACE: integer(50, 1, 10_000),
-  /** How long the audit log is kept. */
+  /** Retention of the audit log. */
   AUDIT_RETENTION_DAYS: integer(365, 1, 36_500),
-  /** For how long the deliveries of webhooks are kept, with their attempts, and what came of events for inbound hooks. */
+  /** Retention of deliveries of webhooks with their attempts, and of results of inbound events. */
   WEBHOOK_RETENTION_DAYS: integer(30, 2, 3_650),
-  /** With its password: smtps://user:password@host:465, or smtp:// with STARTTLS; `?tls=none` goes without. Goes with MAIL_FROM. */
+  /**
+   * Mail server with its password: smtps://user:password@host:465, or smtp:// with STARTTLS.
+   * `?tls=none` disables TLS. Requires MAIL_FROM.
+   */
   SMTP_URL: mailServer.optional(),
   /** The sender of e-mail: an address, or `Name <address>`. */
   MAIL_FROM: mailSender.optional(),
-  /** Six fields, seconds first; five of the usual kind are taken too. */
+  /** Schedule of the coordinator: six fields, seconds first. Five fields are accepted, too. */
   COORDINATOR_CRON: z
     .string()
     .refine(
@@ -180,35 +223,35 @@ export const variables = z.object({
       'must be a cron expression, such as */30 * * * * * for every half minute',
     )
     .default('*/30 * * * * *'),
-  /** After so long without a word of the leader's another server leads. */
+  /** Time without a sign of life from the leader after which another server leads. */
   COORDINATOR_LOCK_TTL_SECONDS: seconds(15, 3, 600),
-  /** How often the leader looks for what should not be: inconsistent states, cycles of dependencies. */
+  /** Interval at which the leader searches for inconsistent states and cycles of dependencies. */
   RECONCILE_INTERVAL_SECONDS: seconds(60, 1, 86_400),
-  /** The longest wait before a retry. */
+  /** Maximum delay of a retry. */
   RETRY_BACKOFF_CAP_SECONDS: seconds(3_600),
-  /** The timeoutSeconds of tasks that are created without any; 0: they have none. */
+  /** Default timeoutSeconds of a task. 0 means no deadline. */
   DEFAULT_TIMEOUT_SECONDS: seconds(0, 0, 2_592_000),
-  /** The lease of a claim by an agent that sends no heartbeats. */
+  /** Lease of a claim by an agent without heartbeats. */
   DEFAULT_LEASE_SECONDS: seconds(1_800),
-  /** Subtasks that the runs of one task may create; 0: none. */
+  /** Maximum number of subtasks that the runs of one task can create. 0 means none. */
   MAX_SUBTASKS_PER_TASK: integer(100, 0, 1_000),
-  /** How many tasks may be above a subtask, each created by a run of the one before. */
+  /** Maximum number of ancestors of a subtask. */
   MAX_SUBTASK_DEPTH: integer(5, 0, 100),
-  /** A run this long past its task's estimate, and without progress for as long, is warned. */
+  /** Time after which a run past its estimate and without progress is warned. */
   HUNG_AFTER_SECONDS: seconds(1_800),
-  /** One that makes no progress this long after its warning is aborted, and its task retried. */
+  /** Time after a warning at which a run without progress is aborted and its task retried. */
   HUNG_ABORT_AFTER_SECONDS: seconds(600),
-  /** How often such a lease may be renewed. */
+  /** Maximum number of renewals of such a lease. */
   MAX_CLAIM_RENEWALS: integer(10, 0, 10_000),
-  /** How often heartbeats are written to Postgres. */
+  /** Interval at which heartbeats are written to Postgres. */
   HEARTBEAT_FLUSH_MS: integer(1_000, 50, 10_000),
-  /** The history of an agent's heartbeats has one of each so many seconds; 0: none is kept. */
+  /** The heartbeat history stores one heartbeat of an agent in this time. 0 stores none. */
   HEARTBEAT_HISTORY_SECONDS: integer(60, 0, 86_400),
-  /** How long that history is kept. */
+  /** Retention of the heartbeat history. */
   HEARTBEAT_RETENTION_DAYS: integer(7, 1, 3_650),
-  /** How long reports of usage are kept that no present budget counts; the sums of the history stay. */
+  /** Retention of usage reports that no current budget counts. The sums of the history stay. */
   USAGE_RETENTION_DAYS: integer(400, 31, 36_500),
-  /** Between SIGTERM and SIGKILL of a cancelled task. */
+  /** Time between SIGTERM and SIGKILL for a cancelled task. */
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
 });
 
@@ -262,7 +305,7 @@ function toConfig(env: z.infer<typeof environment>) {
       maxServiceConnections: env.DATABASE_SERVICE_MAX_CONNECTIONS,
       statementTimeoutMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
       migrateAtStart: env.MIGRATE_AT_START,
-      /** Whether PgBouncer stands before it, which is found out at start. */
+      /** Whether PgBouncer is in between. The server detects it at the start. */
       pooled: false,
     },
     valkey: { url: env.VALKEY_URL, keyPrefix: env.VALKEY_KEY_PREFIX },
@@ -285,7 +328,7 @@ function toConfig(env: z.infer<typeof environment>) {
     roles: env.ROLES,
     instanceId: env.INSTANCE_ID,
     logLevel: env.LOG_LEVEL,
-    /** Of an OpenTelemetry collector; undefined: nothing is traced. */
+    /** Address of an OpenTelemetry collector. Undefined means that nothing is traced. */
     tracesTo: env.OTEL_EXPORTER_OTLP_ENDPOINT,
     identity: {
       jwtSecret: env.JWT_SECRET,
@@ -329,7 +372,10 @@ function toConfig(env: z.infer<typeof environment>) {
     gateway: {
       url: env.GATEWAY_URL,
       secret: env.GATEWAY_SECRET,
-      /** Whether it speaks the spawn request alone: it sends no heartbeats, reports and proofs. */
+      /**
+       * Whether the gateway only speaks the spawn request and sends no heartbeats, reports and
+       * proofs.
+       */
       isBasic: env.GATEWAY_PROTOCOL === 'basic',
       capacity: env.GATEWAY_CAPACITY,
       timeoutMs: env.GATEWAY_TIMEOUT_MS,
@@ -349,7 +395,7 @@ function toConfig(env: z.infer<typeof environment>) {
       maxPerWorkspace: env.MAX_WEBHOOKS_PER_WORKSPACE,
       retentionDays: env.WEBHOOK_RETENTION_DAYS,
     },
-    /** Undefined: the server sends no e-mail. */
+    /** Undefined means that the server sends no e-mail. */
     mail: env.SMTP_URL && env.MAIL_FROM ? { server: env.SMTP_URL, from: env.MAIL_FROM } : undefined,
     usage: { retentionDays: env.USAGE_RETENTION_DAYS },
     coordinator: {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** Where e-mail is handed over. */
+/** The mail server. */
 export interface MailServer {
   host: string;
   port: number;
-  /** From the first byte on, by STARTTLS, or not at all. */
+  /** TLS from the first byte, by STARTTLS, or none. */
   tls: 'implicit' | 'starttls' | 'none';
   user?: string;
   password?: string;
@@ -12,12 +12,12 @@ export interface MailServer {
 
 const FORM =
   'must be smtps://user:password@host:port, or smtp://… for STARTTLS (with ?tls=none: without any)';
-/** Of submission: 465 with TLS from the start, 587 with STARTTLS. */
+/** Ports of mail submission: 465 with TLS from the start, 587 with STARTTLS. */
 const PORTS = { implicit: 465, starttls: 587, none: 25 };
 
 const SENDER = /^(?:[^<>"\r\n]{1,100} )?<?[^\s<>@"]{1,64}@[A-Za-z0-9.-]{1,190}>?$/;
 
-/** `smtp://` or `smtps://`, taken apart. */
+/** A `smtp://` or `smtps://` URL, parsed. */
 export const mailServer = z.string().transform((text, context): MailServer => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const server = url && serverOf(url);
@@ -26,7 +26,7 @@ export const mailServer = z.string().transform((text, context): MailServer => {
   return z.NEVER;
 });
 
-/** One address, with or without a name before it. */
+/** One address, optionally with a name before it. */
 export const mailSender = z
   .string()
   .refine(
@@ -53,7 +53,7 @@ function accountOf({ username, password }: URL): Pick<MailServer, 'user' | 'pass
   return username === '' ? {} : { user: decoded(username), password: decoded(password) };
 }
 
-/** A percent sign that begins no code stands for itself. */
+/** A percent sign that starts no code stands for itself. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -6,9 +6,9 @@ const ERROR =
   'must be the addresses or networks of the proxies before us, separated by commas: 10.0.0.1, fd00::/8';
 
 /**
- * The proxies whose word on a client's address is believed; none for `false`. Never all, nor just a number of
- * them: then each client that reaches us directly could say what its address is, and no limit on addresses
- * would hold.
+ * The proxies that the server trusts about a client's address; `false` means none. It never accepts
+ * all proxies or a number of hops: a client that connects directly could then choose its address,
+ * and no limit by address would hold.
  */
 export const trustedProxies = z.string().transform((value, context): string[] => {
   if (value.trim() === 'false') return [];
@@ -18,7 +18,7 @@ export const trustedProxies = z.string().transform((value, context): string[] =>
   return z.NEVER;
 });
 
-/** Addresses or networks, separated by commas; `whose` completes the sentence on what they must be. */
+/** Addresses or networks, separated by commas. `whose` completes the error message. */
 export function networks(whose: string) {
   return list.refine(
     (values) => values.every(isNetwork),

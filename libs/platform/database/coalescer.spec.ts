@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DroverError } from '#lib/kernel';
 import { Coalescer } from './coalescer.js';
 
-/** A database that answers when it is told to. */
+/** A database that answers on demand. */
 class Slow {
   readonly batches: string[][] = [];
   private readonly pending: (() => void)[] = [];
@@ -20,7 +20,7 @@ class Slow {
     });
   };
 
-  /** Waits until a statement has come and answers it. */
+  /** Waits for a statement and answers it. */
   async answer(): Promise<void> {
     while (this.pending.length === 0) {
       await new Promise<void>((resolve) => (this.arrived = resolve));

@@ -1,14 +1,14 @@
 import { DroverError } from '#lib/kernel';
 
 export interface CoalescerOptions<Item, Result> {
-  /** Items in one batch at most. */
+  /** Maximum number of items in one batch. */
   maxBatch: number;
-  /** Batches of one group under way at once. */
+  /** Maximum number of concurrent batches of one group. */
   maxInFlight: number;
-  /** Two items of the same identity never share a batch: the later one waits for the next. */
+  /** Two items of the same identity never share a batch. The later one waits for the next batch. */
   identityOf(item: Item): string;
   /**
-   * One statement for the whole batch. Answers with a result for each item, in their order.
+   * One statement for the whole batch. Resolves with one result for each item, in order.
    *
    * It must leave nothing behind when it throws, as a statement does.
    */
@@ -28,21 +28,24 @@ interface Group<Item, Result> {
 }
 
 /**
- * Puts calls that come at the same time into one statement.
+ * Puts calls that arrive at the same time into one statement.
  *
- * Setting up a statement that moves a task, writes its history and announces it costs Postgres a
- * millisecond, whether it moves one row or fifty. Nothing waits for company: a call on its own goes
- * out at the end of the event loop's turn; what comes while the statement runs goes out together
- * when it is done. So batches grow with the load and a quiet server answers as fast as before.
+ * A statement that moves a task, writes its history and announces it costs Postgres a millisecond,
+ * for one row or for fifty. No call waits for others: a single call goes out at the end of the
+ * event loop's turn. Calls that arrive while the statement runs go out together when it ends. So
+ * batches grow with the load, and a quiet server answers as fast as before.
  *
- * One bad item does not fail the others: a batch that the database refuses is repeated item by item.
+ * One bad item does not fail the others: if the database refuses a batch, its items are repeated
+ * one by one.
  */
 export class Coalescer<Item, Result> {
   private readonly groups = new Map<string, Group<Item, Result>>();
 
   constructor(private readonly options: CoalescerOptions<Item, Result>) {}
 
-  /** @param group calls of different groups (workspaces) never share a statement */
+  /**
+   * @param group calls of different groups (workspaces) never share a statement
+   */
   submit(group: string, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       const state = this.groups.get(group) ?? { queue: [], inFlight: 0, scheduled: false };
@@ -52,7 +55,7 @@ export class Coalescer<Item, Result> {
     });
   }
 
-  // Not at once, so that all requests that were read from their sockets in this turn go together.
+  // Deferred, so that all requests read from sockets in this turn go together.
   private schedule(group: string, state: Group<Item, Result>): void {
     if (state.scheduled || state.inFlight >= this.options.maxInFlight) return;
     state.scheduled = true;
@@ -99,7 +102,7 @@ export class Coalescer<Item, Result> {
   }
 }
 
-/** Trouble with the database itself comes as our own error, and concerns all items alike. */
+/** An error of the database itself is a Drover error and affects all items. */
 function isAboutAnItem(error: unknown): boolean {
   return !(error instanceof DroverError);
 }

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/dat
 import { command, Database, query, type SqlRunner } from './index.js';
 
 let db: TestDatabase;
-/** One connection only, so that whatever a statement leaves behind meets the next one. */
+/** A single connection, so that the next statement meets whatever a statement leaves behind. */
 let single: Database;
 let one: string;
 let two: string;
@@ -205,7 +205,7 @@ describe('a transaction', () => {
   );
 });
 
-/** Lets the first two callers go on together; later ones (a repetition) do not wait. */
+/** Lets the first two callers continue together. Later callers (repetitions) do not wait. */
 function meetOnce(): () => Promise<void> {
   let arrived = 0;
   let open: () => void = () => undefined;

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Database, type DatabaseOptions } from './database.js';
 
-/** Provides the one `Database`; closes it after every other part has shut down. */
+/** Provides the `Database` and closes it after every other part has shut down. */
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(private readonly database: Database) {}

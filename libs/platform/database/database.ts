@@ -14,22 +14,22 @@ import {
 import { runTransaction, withClient, withRetry, type Transaction } from './transaction.js';
 
 export interface DatabaseOptions {
-  /** Connects as drover_app: row-level security shows it one tenant at a time. */
+  /** Connects as drover_app. Row-level security shows it one tenant at a time. */
   appUrl: string;
-  /** Connects as drover_service: coordinator, relay, and look-ups before a tenant is known. */
+  /** Connects as drover_service, for coordinator, relay and look-ups before a tenant is known. */
   serviceUrl: string;
-  /** Connections for each of the two roles, at most. Default 20 and 10. */
+  /** Maximum number of connections for each of the two roles. Default: 20 and 10. */
   maxAppConnections?: number;
   maxServiceConnections?: number;
   applicationName?: string;
   statementTimeoutMs?: number;
-  /** Whether PgBouncer stands between; see `poolerOf`. */
+  /** Whether PgBouncer is in between; see `poolerOf`. */
   pooled?: boolean;
   connectionTimeoutMs?: number;
   onError?: (error: Error) => void;
 }
 
-/** Connections of one pool, and how many wait for one. */
+/** Connections of one pool, and the number of callers that wait for one. */
 export interface PoolUsage {
   pool: 'app' | 'service';
   busy: number;
@@ -42,12 +42,14 @@ const setTenant = command<unknown>(SET_TENANT.name, SET_TENANT.text);
 const flush = command<unknown>(FLUSH.name, FLUSH.text);
 
 /**
- * The only way to Postgres. There is no way to run a statement without saying for whom: for a
- * tenant, and then row-level security bounds it, or for the service role.
+ * The only way to Postgres. Every statement runs either for a tenant, bounded by row-level
+ * security, or for the service role.
  */
 export class Database {
   readonly service: ServiceScope;
-  /** Whether it takes changes; every statement and transaction tells it. */
+  /**
+   * Records whether the database accepts changes. Every statement and transaction reports to it.
+   */
   readonly refusals = new Refusals();
   private readonly appPool: pg.Pool;
   private readonly servicePool: pg.Pool;
@@ -79,7 +81,7 @@ export class Database {
     return new TenantScope(this.appPool, this.prisma, this.refusals, workspaceId);
   }
 
-  /** How the two pools stand. */
+  /** The usage of both pools. */
   usage(): PoolUsage[] {
     const of = (pool: pg.Pool, name: PoolUsage['pool']) => {
       const { totalCount, idleCount, waitingCount, options } = pool;
@@ -94,7 +96,7 @@ export class Database {
     return [of(this.appPool, 'app'), of(this.servicePool, 'service')];
   }
 
-  /** Resolves when both pools are empty; statements under way are waited for. */
+  /** Resolves when both pools are empty. Waits for running statements. */
   async close(): Promise<void> {
     await this.prisma.disconnect();
     await Promise.all([this.appPool.end(), this.servicePool.end()]);
@@ -112,7 +114,7 @@ export class TenantScope implements SqlRunner {
     readonly workspaceId: string,
   ) {}
 
-  /** One statement, its tenant and its commit in one round trip. */
+  /** Runs one statement with its tenant and its commit in one round trip. */
   async rows<Row>(
     sql: Sql<Row>,
     params: readonly unknown[] = [],
@@ -123,8 +125,8 @@ export class TenantScope implements SqlRunner {
   }
 
   /**
-   * Several statements as one transaction, in one round trip: an error undoes all. Each sees what those
-   * before it have done.
+   * Runs several statements as one transaction in one round trip. An error rolls all back. Each
+   * statement sees the effects of those before it.
    *
    * @returns the rows of each
    */
@@ -149,13 +151,13 @@ export class TenantScope implements SqlRunner {
     return runTransaction(this.pool, setUp, work).catch(this.refusals.noted);
   }
 
-  /** Everyday reads and writes through Prisma, inside a transaction that names the tenant. */
+  /** Everyday reads and writes through Prisma, in a transaction that sets the tenant. */
   prisma<T>(work: PrismaWork<T>): Promise<T> {
     return this.prismaTenants.asTenant(this.workspaceId, work);
   }
 }
 
-/** The service role. Its statements must name the workspace themselves wherever one is meant. */
+/** The service role. Its statements must filter by workspace themselves. */
 export class ServiceScope implements SqlRunner {
   constructor(
     private readonly pool: pg.Pool,
@@ -182,7 +184,7 @@ export class ServiceScope implements SqlRunner {
     return this.prismaTenants.asService(work);
   }
 
-  /** Resolves when all that anybody could see before is on disk, and on the standbys that are waited for. */
+  /** Resolves when everything that was visible before is on disk, and on synchronous standbys. */
   async flush(): Promise<void> {
     await this.rows(flush);
   }

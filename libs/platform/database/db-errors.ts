@@ -7,19 +7,22 @@ interface PgError extends Error {
   severity?: string;
 }
 
-/** SQLSTATEs after which the same transaction may well succeed. */
+/** SQLSTATEs after which a repetition of the transaction can succeed. */
 const RETRYABLE = new Set(['40001', '40P01', '55P03']);
 
-/** The statement took longer than it may (statement_timeout), and was rolled back. */
+/** The statement exceeded its time limit (statement_timeout) and was rolled back. */
 const TIMED_OUT = '57014';
 
 /**
- * The server answers and refuses to write: it is read-only (a standby, an operator's switch), out of disk or
- * memory, or its disk fails. Nothing was changed.
+ * The server answers but refuses to write: it is read-only (a standby, or an operator's setting),
+ * out of disk or memory, or its disk fails. Nothing was changed.
  */
 const REFUSED = new Set(['25006', '53000', '53100', '53200', '53400', '58000', '58030']);
 
-/** The server went away or refuses: class 08, shutdowns, too many connections, and socket errors. */
+/**
+ * The server went away or refuses connections: class 08, shutdowns, too many connections, and
+ * socket errors.
+ */
 const UNREACHABLE = new Set([
   '08000',
   '08001',
@@ -30,7 +33,7 @@ const UNREACHABLE = new Set([
   '57P02',
   '57P03',
   '53300',
-  // It ended the session, for one of its limits.
+  // The server ended the session because of one of its limits.
   '25P03',
   '25P04',
   '57P05',
@@ -51,23 +54,26 @@ export function isRetryable(error: unknown): boolean {
   return isNativeError(error) && RETRYABLE.has((error as PgError).code ?? '');
 }
 
-/** Whether the database, and not the statement, is what failed. */
+/** Whether the database failed, and not the statement. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof DroverError)
     return error.code === 'database_unavailable' || error.code === 'outcome_unknown';
-  // Not `instanceof Error`: errors of sockets may come from another realm, as under Jest.
+  // Not `instanceof Error`: socket errors can come from another realm, for example under Jest.
   if (!isNativeError(error)) return false;
   if (refusesWrites(error) || endedByPooler(error)) return true;
   return UNREACHABLE.has((error as PgError).code ?? '') || BROKEN_CONNECTION.test(error.message);
 }
 
-/** Whether the database answers and takes no changes, as the error tells, ours or the driver's. */
+/** Whether the database answers but accepts no changes, judged by a Drover or driver error. */
 export function refusesWrites(error: unknown): boolean {
   const source = error instanceof DroverError ? error.extras.cause : error;
   return isNativeError(source) && REFUSED.has((source as PgError).code ?? '');
 }
 
-/** A pooler says so when it has no server for a client. Of Postgres itself, 08P01 is a mistake of ours. */
+/**
+ * A pooler reports this when it has no server for a client. From Postgres itself, 08P01 is a bug of
+ * ours.
+ */
 function endedByPooler(error: PgError): boolean {
   return error.code === '08P01' && error.severity === 'FATAL';
 }
