@@ -13,7 +13,7 @@ export class HealthController {
 
   @Get('healthz')
   @Public({ unlimited: true })
-  @ApiOperation({ operationId: 'getLiveness', summary: 'Is the process alive? Asks nobody else.' })
+  @ApiOperation({ operationId: 'getLiveness', summary: 'Check whether the process is alive' })
   @ApiOkResponse({ type: LivenessDto })
   alive() {
     return { status: 'alive' };
@@ -24,7 +24,7 @@ export class HealthController {
   @Public({ unlimited: true })
   @ApiOperation({
     operationId: 'getReadiness',
-    summary: 'Can requests be served? Valkey is told, but decides nothing.',
+    summary: 'Check whether the server can serve requests',
   })
   @ApiOkResponse({ type: ReadinessDto })
   @ApiErrors('database_unavailable', 'shutting_down')
@@ -35,7 +35,7 @@ export class HealthController {
   @Get('health/coordinator')
   @ApiOperation({
     operationId: 'getSystemHealth',
-    summary: 'How are the coordinator and all that it needs?',
+    summary: 'Get the health of the coordinator and of its dependencies',
   })
   @ApiOkResponse({ type: SystemHealthDto })
   coordinator() {

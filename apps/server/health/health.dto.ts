@@ -19,7 +19,7 @@ export class ReadinessDto implements Readiness {
 }
 
 class CoordinatorHealthDto {
-  @ApiProperty({ description: 'Whether somebody leads now.' }) active!: boolean;
+  @ApiProperty({ description: 'Whether a server leads now.' }) active!: boolean;
   @ApiProperty({ type: String, format: 'date-time', nullable: true }) lastCycle!: string | null;
   @ApiProperty({ type: 'integer' }) cycleCount!: number;
 }
@@ -35,7 +35,8 @@ export class SystemHealthDto implements SystemHealth {
     type: [String],
     required: false,
     description:
-      'What goes on now and will not for long, such as API keys in use that end within 14 days.',
+      'Conditions that will soon become problems, such as API keys in use that expire ' +
+      'within 14 days.',
   })
   warnings?: string[];
 }

@@ -30,8 +30,8 @@ function operationOf(name: EventName): Schema {
     security: [],
     requestBody: { required: true, content: { 'application/json': content } },
     responses: {
-      '2XX': { description: 'The event was taken.' },
-      '4XX': { description: 'The event was not taken.' },
+      '2XX': { description: 'The receiver accepted the event.' },
+      '4XX': { description: 'The receiver did not accept the event.' },
     },
   };
 }

@@ -61,7 +61,9 @@ export function IfMatch(): ParameterDecorator {
     ApiHeader({
       name: 'If-Match',
       required: false,
-      description: 'The version that the change is meant for, as the ETag gave it: `"3"`.',
+      description:
+        'The version that the request changes, from the ETag: `"3"`. If the row has another ' +
+        'version, the server answers 412.',
       schema: { type: 'string', example: '"3"' },
     }),
     ApiErrors('malformed_header', 'version_mismatch'),

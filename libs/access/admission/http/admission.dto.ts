@@ -16,21 +16,27 @@ const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
 
 export class CreatePauseDto implements PauseRequest {
-  @OneOf(SCOPES, { description: 'everything: of the whole installation, for operators' })
+  @OneOf(SCOPES, {
+    description: '`everything` pauses the whole installation. Only operators can use it.',
+  })
   scope!: PauseScope;
 
-  @Text({ max: 100, optional: true, description: 'With the scope task_type: which' })
+  @Text({
+    max: 100,
+    optional: true,
+    description: 'The task type. It is required with the scope task_type.',
+  })
   taskType?: string;
 
   @Text({ max: 1_000, example: 'The licence server is down' })
   reason!: string;
 
-  @Timestamp({ optional: true, description: 'When it ends by itself' })
+  @Timestamp({ optional: true, description: 'The time at which the pause ends by itself' })
   until?: string;
 }
 
 export class ListPausesQuery extends PageQuery {
-  @Flag({ optional: true, description: 'Those that have ended, too' })
+  @Flag({ optional: true, description: 'Whether to include pauses that have ended' })
   ended?: boolean;
 }
 
@@ -39,14 +45,18 @@ export class PauseDto implements PauseView {
   @ApiProperty({ enum: SCOPES }) scope!: PauseScope;
   @ApiProperty({ type: String, nullable: true }) taskType!: string | null;
   @ApiProperty() reason!: string;
-  @ApiProperty({ example: 'user:0190…', description: 'Or api_key:<id>' }) pausedBy!: string;
+  @ApiProperty({
+    example: 'user:0190…',
+    description: 'The caller that created the pause, such as api_key:<id>',
+  })
+  pausedBy!: string;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty({ ...time, nullable: true }) until!: string | null;
   @ApiProperty({ ...time, nullable: true }) endedAt!: string | null;
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'As pausedBy; null: its time was over',
+    description: 'The caller that ended the pause, or null if it expired',
   })
   endedBy!: string | null;
 }
@@ -55,7 +65,7 @@ export class EndedPauseDto extends PauseDto implements EndedPauseView {
   @ApiProperty({
     type: [String],
     format: 'uuid',
-    description: 'Other pauses that still hold tasks which this one covered; each has to be ended',
+    description: 'Other pauses that still hold tasks of this pause. End each of them.',
   })
   remaining!: string[];
 }
@@ -79,13 +89,18 @@ export class LimitsDto implements LimitsView {
   maxQueueDepth!: number | null;
   @ApiProperty({ type: 'integer', nullable: true, description: SPAWNS_PER_MINUTE })
   spawnsPerMinute!: number | null;
-  @ApiProperty({ type: 'integer', description: 'What holds in the end; 0: no limit' })
+  @ApiProperty({ type: 'integer', description: 'The limit that applies. 0 means no limit.' })
   effectiveMaxQueueDepth!: number;
   @ApiProperty({
     type: 'integer',
-    description: 'SPAWNS_PER_MINUTE: of all workspaces together, beside their own; 0: no limit',
+    description:
+      'SPAWNS_PER_MINUTE, the limit of all workspaces together. It applies beside their ' +
+      'own limits. 0 means no limit.',
   })
   installationSpawnsPerMinute!: number;
-  @ApiProperty({ type: 'integer', description: '0 until somebody has set a limit' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'The version of the limits. It is 0 until a limit is set.',
+  })
   version!: number;
 }

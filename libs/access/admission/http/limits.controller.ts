@@ -15,7 +15,7 @@ export class LimitsController {
   @Versioned()
   @Auth({ scope: 'tasks:read' })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
-  @ApiOperation({ operationId: 'getLimits', summary: 'What the workspace may queue and spawn' })
+  @ApiOperation({ operationId: 'getLimits', summary: 'Get the limits of the workspace' })
   @ApiOkResponse({ type: LimitsDto })
   @ApiErrors('workspace_not_found')
   get(@CurrentCaller() caller: Caller) {
@@ -28,7 +28,7 @@ export class LimitsController {
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
   @ApiOperation({
     operationId: 'setLimits',
-    summary: 'Set what the workspace may queue and spawn; for operators',
+    summary: 'Set the limits of the workspace (operators)',
   })
   @ApiOkResponse({ type: LimitsDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')

@@ -22,7 +22,7 @@ export class PausesController {
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({
     operationId: 'createPause',
-    summary: 'Hand out no more tasks of a type, of the workspace, or at all',
+    summary: 'Pause a task type, the workspace or the installation',
   })
   @ApiCreatedResponse({ type: PauseDto })
   @ApiErrors('validation_failed')
@@ -32,7 +32,7 @@ export class PausesController {
 
   @Get()
   @Auth({ scope: 'tasks:read' })
-  @ApiOperation({ summary: 'What is paused here, by whom and why; the newest first' })
+  @ApiOperation({ summary: 'List pauses, the newest first' })
   @ApiOkResponse({ type: PausePageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() query: ListPausesQuery) {
@@ -42,7 +42,7 @@ export class PausesController {
 
   @Delete(':id')
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
-  @ApiOperation({ summary: 'Let go on what no other pause holds' })
+  @ApiOperation({ summary: 'End a pause' })
   @ApiOkResponse({ type: EndedPauseDto })
   @ApiErrors('validation_failed', 'pause_not_found')
   end(@CurrentCaller() caller: Caller, @UuidParam() id: string) {

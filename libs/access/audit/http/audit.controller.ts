@@ -15,10 +15,10 @@ export class AuditController {
   @Get()
   @ApiOperation({
     operationId: 'listAuditEntries',
-    summary: 'What users and API keys have changed, and were refused, the newest first',
+    summary: 'List audit entries, the newest first',
     description:
-      'Kept are changing requests that succeeded, and those refused with 403. What happens to tasks has its history in ' +
-      'their logs and events.',
+      'The log keeps changing requests that succeeded and requests that were refused with ' +
+      '403. The logs and events of tasks keep the history of tasks.',
   })
   @ApiOkResponse({ type: AuditEntryPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')

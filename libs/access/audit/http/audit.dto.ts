@@ -3,18 +3,18 @@ import { Id, PageQuery, Text, Timestamp } from '#lib/http';
 import type { AuditEntryView, AuditFilter } from '../audit-log.js';
 
 export class AuditQuery extends PageQuery implements AuditFilter {
-  @Id({ optional: true, description: 'Those of this user or API key' }) actorId?: string;
+  @Id({ optional: true, description: 'Only entries of this user or API key' }) actorId?: string;
 
   @Text({
     max: 100,
     optional: true,
     example: 'createApiKey',
-    description: 'Those of this operation, by its `operationId` in this document',
+    description: 'Only entries of the operation with this `operationId`',
   })
   operation?: string;
 
-  @Timestamp({ optional: true, description: 'Those of this moment and later' }) from?: string;
-  @Timestamp({ optional: true, description: 'Those before this moment' }) to?: string;
+  @Timestamp({ optional: true, description: 'Only entries at this time or later' }) from?: string;
+  @Timestamp({ optional: true, description: 'Only entries before this time' }) to?: string;
 }
 
 export class AuditEntryDto implements AuditEntryView {
@@ -27,7 +27,7 @@ export class AuditEntryDto implements AuditEntryView {
     type: String,
     nullable: true,
     example: 'ann@example.org',
-    description: 'The e-mail address of the user, or the name of the API key, as it was then',
+    description: 'The e-mail address of the user or the name of the API key at that time',
   })
   actorName!: string | null;
 
@@ -40,17 +40,20 @@ export class AuditEntryDto implements AuditEntryView {
   @ApiProperty({
     example:
       '/api/v1/workspaces/0198c5a0-1111-7000-8000-000000000001/api-keys/0198c5a0-2222-7000-8000-000000000001',
-    description: 'With its ids, without the query',
+    description: 'The path with its ids, without the query',
   })
   path!: string;
 
-  @ApiProperty({ example: 204, description: '2xx: the change was made; 403: it was refused' })
+  @ApiProperty({
+    example: 204,
+    description: '2xx if the server made the change, 403 if it refused the request',
+  })
   status!: number;
 
-  @ApiProperty({ description: 'That of the answer, and of the lines of the log' })
+  @ApiProperty({ description: "The request id of the answer and of the server's log lines" })
   requestId!: string;
 
-  @ApiProperty({ example: '203.0.113.7', description: 'The address that the request came from' })
+  @ApiProperty({ example: '203.0.113.7', description: 'The network address of the caller' })
   address!: string;
 }
 

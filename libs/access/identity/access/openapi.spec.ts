@@ -12,7 +12,7 @@ it.each<[AuthOptions, string]>([
     { kinds: ['api_key', 'agent'], role: 'MEMBER', scope: 'tasks:write' },
     'API keys with the role MEMBER or above and the scope `tasks:write`; agents with their own token',
   ],
-  [{ kinds: ['run'] }, "what executes a run, with the run's token"],
+  [{ kinds: ['run'] }, 'processes that execute a run, with its token'],
   [{ workspace: false }, 'users, whatever their roles'],
   [{ workspace: false, operator: true }, 'operators of the installation'],
 ])('says of %j in words who may call', (options, words) => {

@@ -6,23 +6,28 @@ const SCHEMES: Record<CallerKind, { name: string; bearerFormat: string; descript
   user: {
     name: 'userToken',
     bearerFormat: 'JWT',
-    description: 'The access token of a user, for 15 minutes: `POST /api/v1/auth/login`.',
+    description:
+      'The access token of a user. It is valid for 15 minutes. `POST /api/v1/auth/login` ' +
+      'issues it.',
   },
   api_key: {
     name: 'apiKey',
     bearerFormat: 'drv_…',
     description:
-      'A key for programs, good for its scopes: `POST /api/v1/workspaces/{workspaceId}/api-keys`.',
+      'A key for programs. It is valid for its scopes. `POST ' +
+      '/api/v1/workspaces/{workspaceId}/api-keys` creates it.',
   },
   agent: {
     name: 'agentToken',
     bearerFormat: 'JWT',
-    description: 'The token of one agent: `POST /api/v1/agents/{id}/token`.',
+    description: 'The token of one agent. `POST /api/v1/agents/{id}/token` issues it.',
   },
   run: {
     name: 'runToken',
     bearerFormat: 'JWT',
-    description: 'The token of one run, for what executes it: `run.token` of a claimed task.',
+    description:
+      'The token of one run, for the process that executes it. A claimed task has it as ' +
+      '`run.token`.',
   },
 };
 
@@ -31,8 +36,8 @@ const WORKSPACE_HEADER = {
   in: 'header',
   required: false,
   description:
-    'The workspace to act in. Users send it, unless the path names one; all other credentials ' +
-    'belong to one workspace, and may name that one.',
+    'The workspace of the request. Users must send it unless the path names a workspace. ' +
+    'All other credentials belong to one workspace and can name only that one.',
   schema: { type: 'string', format: 'uuid' },
 } as const;
 
@@ -43,7 +48,7 @@ type Operation = NonNullable<Path['get']> & { [ACCESS_EXTENSION]?: DescribedAcce
 const GATEWAY = {
   name: 'gatewayToken',
   bearerFormat: 'JWT',
-  description: 'What a gateway signs with the secret that it shares with the server.',
+  description: 'A token that the gateway signs with the secret that it shares with the server.',
 };
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
@@ -87,7 +92,7 @@ export function callersInWords({ kinds, role, scope, operator }: DescribedAccess
     user: operator ? 'operators of the installation' : `users with ${withRole}`,
     api_key: `API keys with ${keyRole} ${scope ? `and the scope \`${scope}\`` : 'and any scope'}`,
     agent: 'agents with their own token',
-    run: "what executes a run, with the run's token",
+    run: 'processes that execute a run, with its token',
   };
   if (role === undefined && !operator) words.user = 'users, whatever their roles';
   return `Callers: ${kinds.map((kind) => words[kind]).join('; ')}.`;

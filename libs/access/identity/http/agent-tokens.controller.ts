@@ -16,10 +16,11 @@ export class AgentTokensController {
   @Get()
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({
-    summary: 'The agent tokens that are good, without the tokens',
+    summary: 'List valid agent tokens',
     description:
-      'Those that a member has issued, also with an API key of theirs, end when the member is removed or the ' +
-      'user is disabled: `issuedBy` shows them before.',
+      'The answer does not contain the tokens themselves. When a member is removed or a ' +
+      'user is disabled, the server revokes the agent tokens that they or their API keys ' +
+      'issued. `issuedBy` shows these tokens.',
   })
   @ApiOkResponse({ type: AgentTokenPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')

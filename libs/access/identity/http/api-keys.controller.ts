@@ -23,7 +23,7 @@ export class ApiKeysController {
   constructor(private readonly apiKeys: ApiKeysService) {}
 
   @Post()
-  @ApiOperation({ summary: 'Make an API key; it is shown in this answer only' })
+  @ApiOperation({ summary: 'Create an API key; only this answer shows it' })
   @ApiCreatedResponse({ type: NewApiKeyDto })
   @ApiErrors('validation_failed', 'workspace_not_found')
   create(
@@ -34,7 +34,7 @@ export class ApiKeysController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'The API keys of a workspace, without the keys' })
+  @ApiOperation({ summary: 'List the API keys of a workspace' })
   @ApiOkResponse({ type: ApiKeyPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')
   list(@CurrentCaller() caller: UserCaller, @Query() query: PageQuery): Promise<Page<ApiKeyView>> {

@@ -13,7 +13,9 @@ export class TokenPairDto {
   @ApiProperty() accessToken!: string;
   @ApiProperty() expiresAt!: Date;
   @ApiProperty({ example: 900 }) expiresInSeconds!: number;
-  @ApiProperty({ description: 'Good for one refresh, which gives the next one.' })
+  @ApiProperty({
+    description: 'The refresh token. It is valid for one refresh, which returns the next one.',
+  })
   refreshToken!: string;
   @ApiProperty() refreshExpiresAt!: Date;
   @ApiProperty({ format: 'uuid' }) sessionId!: string;
@@ -35,7 +37,7 @@ export class ProfileDto {
 
 export class SessionDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
-  @ApiProperty({ description: 'Whether this request belongs to it.' }) current!: boolean;
+  @ApiProperty({ description: 'Whether this session sent the request.' }) current!: boolean;
   @ApiProperty() createdAt!: Date;
   @ApiProperty() lastUsedAt!: Date;
   @ApiProperty() expiresAt!: Date;
@@ -55,20 +57,20 @@ export class CallerDto implements CallerView {
   @ApiProperty({
     enum: MEMBER_ROLES,
     nullable: true,
-    description: 'Of a user or an API key: what it may do in the workspace at most',
+    description: 'The role of the user or API key in the workspace',
   })
   role!: MemberRole | null;
   @ApiProperty({
     enum: SCOPES,
     isArray: true,
     nullable: true,
-    description: 'What an API key is good for, with all that its scopes include',
+    description: 'The scopes of the API key, with all scopes that they include',
   })
   scopes!: Scope[] | null;
-  @ApiProperty({ ...idOrNull, description: 'The user, or the one who made the API key' })
+  @ApiProperty({ ...idOrNull, description: 'The user, or the creator of the API key' })
   userId!: string | null;
   @ApiProperty(idOrNull) apiKeyId!: string | null;
-  @ApiProperty({ ...idOrNull, description: 'The agent, or the one of the run' })
+  @ApiProperty({ ...idOrNull, description: 'The agent, or the agent of the run' })
   agentId!: string | null;
   @ApiProperty(idOrNull) runId!: string | null;
   @ApiProperty({ ...idOrNull, description: 'The task of the run' }) taskId!: string | null;

@@ -48,7 +48,9 @@ export class AuthController {
   @ApiOperation({
     operationId: 'refreshTokens',
     summary: 'Exchange a refresh token for a new pair',
-    description: 'Each is good once. Presenting one again ends the session.',
+    description:
+      'A refresh token is valid once. If a client sends it again, the server ends the ' +
+      'session.',
   })
   @ApiOkResponse({ type: TokenPairDto })
   @ApiErrors('validation_failed', 'invalid_refresh_token', 'workspace_not_found')
@@ -58,7 +60,7 @@ export class AuthController {
 
   @Post('sign-up')
   @Public()
-  @ApiOperation({ summary: 'Become a user, where OPEN_SIGN_UP allows it' })
+  @ApiOperation({ summary: 'Sign up, if OPEN_SIGN_UP allows it' })
   @ApiCreatedResponse({ type: UserDto })
   @ApiErrors('validation_failed', 'forbidden', 'email_taken', 'rate_limited')
   signUp(@Body() body: SignUpDto, @Req() request: FastifyRequest): Promise<UserView> {
@@ -68,7 +70,7 @@ export class AuthController {
   @Post('logout')
   @HttpCode(204)
   @Auth({ workspace: false })
-  @ApiOperation({ operationId: 'signOut', summary: 'End this session' })
+  @ApiOperation({ operationId: 'signOut', summary: 'Sign out' })
   @ApiNoContentResponse()
   @ApiErrors('session_not_found')
   logout(@CurrentAccount() account: Account): Promise<void> {
@@ -77,7 +79,7 @@ export class AuthController {
 
   @Get('me')
   @Auth({ workspace: false })
-  @ApiOperation({ operationId: 'getAccount', summary: 'My account, and my memberships' })
+  @ApiOperation({ operationId: 'getAccount', summary: 'Get my account and my memberships' })
   @ApiOkResponse({ type: ProfileDto })
   me(@CurrentAccount() account: Account): Promise<Profile> {
     return this.accounts.profile(account);
@@ -87,7 +89,7 @@ export class AuthController {
   @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'any' })
   @ApiOperation({
     operationId: 'getCaller',
-    summary: 'Whom the credentials name, and what they are good for',
+    summary: 'Get the caller that the credentials name, with its rights',
   })
   @ApiOkResponse({ type: CallerDto })
   caller(@CurrentCaller() caller: TokenCaller): CallerView {
@@ -96,7 +98,7 @@ export class AuthController {
 
   @Get('sessions')
   @Auth({ workspace: false })
-  @ApiOperation({ summary: 'My live sessions, newest first' })
+  @ApiOperation({ summary: 'List my live sessions, the newest first' })
   @ApiOkResponse({ type: SessionListDto })
   async listSessions(@CurrentAccount() account: Account): Promise<{ items: SessionView[] }> {
     return { items: await this.sessions.list(account.userId, account.sessionId) };
@@ -115,7 +117,7 @@ export class AuthController {
   @Post('password')
   @HttpCode(204)
   @Auth({ workspace: false })
-  @ApiOperation({ summary: 'Change my password; ends all my other sessions' })
+  @ApiOperation({ summary: 'Change my password and end all my other sessions' })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'invalid_credentials', 'rate_limited')
   changePassword(

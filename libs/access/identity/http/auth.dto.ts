@@ -4,8 +4,7 @@ import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../passwords/passwords
 
 const WORKSPACE_ID = {
   optional: true,
-  description:
-    'Makes the access token good for this workspace alone; X-Workspace-Id is then not needed.',
+  description: 'Limits the access token to this workspace. Requests then need no X-Workspace-Id.',
 };
 
 export class SignInDto {

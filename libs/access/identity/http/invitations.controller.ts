@@ -31,7 +31,7 @@ export class InvitationsController {
   constructor(private readonly invitations: InvitationsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'The invitations into a workspace that nobody has answered' })
+  @ApiOperation({ summary: 'List open invitations to a workspace' })
   @ApiOkResponse({ type: InvitationPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')
   list(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<InvitationView>> {
@@ -41,10 +41,11 @@ export class InvitationsController {
   @Post()
   @ApiOperation({
     operationId: 'createInvitation',
-    summary: 'Invite an e-mail address into a workspace, for 14 days',
+    summary: 'Invite an e-mail address to a workspace for 14 days',
     description:
-      'Sends no mail: tell the invited of it. They sign in with that address, and accept. Inviting again replaces the ' +
-      'invitation. Only an OWNER invites an OWNER, and an API key needs all scopes to invite anybody.',
+      'The server sends no e-mail, so tell the invited person. They sign in with that ' +
+      'address and accept. A new invitation replaces the old one. Only an OWNER can invite ' +
+      'an OWNER. An API key needs all scopes to invite anybody.',
   })
   @ApiCreatedResponse({ type: InvitationDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'already_member')
@@ -73,10 +74,11 @@ export class OwnInvitationsController {
 
   @Get()
   @ApiOperation({
-    summary: 'The invitations to my e-mail address',
+    summary: 'List invitations to my e-mail address',
     description:
-      'Where anybody may sign up, a password proves no address: users with one see none here, and accept by the id ' +
-      'that the inviting side tells them.',
+      'If anybody can sign up, a password does not prove an e-mail address. Users with a ' +
+      'password then see no invitations here. They accept by the id that the inviting ' +
+      'member gives them.',
   })
   @ApiOkResponse({ type: OwnInvitationPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
@@ -91,7 +93,7 @@ export class OwnInvitationsController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'acceptInvitation',
-    summary: 'Accept an invitation to my e-mail address, and become a member',
+    summary: 'Accept an invitation to my e-mail address',
   })
   @ApiOkResponse({ type: AcceptedInvitationDto })
   @ApiErrors('validation_failed', 'invitation_not_found', 'already_member')

@@ -4,7 +4,8 @@ import { MEMBER_ROLES } from '../domain/roles.js';
 export class InvitationDto {
   @ApiProperty({
     format: 'uuid',
-    description: 'Tell it nobody but the invited: with it the user of that address accepts.',
+    description:
+      'The id of the invitation. Tell it only to the invited person, who needs it to ' + 'accept.',
   })
   id!: string;
   @ApiProperty() email!: string;

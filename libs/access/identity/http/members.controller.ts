@@ -23,7 +23,7 @@ export class MembersController {
 
   @Get()
   @Auth({ scope: 'workspace:admin' })
-  @ApiOperation({ summary: 'The members of a workspace' })
+  @ApiOperation({ summary: 'List the members of a workspace' })
   @ApiOkResponse({ type: MemberPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')
   list(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<MemberView>> {
@@ -34,8 +34,10 @@ export class MembersController {
   @Versioned()
   @Auth({ kinds: ['user'], role: 'ADMIN' })
   @ApiOperation({
-    summary: 'Make a user a member without asking them (operators)',
-    description: 'All others invite an e-mail address. Only an OWNER makes an OWNER.',
+    summary: 'Add a user as a member without an invitation (operators)',
+    description:
+      'Callers who are not operators invite an e-mail address instead. Only an OWNER can ' +
+      'add an OWNER.',
   })
   @ApiCreatedResponse({ type: MemberDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'user_not_found', 'already_member')
@@ -48,7 +50,7 @@ export class MembersController {
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({
     operationId: 'changeMemberRole',
-    summary: 'Change a member’s role; an API key needs all scopes to raise one',
+    summary: 'Change the role of a member; an API key needs all scopes to raise it',
   })
   @ApiOkResponse({ type: MemberDto })
   @ApiErrors('validation_failed', 'member_not_found', 'version_mismatch', 'last_owner')
@@ -65,7 +67,7 @@ export class MembersController {
   @HttpCode(204)
   @Auth({ scope: 'workspace:admin' })
   @ApiOperation({
-    summary: 'Remove a member, or leave; agent tokens of theirs and their API keys end',
+    summary: 'Remove a member or leave; their agent tokens and API keys are revoked',
   })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'member_not_found', 'last_owner')

@@ -12,7 +12,10 @@ export class UserDto {
 }
 
 export class NewUserDto extends UserDto {
-  @ApiProperty({ required: false, description: 'Shown once, when the request gave no password.' })
+  @ApiProperty({
+    required: false,
+    description: 'The generated password, if the request has none. Only this answer shows it.',
+  })
   generatedPassword?: string;
 }
 
@@ -23,5 +26,5 @@ export class UserPageDto {
 
 export class NewPasswordDto {
   @ApiProperty({ format: 'uuid' }) userId!: string;
-  @ApiProperty({ description: 'Shown once.' }) generatedPassword!: string;
+  @ApiProperty({ description: 'Only this answer shows it.' }) generatedPassword!: string;
 }

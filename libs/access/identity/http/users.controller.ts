@@ -15,7 +15,7 @@ export class UsersController {
   constructor(private readonly users: UsersService) {}
 
   @Post()
-  @ApiOperation({ summary: 'Make a user (operators)' })
+  @ApiOperation({ summary: 'Create a user (operators)' })
   @ApiCreatedResponse({ type: NewUserDto })
   @ApiErrors('validation_failed', 'email_taken')
   create(@Body() body: CreateUserDto): Promise<UserView> {
@@ -23,7 +23,7 @@ export class UsersController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'All users, oldest first (operators)' })
+  @ApiOperation({ summary: 'List all users, the oldest first (operators)' })
   @ApiOkResponse({ type: UserPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@Query() query: PageQuery): Promise<Page<UserView>> {
@@ -32,7 +32,7 @@ export class UsersController {
 
   @Get(':id')
   @Versioned()
-  @ApiOperation({ summary: 'One user (operators)' })
+  @ApiOperation({ summary: 'Get a user (operators)' })
   @ApiOkResponse({ type: UserDto })
   @ApiErrors('validation_failed', 'user_not_found')
   get(@UuidParam('id') id: string): Promise<UserView> {
@@ -55,7 +55,7 @@ export class UsersController {
   @Post(':id/password')
   @ApiOperation({
     operationId: 'resetUserPassword',
-    summary: 'Give a user a new password, and end their sessions (operators)',
+    summary: 'Reset the password of a user and end their sessions (operators)',
   })
   @ApiCreatedResponse({ type: NewPasswordDto })
   @ApiErrors('validation_failed', 'user_not_found')

@@ -9,7 +9,9 @@ export class CreateUserDto {
     min: MIN_PASSWORD_LENGTH,
     max: MAX_PASSWORD_LENGTH,
     optional: true,
-    description: 'Left out, one is made and shown in the answer, once.',
+    description:
+      'The password. If it is left out, the server generates one and shows it once, in the ' +
+      'answer.',
   })
   password?: string;
   @Flag({ optional: true }) isOperator?: boolean;
@@ -18,6 +20,9 @@ export class CreateUserDto {
 export class ChangeUserDto {
   @Text({ max: 200, optional: true }) name?: string;
   @Flag({ optional: true }) isOperator?: boolean;
-  @Flag({ optional: true, description: 'A disabled user is signed out everywhere.' })
+  @Flag({
+    optional: true,
+    description: 'Whether the user is disabled. A disabled user is signed out everywhere.',
+  })
   disabled?: boolean;
 }

@@ -39,19 +39,24 @@ export class MemberPageDto {
 export class ApiKeyDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty() name!: string;
-  @ApiProperty({ description: 'The part of the key that is no secret.' }) prefix!: string;
+  @ApiProperty({ description: 'The part of the key that is not secret.' }) prefix!: string;
   @ApiProperty({ enum: MEMBER_ROLES }) role!: string;
   @ApiProperty({ enum: SCOPES, isArray: true }) scopes!: string[];
   @ApiProperty({ format: 'uuid' }) createdBy!: string;
   @ApiProperty() createdAt!: Date;
   @ApiProperty({ type: Date, nullable: true }) expiresAt!: Date | null;
-  @ApiProperty({ type: Date, nullable: true, description: 'Up to two minutes behind.' })
+  @ApiProperty({
+    type: Date,
+    nullable: true,
+    description: 'The time of the last use, up to two minutes late.',
+  })
   lastUsedAt!: Date | null;
   @ApiProperty({ type: Date, nullable: true }) revokedAt!: Date | null;
 }
 
 export class NewApiKeyDto extends ApiKeyDto {
-  @ApiProperty({ description: 'Shown once.', example: 'drv_1a2b3c4d_…' }) key!: string;
+  @ApiProperty({ description: 'Only this answer shows it.', example: 'drv_1a2b3c4d_…' })
+  key!: string;
 }
 
 export class ApiKeyPageDto {
@@ -67,7 +72,7 @@ export class AgentTokenDto {
     type: String,
     format: 'uuid',
     nullable: true,
-    description: 'The API key with which it was issued; `issuedBy` has made it.',
+    description: 'The API key that issued the token. `issuedBy` is its creator.',
   })
   issuedByKey!: string | null;
   @ApiProperty() issuedAt!: Date;

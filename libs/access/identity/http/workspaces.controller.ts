@@ -21,7 +21,7 @@ export class WorkspacesController {
 
   @Post()
   @Auth({ workspace: false })
-  @ApiOperation({ summary: 'Make a workspace and become its OWNER' })
+  @ApiOperation({ summary: 'Create a workspace and become its OWNER' })
   @ApiCreatedResponse({ type: WorkspaceDto })
   @ApiErrors('validation_failed', 'slug_taken')
   create(
@@ -33,7 +33,7 @@ export class WorkspacesController {
 
   @Get()
   @Auth({ workspace: false })
-  @ApiOperation({ summary: 'The workspaces that I am a member of' })
+  @ApiOperation({ summary: 'List my workspaces' })
   @ApiOkResponse({ type: WorkspacePageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(
@@ -47,7 +47,7 @@ export class WorkspacesController {
   @Versioned()
   @Auth({ scope: 'projects:read' })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
-  @ApiOperation({ summary: 'One workspace' })
+  @ApiOperation({ summary: 'Get a workspace' })
   @ApiOkResponse({ type: WorkspaceDto })
   @ApiErrors('validation_failed', 'workspace_not_found')
   get(@CurrentCaller() caller: Caller): Promise<WorkspaceView> {
@@ -74,7 +74,7 @@ export class WorkspacesController {
   @Auth({ kinds: ['user'], role: 'OWNER' })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
   @ApiOperation({
-    summary: 'Close a workspace for good; its tokens, runs and sessions end, its rows stay',
+    summary: 'Archive a workspace for good; its tokens, runs and sessions end, its data stays',
   })
   @ApiOkResponse({ type: WorkspaceDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')

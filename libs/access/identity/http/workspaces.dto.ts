@@ -11,7 +11,7 @@ export class CreateWorkspaceDto {
     max: 63,
     pattern: SLUG_PATTERN,
     optional: true,
-    description: 'Made of the name when left out.',
+    description: 'The slug. If it is left out, the server derives it from the name.',
   })
   slug?: string;
 }
@@ -35,15 +35,21 @@ export class ChangeMemberDto {
 }
 
 export class AgentTokensQuery extends PageQuery {
-  @Id({ optional: true, description: 'Those that this user has issued.' }) issuedBy?: string;
-  @Id({ optional: true, description: 'Those of this agent.' }) agentId?: string;
+  @Id({ optional: true, description: 'Only tokens that this user issued.' }) issuedBy?: string;
+  @Id({ optional: true, description: 'Only tokens of this agent.' }) agentId?: string;
 }
 
 export class CreateApiKeyDto {
   @Text({ max: 200 }) name!: string;
   @OneOfList(SCOPES, { minItems: 1, maxItems: SCOPES.length }) scopes!: Scope[];
-  @OneOf(['ADMIN', 'MEMBER', 'VIEWER'], { optional: true, description: 'Default MEMBER.' })
+  @OneOf(['ADMIN', 'MEMBER', 'VIEWER'], {
+    optional: true,
+    description: 'The role; MEMBER by default.',
+  })
   role?: 'ADMIN' | 'MEMBER' | 'VIEWER';
-  @Int(60, 3_650 * 86_400, { optional: true, description: 'Default 7776000, 90 days.' })
+  @Int(60, 3_650 * 86_400, {
+    optional: true,
+    description: 'The lifetime in seconds; 7776000 (90 days) by default.',
+  })
   expiresInSeconds?: number;
 }

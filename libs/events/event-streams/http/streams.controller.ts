@@ -18,7 +18,7 @@ import { EventsQuery, LogStreamQuery, StreamTicketDto } from './streams.dto.js';
 const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
   required: false,
-  description: 'Resume behind this id: what was missed comes first.',
+  description: 'Resumes after the event with this id. The missed events come first.',
 } as const;
 
 /** A stream in the OpenAPI document. */
@@ -45,10 +45,11 @@ export class StreamsController {
   @Auth({ scope: 'tasks:read', ticket: true })
   @ApiOperation({
     operationId: 'followEvents',
-    summary: 'Follow the events of the workspace',
+    summary: 'Stream the events of the workspace',
     description:
-      'Server-sent events: `id`, `event` (the name) and `data` (JSON, as in `webhooks`). `place` says where the stream ' +
-      'begins, `reset` that events were missed which are not there any more, `end` why the stream ends.',
+      'The answer is a stream of server-sent events with `id`, `event` (the name) and ' +
+      '`data` (JSON, as in `webhooks`). `place` reports the start of the stream. `reset` ' +
+      'reports that missed events no longer exist. `end` reports why the stream ends.',
   })
   @ApiStream('Events, as they happen.')
   @ApiErrors('task_not_found', 'agent_not_found', 'project_not_found')
@@ -65,10 +66,11 @@ export class StreamsController {
   @Auth({ kinds: ['user'] })
   @ApiOperation({
     operationId: 'issueStreamTicket',
-    summary: 'Get a ticket for a stream',
+    summary: 'Issue a ticket for a stream',
     description:
-      'Browsers send no headers with a stream. A ticket stands in its address: it opens streams of this workspace for ' +
-      '60 s, and they end when the access token does that it was asked for with.',
+      'Browsers send no headers with a stream, so a ticket stands in its address. The ' +
+      'ticket opens streams of this workspace for 60 s. These streams end when the access ' +
+      'token of this request expires.',
   })
   @ApiCreatedResponse({ type: StreamTicketDto })
   issueTicket(@Req() request: AuthenticatedRequest): StreamTicketDto {
@@ -79,11 +81,12 @@ export class StreamsController {
   @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read', ticket: true })
   @ApiOperation({
     operationId: 'followTaskLogs',
-    summary: 'Follow the log of a task',
+    summary: 'Stream the log of a task',
     description:
-      'Server-sent events of the name `log`: the entries of `GET /agent-tasks/{id}/logs`, the oldest first, two seconds ' +
-      'behind. It begins with the first entry, or behind the id that it resumes from. `reset` says that entries since ' +
-      'then are not there any more.',
+      'The answer is a stream of server-sent events with the name `log`. They are the ' +
+      'entries of `GET /agent-tasks/{id}/logs`, the oldest first, two seconds late. The ' +
+      'stream begins with the first entry, or after the id from which it resumes. `reset` ' +
+      'reports that missed entries no longer exist.',
   })
   @ApiStream('Entries of the log, as they are written.')
   @ApiErrors('task_not_found')

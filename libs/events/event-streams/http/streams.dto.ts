@@ -9,14 +9,15 @@ class StreamQuery {
     pattern: { regexp: /^\d+$/, words: 'be the digits of an id' },
     optional: true,
     description:
-      'Resume behind this id, as the header Last-Event-ID does, which counts when both are there.',
+      'Resumes after this id, as the header Last-Event-ID does. If both are present, the ' +
+      'header counts.',
   })
   lastEventId?: string;
 
   @Text({
     max: 4_096,
     optional: true,
-    description: 'Instead of a token, for browsers: of `POST /events/tickets`.',
+    description: 'A ticket of `POST /events/tickets`, which browsers send instead of a token.',
   })
   ticket?: string;
 }
@@ -26,22 +27,23 @@ export class EventsQuery extends StreamQuery {
     maxItems: EVENT_FILTERS.length,
     optional: true,
     description:
-      'Events of these names; `task.*`, or `task`, is all of `task.…`. Repeated, or with commas.',
+      'Only events with these names, repeated or separated by commas. `task.*` or `task` ' +
+      'is all of `task.…`.',
   })
   types?: string[];
 
-  @Id({ optional: true, description: 'Events that name the task.' })
+  @Id({ optional: true, description: 'Only events that name this task.' })
   taskId?: string;
 
-  @Id({ optional: true, description: 'Events that name the agent.' })
+  @Id({ optional: true, description: 'Only events that name this agent.' })
   agentId?: string;
 
-  @Id({ optional: true, description: 'Events of tasks of the project, and of its own budget.' })
+  @Id({ optional: true, description: 'Only events of tasks of this project and of its budget.' })
   projectId?: string;
 }
 
 export class LogStreamQuery extends StreamQuery {
-  @OneOf(LOG_LEVELS, { optional: true, description: 'This level and those above it.' })
+  @OneOf(LOG_LEVELS, { optional: true, description: 'Only entries of this level and above.' })
   level?: LogLevel;
 
   @Text({ max: 100, optional: true, example: 'state_transition' })
@@ -49,8 +51,11 @@ export class LogStreamQuery extends StreamQuery {
 }
 
 export class StreamTicketDto {
-  @ApiProperty({ description: 'For `?ticket=` of a stream.' }) ticket!: string;
-  @ApiProperty({ format: 'date-time', description: 'Streams can be opened with it until then.' })
+  @ApiProperty({ description: 'The ticket for `?ticket=` of a stream.' }) ticket!: string;
+  @ApiProperty({
+    format: 'date-time',
+    description: 'The time until which the ticket opens streams.',
+  })
   expiresAt!: string;
   @ApiProperty({ type: 'integer' }) expiresInSeconds!: number;
 }

@@ -36,8 +36,9 @@ export class HooksController {
     operationId: 'sendEventToHook',
     summary: 'Send an event to an inbound hook',
     description:
-      'Signed over the bytes of the body as the kind of the hook has it: Standard Webhooks, or the headers of GitHub or ' +
-      'GitLab. The same delivery again gets the same answer, and does nothing again.',
+      'The sender signs the bytes of the body as the kind of the hook requires: by ' +
+      'Standard Webhooks, or with the headers of GitHub or GitLab. A repeated delivery ' +
+      'gets the same answer and has no further effect.',
   })
   @SignatureHeaders()
   @ApiBody({ schema: { type: 'object', additionalProperties: true } })

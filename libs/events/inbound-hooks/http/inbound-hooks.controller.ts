@@ -28,7 +28,7 @@ export class InboundHooksController {
   @Post()
   @Versioned()
   @ApiOperation({
-    summary: 'Have events of another system make tasks; the secret is in this answer only',
+    summary: 'Create an inbound hook; only this answer shows the secret',
   })
   @ApiCreatedResponse({ type: NewInboundHookDto })
   @ApiErrors('validation_failed', 'inbound_hook_limit')
@@ -37,7 +37,7 @@ export class InboundHooksController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'The inbound hooks of the workspace, the oldest first' })
+  @ApiOperation({ summary: 'List inbound hooks, the oldest first' })
   @ApiOkResponse({ type: InboundHookPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() { limit, cursor }: PageQuery) {
@@ -46,7 +46,7 @@ export class InboundHooksController {
 
   @Get(':id')
   @Versioned()
-  @ApiOperation({ summary: 'One inbound hook' })
+  @ApiOperation({ summary: 'Get an inbound hook' })
   @ApiOkResponse({ type: InboundHookDto })
   @ApiErrors('validation_failed', 'inbound_hook_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
@@ -71,7 +71,7 @@ export class InboundHooksController {
   @HttpCode(204)
   @ApiOperation({
     operationId: 'removeInboundHook',
-    summary: 'Delete an inbound hook; the tasks that it made stay',
+    summary: 'Delete an inbound hook; its tasks stay',
   })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'inbound_hook_not_found')
@@ -84,7 +84,7 @@ export class InboundHooksController {
   @Versioned()
   @ApiOperation({
     operationId: 'rotateInboundHookSecret',
-    summary: 'A new secret, in this answer only; the one before is valid for 24 hours more',
+    summary: 'Rotate the secret of an inbound hook; the old one stays valid for 24 hours',
   })
   @ApiOkResponse({ type: NewInboundHookDto })
   @ApiErrors('validation_failed', 'inbound_hook_not_found')
@@ -95,7 +95,7 @@ export class InboundHooksController {
   @Get(':id/deliveries')
   @ApiOperation({
     operationId: 'listInboundHookDeliveries',
-    summary: 'What came of the events that were sent to an inbound hook, the newest first',
+    summary: 'List the deliveries to an inbound hook, the newest first',
   })
   @ApiOkResponse({ type: InboundHookDeliveryPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'inbound_hook_not_found')

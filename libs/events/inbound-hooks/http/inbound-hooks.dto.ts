@@ -35,10 +35,16 @@ export class HookRuleDto implements HookRule {
   @Text({ max: 1_000, optional: true, description: WORDS.text }) text?: string;
 }
 
-const RULES = { minItems: 1, maxItems: 50, description: 'The first that matches decides' };
+const RULES = {
+  minItems: 1,
+  maxItems: 50,
+  description: 'The rules. The first rule that matches decides.',
+};
 
 export class CreateInboundHookDto implements InboundHookRequest {
-  @OneOf(HOOK_KINDS, { description: 'Who sends, and signs: generic is Standard Webhooks' })
+  @OneOf(HOOK_KINDS, {
+    description: 'The sender and its signature. `generic` is Standard Webhooks.',
+  })
   kind!: HookKind;
   @NestedList(() => HookRuleDto, RULES) rules!: HookRuleDto[];
   @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
@@ -47,19 +53,28 @@ export class CreateInboundHookDto implements InboundHookRequest {
 export class ChangeInboundHookDto implements InboundHookChange {
   @NestedList(() => HookRuleDto, { ...RULES, optional: true }) rules?: HookRuleDto[];
   @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
-  @Flag({ optional: true, description: 'Events for a disabled one are refused with 409' })
+  @Flag({
+    optional: true,
+    description: 'Whether the hook accepts events. A disabled hook refuses them with 409.',
+  })
   enabled?: boolean;
 }
 
 export class InboundHookDto implements InboundHookView {
   @ApiProperty(id) id!: string;
-  @ApiProperty({ description: 'Where the events are sent, below the address of the server' })
+  @ApiProperty({
+    description: 'The path to which the sender posts events, below the address of the server',
+  })
   path!: string;
   @ApiProperty({ enum: HOOK_KINDS }) kind!: HookKind;
   @ApiProperty(text) description!: string | null;
   @ApiProperty({ type: [HookRuleDto] }) rules!: HookRuleDto[];
   @ApiProperty() enabled!: boolean;
-  @ApiProperty({ ...time, nullable: true, description: 'Until then it is taken as well' })
+  @ApiProperty({
+    ...time,
+    nullable: true,
+    description: 'The time until which the previous secret stays valid',
+  })
   previousSecretExpiresAt!: string | null;
   @ApiProperty(id) createdBy!: string;
   @ApiProperty({ type: 'integer' }) version!: number;
@@ -68,7 +83,10 @@ export class InboundHookDto implements InboundHookView {
 }
 
 export class NewInboundHookDto extends InboundHookDto {
-  @ApiProperty({ description: 'What the sender signs with, in this answer only' }) secret!: string;
+  @ApiProperty({
+    description: 'The secret with which the sender signs. Only this answer shows it.',
+  })
+  secret!: string;
 }
 
 export class InboundHookPageDto {
@@ -81,17 +99,24 @@ const OUTCOME_WORDS =
 
 export class InboundHookDeliveryDto implements InboundDeliveryView {
   @ApiProperty(id) id!: string;
-  @ApiProperty({ description: 'The sender’s own id' }) deliveryId!: string;
+  @ApiProperty({ description: 'The id that the sender gave the delivery' }) deliveryId!: string;
   @ApiProperty() event!: string;
   @ApiProperty({ ...text, example: 'github:owner/repo#12' }) subject!: string | null;
   @ApiProperty({ enum: OUTCOMES, description: OUTCOME_WORDS }) outcome!: Outcome;
-  @ApiProperty({ type: 'integer', nullable: true, description: 'The rule that matched, from 0' })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'The index of the rule that matched, from 0',
+  })
   rule!: number | null;
   @ApiProperty({ ...id, nullable: true }) taskId!: string | null;
-  @ApiProperty({ ...text, description: 'no_rule, no_task, not_paused, or the code of an error' })
+  @ApiProperty({
+    ...text,
+    description: 'The reason: no_rule, no_task, not_paused or the code of an error',
+  })
   reason!: string | null;
   @ApiProperty(text) detail!: string | null;
-  @ApiProperty({ description: 'SHA-256 of the body' }) digest!: string;
+  @ApiProperty({ description: 'The SHA-256 hash of the body' }) digest!: string;
   @ApiProperty(time) receivedAt!: string;
 }
 

@@ -21,7 +21,7 @@ export class DeliveriesController {
   @Get(':id/deliveries')
   @ApiOperation({
     operationId: 'listWebhookDeliveries',
-    summary: 'What was sent to a webhook and what it answered, the newest events first',
+    summary: 'List the deliveries to a webhook, the newest events first',
   })
   @ApiOkResponse({ type: WebhookDeliveryPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'webhook_not_found')
@@ -42,7 +42,7 @@ export class DeliveriesController {
   @Idempotent()
   @ApiOperation({
     operationId: 'sendTestWebhook',
-    summary: 'Send an event `webhook.test`; its delivery tells what came of it',
+    summary: 'Send a test event to a webhook',
   })
   @ApiAcceptedResponse({ type: WebhookDeliveryDto })
   @ApiErrors('validation_failed', 'webhook_not_found', 'webhook_disabled')
@@ -55,7 +55,7 @@ export class DeliveriesController {
   @Idempotent()
   @ApiOperation({
     operationId: 'replayWebhookDeliveries',
-    summary: 'Send deliveries once more: some, those of a time, or all that failed',
+    summary: 'Replay deliveries by id, by time or by state',
   })
   @ApiOkResponse({ type: ReplayedDeliveriesDto })
   @ApiErrors('validation_failed', 'webhook_not_found', 'webhook_disabled')

@@ -28,8 +28,7 @@ export class WebhooksController {
   @Post()
   @Versioned()
   @ApiOperation({
-    summary:
-      'Have events sent to a URL, to Slack, Discord, or by e-mail; the signing secret is in this answer only',
+    summary: 'Create a webhook; only this answer shows the signing secret',
   })
   @ApiCreatedResponse({ type: NewWebhookDto })
   @ApiErrors('validation_failed', 'webhook_limit')
@@ -38,7 +37,7 @@ export class WebhooksController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'The webhooks of the workspace, the oldest first' })
+  @ApiOperation({ summary: 'List webhooks, the oldest first' })
   @ApiOkResponse({ type: WebhookPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() { limit, cursor }: PageQuery) {
@@ -47,7 +46,7 @@ export class WebhooksController {
 
   @Get(':id')
   @Versioned()
-  @ApiOperation({ summary: 'One webhook' })
+  @ApiOperation({ summary: 'Get a webhook' })
   @ApiOkResponse({ type: WebhookDto })
   @ApiErrors('validation_failed', 'webhook_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
@@ -72,7 +71,7 @@ export class WebhooksController {
   @HttpCode(204)
   @ApiOperation({
     operationId: 'removeWebhook',
-    summary: 'Delete a webhook; what waits for it is not sent',
+    summary: 'Delete a webhook and its waiting deliveries',
   })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'webhook_not_found')
@@ -85,7 +84,7 @@ export class WebhooksController {
   @Versioned()
   @ApiOperation({
     operationId: 'rotateWebhookSecret',
-    summary: 'A new signing secret, in this answer only; the one before is valid for 24 hours more',
+    summary: 'Rotate the signing secret of a webhook; the old one stays valid for 24 hours',
   })
   @ApiOkResponse({ type: NewWebhookDto })
   @ApiErrors('validation_failed', 'webhook_not_found', 'webhook_unsigned')

@@ -33,7 +33,7 @@ const HUB_WORDS =
 const EVENTS = {
   minItems: 1,
   maxItems: 50,
-  description: 'Names of events; `task.*`, or `task`, for all of tasks, `*` for all',
+  description: 'Names of events. `task.*` or `task` is all events of tasks, `*` is all events.',
 };
 
 const TIME = {
@@ -43,19 +43,21 @@ const TIME = {
 
 export class QuietHoursDto implements QuietHours {
   @Text(TIME) from!: string;
-  @Text({ ...TIME, description: 'On the next day unless it is later than `from`' }) to!: string;
-  @Text({ max: 100, description: 'An IANA name', example: 'Europe/Berlin' }) timeZone!: string;
+  @Text({ ...TIME, description: 'The end. If it is not later than `from`, it is on the next day.' })
+  to!: string;
+  @Text({ max: 100, description: 'The IANA name of the time zone', example: 'Europe/Berlin' })
+  timeZone!: string;
   @OneOfList(DAYS, {
     optional: true,
     minItems: 1,
     maxItems: 7,
-    description: 'Days on which they begin; without any, all',
+    description: 'The days on which the quiet hours begin. Without any, they begin on all days.',
   })
   days?: Day[];
   @OneOfList(EVENT_FILTERS, {
     optional: true,
     maxItems: 50,
-    description: 'Events that come all the same',
+    description: 'Events that the server sends during quiet hours, too',
   })
   exceptTypes?: string[];
 }
@@ -66,23 +68,27 @@ const RECIPIENTS = {
   maxItems: 20,
   item: { max: 254 },
   optional: true,
-  description: 'email: members of the workspace, by user id or address',
+  description: 'For email: members of the workspace, by user id or e-mail address',
 };
 const TEMPLATE = {
   ...OPTIONAL,
   max: 2_000,
-  description: 'For people: instead of the sentence of an event; `{{task.title}}` is replaced',
+  description:
+    'For people: text that replaces the sentence of an event. The server fills in ' +
+    '`{{task.title}}` and similar.',
   example: '*{{task.title}}*: {{text}}',
 };
 const SECONDS = {
   optional: true,
-  description: 'For people: seconds between two messages; what comes meanwhile is joined',
+  description:
+    'For people: the seconds between two messages. The server joins the events that ' +
+    'occur in between.',
 };
 const SHOWN = {
   optional: true,
-  description: 'For people: events that one message tells one by one',
+  description: 'For people: the number of events that one message lists',
 };
-const QUIET = { ...OPTIONAL, description: 'For people: when messages wait' };
+const QUIET = { ...OPTIONAL, description: 'For people: the hours in which messages wait' };
 
 export class ChangeWebhookDto implements WebhookChange {
   @Text({ max: 2_000, optional: true, description: URL_WORDS }) url?: string;
@@ -94,12 +100,18 @@ export class ChangeWebhookDto implements WebhookChange {
   @Int(0, 3_600, SECONDS) digestSeconds?: number;
   @Int(1, 50, SHOWN) digestMax?: number;
   @Nested(() => QuietHoursDto, QUIET) quietHours?: QuietHoursDto | null;
-  @Flag({ optional: true, description: 'What waits for a disabled one waits on' })
+  @Flag({
+    optional: true,
+    description: 'Whether the webhook is enabled. Deliveries of a disabled webhook keep waiting.',
+  })
   enabled?: boolean;
 }
 
 export class CreateWebhookDto implements WebhookRequest {
-  @OneOf(KINDS, { optional: true, description: 'Default signed: for programs. Others: for people' })
+  @OneOf(KINDS, {
+    optional: true,
+    description: '`signed` (default) is for programs. The other kinds are for people.',
+  })
   kind?: Kind;
   @Text({ max: 2_000, optional: true, description: URL_WORDS }) url?: string;
   @TextList(RECIPIENTS) recipients?: string[];
@@ -127,32 +139,51 @@ export class ReplayDeliveriesDto implements Replay {
     maxItems: 1_000,
     item: DELIVERY_ID,
     optional: true,
-    description: 'These deliveries',
+    description: 'The ids of deliveries',
   })
   ids?: string[];
 
-  @OneOf(STATES, { optional: true, description: 'All in this state: `dead` for what has failed' })
+  @OneOf(STATES, {
+    optional: true,
+    description: 'All deliveries in this state. `dead` is all that failed.',
+  })
   state?: DeliveryState;
 
-  @Timestamp({ optional: true, description: 'Events from then on' }) from?: string;
-  @Timestamp({ optional: true, description: 'Events before' }) to?: string;
+  @Timestamp({ optional: true, description: 'Only events at this time or later' }) from?: string;
+  @Timestamp({ optional: true, description: 'Only events before this time' }) to?: string;
 }
 
 export class WebhookDto implements WebhookView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ enum: KINDS }) kind!: Kind;
-  @ApiProperty({ description: 'slack and discord: cut, as it is a secret; email: mailto:' })
+  @ApiProperty({
+    description:
+      'The URL. It is cut for slack and discord, because it is a secret. For email it ' +
+      'begins with mailto:.',
+  })
   url!: string;
-  @ApiProperty({ type: [String], format: 'uuid', nullable: true, description: 'email: users' })
+  @ApiProperty({
+    type: [String],
+    format: 'uuid',
+    nullable: true,
+    description: 'For email: the users',
+  })
   recipients!: string[] | null;
   @ApiProperty({ type: [String] }) events!: string[];
   @ApiProperty(text) description!: string | null;
   @ApiProperty() hubSignature!: boolean;
   @ApiProperty() enabled!: boolean;
-  @ApiProperty({ enum: ['user', 'gone'], nullable: true, description: 'gone: it answered so' })
+  @ApiProperty({
+    enum: ['user', 'gone'],
+    nullable: true,
+    description: 'The reason. `gone` means that the receiver answered 410.',
+  })
   disabledReason!: 'user' | 'gone' | null;
   @ApiProperty({ type: 'integer' }) consecutiveFailures!: number;
-  @ApiProperty({ ...laterTime, description: 'Until then messages are signed with it, too' })
+  @ApiProperty({
+    ...laterTime,
+    description: 'The time until which the previous secret also signs messages',
+  })
   previousSecretExpiresAt!: string | null;
   @ApiProperty(text) template!: string | null;
   @ApiProperty(number) digestSeconds!: number | null;
@@ -164,7 +195,11 @@ export class WebhookDto implements WebhookView {
 }
 
 export class NewWebhookDto extends WebhookDto {
-  @ApiProperty({ ...text, description: 'The signing secret, in this answer only; null for people' })
+  @ApiProperty({
+    ...text,
+    description:
+      'The signing secret. Only this answer shows it. It is null for webhooks for people.',
+  })
   secret!: string | null;
 }
 
@@ -179,8 +214,8 @@ class DeliveryAttemptDto implements AttemptView {
   @ApiProperty({ type: 'integer' }) durationMs!: number;
   @ApiProperty() url!: string;
   @ApiProperty({ type: 'integer', nullable: true }) status!: number | null;
-  @ApiProperty({ ...text, description: 'Why there was no answer' }) error!: string | null;
-  @ApiProperty({ ...text, description: 'The first 4 KiB' }) answer!: string | null;
+  @ApiProperty({ ...text, description: 'The reason why there is no answer' }) error!: string | null;
+  @ApiProperty({ ...text, description: 'The first 4 KiB of the answer' }) answer!: string | null;
 }
 
 export class WebhookDeliveryDto implements DeliveryView {
@@ -188,11 +223,14 @@ export class WebhookDeliveryDto implements DeliveryView {
   @ApiProperty() event!: string;
   @ApiProperty({ enum: STATES }) state!: DeliveryState;
   @ApiProperty({ description: 'The header `webhook-id`' }) messageId!: string;
-  @ApiProperty({ description: 'As it is sent; to people a sentence is made of it' }) body!: string;
+  @ApiProperty({
+    description: 'The event as the server sends it to programs. People get a sentence instead.',
+  })
+  body!: string;
   @ApiProperty(time) occurredAt!: string;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty(laterTime) nextAttemptAt!: string | null;
-  @ApiProperty({ type: [DeliveryAttemptDto], description: 'The last 20' })
+  @ApiProperty({ type: [DeliveryAttemptDto], description: 'The last 20 attempts' })
   attempts!: DeliveryAttemptDto[];
 }
 

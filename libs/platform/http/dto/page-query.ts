@@ -3,9 +3,13 @@ import { Int, Text } from './fields.js';
 
 /** The query of every list: how many, and from where on. Extend it with the list's filters. */
 export class PageQuery {
-  @Int(1, MAX_PAGE_LIMIT, { optional: true, description: 'How many items a page has at most.' })
+  @Int(1, MAX_PAGE_LIMIT, { optional: true, description: 'The maximum number of items on a page.' })
   limit: number = DEFAULT_PAGE_LIMIT;
 
-  @Text({ max: 1_000, optional: true, description: '`nextCursor` of the previous page, as it is.' })
+  @Text({
+    max: 1_000,
+    optional: true,
+    description: '`nextCursor` of the previous page, unchanged.',
+  })
   cursor?: string;
 }

@@ -50,7 +50,7 @@ export function Idempotent(): MethodDecorator {
     ApiHeader({
       name: 'Idempotency-Key',
       required: false,
-      description: '1 to 255 visible characters; repeats within 24 hours get the first answer.',
+      description: '1 to 255 visible characters. Repeats within 24 hours get the first answer.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     }),
     ApiErrors('malformed_header', 'idempotency_key_reused', 'idempotency_in_progress'),

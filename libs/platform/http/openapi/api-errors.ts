@@ -15,13 +15,13 @@ export class Problem {
   @ApiProperty({
     enum: Object.keys(ERRORS),
     enumName: 'ErrorCode',
-    description: 'Stable: programs decide by it.',
+    description: 'The code of the error. It is stable, so programs can rely on it.',
   })
   code!: ErrorCode;
   @ApiProperty({ required: false }) detail?: string;
-  @ApiProperty({ description: 'The remedy.' }) advice!: string;
+  @ApiProperty({ description: 'The step that resolves the error.' }) advice!: string;
   @ApiProperty({ type: [ProblemField], required: false }) errors?: ProblemField[];
-  @ApiProperty({ description: 'The path that was asked for.' }) instance!: string;
+  @ApiProperty({ description: 'The path of the request.' }) instance!: string;
   @ApiProperty() requestId!: string;
 }
 

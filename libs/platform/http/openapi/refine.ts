@@ -14,7 +14,8 @@ export function describeErrors(document: OpenAPIObject): void {
   for (const { responses } of operations) {
     // Any request can be refused, for its form at least.
     const isRefusable = Object.keys(responses).some((status) => status.startsWith('4'));
-    if (!isRefusable) responses['4XX'] = { description: 'The request is refused.', content };
+    if (!isRefusable)
+      responses['4XX'] = { description: 'The server refuses the request.', content };
     responses.default = { description: 'Any other error.', content };
   }
   const codes = operations.flatMap(({ responses }) => Object.values(responses).flatMap(codesIn));

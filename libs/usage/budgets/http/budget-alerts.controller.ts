@@ -15,7 +15,7 @@ export class BudgetAlertsController {
   @Get(':id/alerts')
   @ApiOperation({
     operationId: 'listBudgetAlerts',
-    summary: 'Which steps a budget has reached, and when, the newest first',
+    summary: 'List the alerts of a budget, the newest first',
   })
   @ApiOkResponse({ type: BudgetAlertPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'budget_not_found')

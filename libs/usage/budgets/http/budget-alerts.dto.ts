@@ -6,17 +6,26 @@ const tokens = { type: String, example: '750000' } as const;
 export class BudgetAlertDto implements BudgetAlertView {
   @ApiProperty({ format: 'date-time' }) at!: string;
 
-  @ApiProperty({ enum: ['warning', 'critical'], description: 'critical: it is used up' })
+  @ApiProperty({
+    enum: ['warning', 'critical'],
+    description: 'The severity. `critical` means that the budget is used up.',
+  })
   level!: 'warning' | 'critical';
 
-  @ApiProperty({ enum: [50, 75, 90, 100], description: 'The step that was reached, in percent' })
+  @ApiProperty({
+    enum: [50, 75, 90, 100],
+    description: 'The threshold that the budget reached, in percent',
+  })
   threshold!: number;
 
-  @ApiProperty({ type: 'integer', description: 'consumed of allocated then, rounded down' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'The consumed share of the budget at that time, in percent, rounded down',
+  })
   percentUsed!: number;
 
-  @ApiProperty({ ...tokens, description: 'Tokens of the budget then' }) allocated!: string;
-  @ApiProperty({ ...tokens, description: 'Tokens used then' }) consumed!: string;
+  @ApiProperty({ ...tokens, description: 'The allocated tokens at that time' }) allocated!: string;
+  @ApiProperty({ ...tokens, description: 'The consumed tokens at that time' }) consumed!: string;
   @ApiProperty({ example: '75 % of the budget of the project is used' }) message!: string;
 }
 

@@ -21,17 +21,17 @@ export class CreateBudgetDto implements BudgetRequest {
 
   @Id({
     optional: true,
-    description: 'The project, milestone or task; may be left out with the scope global',
+    description: 'The project, milestone or task. It can be left out with the scope global.',
   })
   scopeId?: string;
 
-  @TokenCount({ description: 'Tokens that may be used in the period' })
+  @TokenCount({ description: 'The tokens that the scope can use in the period' })
   allocated!: string;
 
   @Timestamp()
   periodStart!: string;
 
-  @Timestamp({ description: 'The first moment that is no longer in it' })
+  @Timestamp({ description: 'The end of the period, which is not part of it' })
   periodEnd!: string;
 
   @OneOf(BUDGET_POLICIES, { optional: true, description: POLICY })
@@ -53,7 +53,7 @@ export class ChangeBudgetDto implements BudgetChange {
 }
 
 export class ReallocateBudgetDto {
-  @Id({ description: 'The budget that gets the tokens' })
+  @Id({ description: 'The budget that receives the tokens' })
   to!: string;
 
   @TokenCount({ min: 1n })
@@ -67,35 +67,46 @@ export class ListBudgetsQuery extends PageQuery {
   @Id({ optional: true })
   scopeId?: string;
 
-  @Flag({ optional: true, description: 'Only those whose period is now' })
+  @Flag({ optional: true, description: 'Only budgets whose period includes the present' })
   active?: boolean;
 }
 
 export class BudgetDto implements BudgetView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ enum: BUDGET_SCOPES }) scope!: BudgetScope;
-  @ApiProperty({ ...id, description: 'With the scope global, the workspace' }) scopeId!: string;
+  @ApiProperty({
+    ...id,
+    description: 'The id of the scope. With the scope global it is the workspace.',
+  })
+  scopeId!: string;
   @ApiProperty({
     type: String,
     nullable: true,
     example: 'Invoices',
     description:
-      'The name of the project or milestone, or the title of the task; null with the scope global',
+      'The name of the project or milestone, or the title of the task. It is null with the ' +
+      'scope global.',
   })
   scopeName!: string | null;
 
   @ApiProperty(tokens) allocated!: string;
-  @ApiProperty({ ...tokens, description: 'Held by live runs' }) reserved!: string;
-  @ApiProperty({ ...tokens, description: 'Used in the period' }) consumed!: string;
-  @ApiProperty({ ...tokens, description: 'allocated - consumed; below 0 when more was used' })
+  @ApiProperty({ ...tokens, description: 'Tokens that live runs hold' }) reserved!: string;
+  @ApiProperty({ ...tokens, description: 'Tokens used in the period' }) consumed!: string;
+  @ApiProperty({
+    ...tokens,
+    description: 'allocated - consumed. It is negative if the scope used more.',
+  })
   remaining!: string;
   @ApiProperty({ ...tokens, description: 'allocated - consumed - reserved' }) available!: string;
-  @ApiProperty({ type: 'integer', description: 'consumed of allocated, rounded down' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'The consumed share of allocated in percent, rounded down',
+  })
   percentUsed!: number;
   @ApiProperty(time) periodStart!: string;
   @ApiProperty(time) periodEnd!: string;
   @ApiProperty({ enum: BUDGET_POLICIES }) policy!: BudgetPolicy;
-  @ApiProperty({ description: 'Its period is now' }) isActive!: boolean;
+  @ApiProperty({ description: 'Whether the period includes the present' }) isActive!: boolean;
   @ApiProperty({ type: 'integer' }) version!: number;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty(time) updatedAt!: string;

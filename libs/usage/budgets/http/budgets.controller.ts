@@ -25,8 +25,7 @@ export class BudgetsController {
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({
     operationId: 'createBudget',
-    summary:
-      'Limit the tokens that the workspace, a project, a milestone or a task may use in a period',
+    summary: 'Create a budget for the workspace, a project, a milestone or a task',
   })
   @ApiCreatedResponse({ type: BudgetDto })
   @ApiErrors(
@@ -42,7 +41,7 @@ export class BudgetsController {
 
   @Get()
   @Auth({ scope: 'tasks:read' })
-  @ApiOperation({ summary: 'The budgets of the workspace, the newest first' })
+  @ApiOperation({ summary: 'List budgets, the newest first' })
   @ApiOkResponse({ type: BudgetPageDto })
   @ApiErrors(
     'validation_failed',
@@ -59,7 +58,7 @@ export class BudgetsController {
   @Get(':id')
   @Versioned()
   @Auth({ scope: 'tasks:read' })
-  @ApiOperation({ summary: 'One budget' })
+  @ApiOperation({ summary: 'Get a budget' })
   @ApiOkResponse({ type: BudgetDto })
   @ApiErrors('validation_failed', 'budget_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
@@ -71,7 +70,7 @@ export class BudgetsController {
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({
     operationId: 'changeBudget',
-    summary: 'Raise or lower it, or change its period or policy',
+    summary: 'Change the tokens, the period or the policy of a budget',
   })
   @ApiOkResponse({ type: BudgetDto })
   @ApiErrors('validation_failed', 'budget_not_found', 'budget_period_taken', 'version_mismatch')
@@ -90,7 +89,7 @@ export class BudgetsController {
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({
     operationId: 'reallocateBudget',
-    summary: 'Move tokens that are not used to another budget',
+    summary: 'Move unused tokens to another budget',
   })
   @ApiOkResponse({ type: ReallocationDto })
   @ApiErrors('validation_failed', 'budget_not_found', 'budget_exceeded')

@@ -15,7 +15,7 @@ export class ProjectionController {
   @Get(':id/projection')
   @ApiOperation({
     operationId: 'getProjection',
-    summary: 'How fast a budget is used, when it will be exhausted, and what to do',
+    summary: 'Get the projection of a budget',
   })
   @ApiOkResponse({ type: ProjectionDto })
   @ApiErrors('budget_not_found')

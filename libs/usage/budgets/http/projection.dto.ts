@@ -9,58 +9,72 @@ const daysOrNull = { type: Number, nullable: true, example: 6.5 };
 
 /** The unit is tokens a day. */
 export class BurnRatesDto implements Record<keyof BurnRates, string> {
-  @ApiProperty({ ...tokens, description: '24 times what was used in the last hour' })
+  @ApiProperty({ ...tokens, description: '24 times the tokens used in the last hour' })
   lastHour!: string;
-  @ApiProperty({ ...tokens, description: 'What was used in the last 24 hours' }) lastDay!: string;
-  @ApiProperty({ ...tokens, description: 'The mean since the period began' }) period!: string;
+  @ApiProperty({ ...tokens, description: 'The tokens used in the last 24 hours' }) lastDay!: string;
+  @ApiProperty({ ...tokens, description: 'The mean since the start of the period' })
+  period!: string;
   @ApiProperty({
     ...tokens,
     description:
-      'A weighted mean of the last 48 hours: each counts half as much as the one six hours later',
+      'A weighted mean of the last 48 hours. The weight of an hour halves every six hours.',
   })
   ewma!: string;
 }
 
 export class ThrottleDto {
-  @ApiProperty({ type: 'integer', description: 'Runs that may go on at once' }) maxRuns!: number;
+  @ApiProperty({ type: 'integer', description: 'The maximum number of concurrent runs' })
+  maxRuns!: number;
   @ApiProperty(time) since!: string;
 }
 
 export class ProjectionDto implements ProjectionView {
   @ApiProperty({ type: String, format: 'uuid' }) budgetId!: string;
-  @ApiProperty({ ...tokens, description: 'Not used' }) remainingTokens!: string;
-  @ApiProperty({ ...tokens, description: 'Neither used nor held by runs' })
+  @ApiProperty({ ...tokens, description: 'The tokens that are not consumed' })
+  remainingTokens!: string;
+  @ApiProperty({ ...tokens, description: 'The tokens that are neither consumed nor held by runs' })
   availableTokens!: string;
-  @ApiProperty({ ...tokens, description: 'Tokens a day: those of the last 24 hours' })
+  @ApiProperty({ ...tokens, description: 'Tokens per day, from the last 24 hours' })
   dailyBurnRate!: string;
-  @ApiProperty({ type: BurnRatesDto, description: 'Tokens a day' }) burnRates!: BurnRatesDto;
-  @ApiProperty({ ...daysOrNull, description: 'At dailyBurnRate; null: nothing was used' })
+  @ApiProperty({ type: BurnRatesDto, description: 'Tokens per day' }) burnRates!: BurnRatesDto;
+  @ApiProperty({
+    ...daysOrNull,
+    description: 'The days until exhaustion at dailyBurnRate. It is null if nothing was used.',
+  })
   daysUntilExhaustion!: number | null;
-  @ApiProperty({ ...daysOrNull, description: 'At the fastest of burnRates; null: never' })
+  @ApiProperty({
+    ...daysOrNull,
+    description: 'The days at the fastest of burnRates. null means never.',
+  })
   earliestDaysUntilExhaustion!: number | null;
-  @ApiProperty({ ...daysOrNull, description: 'At the slowest of burnRates; null: never' })
+  @ApiProperty({
+    ...daysOrNull,
+    description: 'The days at the slowest of burnRates. null means never.',
+  })
   latestDaysUntilExhaustion!: number | null;
   @ApiProperty({
     ...time,
     nullable: true,
-    description: 'After daysUntilExhaustion; null: never, or not in a hundred years',
+    description:
+      'The time of exhaustion. It is null if that is never or over a hundred years away.',
   })
   projectedExhaustionDate!: string | null;
   @ApiProperty(time) periodEnd!: string;
-  @ApiProperty({ description: 'Whether it lasts until periodEnd at dailyBurnRate' })
+  @ApiProperty({ description: 'Whether the budget lasts until periodEnd at dailyBurnRate' })
   willLastPeriod!: boolean;
   @ApiProperty({
     enum: RECOMMENDATIONS,
     description:
-      'PAUSE: nothing is available, or exhausted within an hour at the fastest rate. THROTTLE: exhausted within 7 days. ' +
-      'CONTINUE: otherwise, and when the period ends before',
+      'PAUSE: nothing is available, or the budget lasts at most an hour at the fastest ' +
+      'rate. THROTTLE: it lasts at most 7 days. CONTINUE: it lasts longer, or the period ' +
+      'ends earlier.',
   })
   recommendation!: Recommendation;
   @ApiProperty({
     type: ThrottleDto,
     nullable: true,
-    description: 'The limit that the coordinator has set by it; null: none',
+    description: 'The limit that the coordinator set because of this budget, or null',
   })
   throttle!: ThrottleDto | null;
-  @ApiProperty({ ...time, description: 'When this was so' }) at!: string;
+  @ApiProperty({ ...time, description: 'The time of these figures' }) at!: string;
 }

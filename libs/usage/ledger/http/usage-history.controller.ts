@@ -40,8 +40,7 @@ export class UsageHistoryController {
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'listUsage',
-    summary:
-      'What was used, by day, agent, task, project or model; in the order of the keys, tasks the newest first',
+    summary: 'List usage by day, agent, task, project or model',
   })
   @ApiExtraModels(UsagePageDto)
   @ApiOkResponse({

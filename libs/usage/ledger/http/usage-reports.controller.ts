@@ -20,7 +20,7 @@ export class UsageReportsController {
   @Get('estimates')
   @ApiOperation({
     operationId: 'getEstimateReport',
-    summary: 'What completed tasks were expected to use, and what they used',
+    summary: 'Compare the estimates of completed tasks with their usage',
   })
   @ApiOkResponse({ type: EstimateReportDto })
   @ApiErrors('validation_failed')
@@ -31,7 +31,7 @@ export class UsageReportsController {
   @Get('costs')
   @ApiOperation({
     operationId: 'listUsageCosts',
-    summary: 'What each completed task cost, the latest first, or each project',
+    summary: 'List the costs of completed tasks or of projects, the latest first',
   })
   @ApiOkResponse({ type: UsageCostPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')

@@ -28,7 +28,7 @@ export class EstimatesQuery implements Period {
 }
 
 export class CostsQuery extends PageQuery implements Period {
-  @OneOf(COST_GROUPS, { optional: true, description: 'task when left out' })
+  @OneOf(COST_GROUPS, { optional: true, description: 'The grouping; task by default' })
   groupBy?: CostGroup;
 
   @Timestamp({ optional: true, description: FROM })
@@ -39,20 +39,23 @@ export class CostsQuery extends PageQuery implements Period {
 }
 
 export class EstimateFiguresDto implements EstimateFigures {
-  @ApiProperty({ ...count, description: 'Tasks that have completed' }) tasks!: number;
+  @ApiProperty({ ...count, description: 'The number of completed tasks' }) tasks!: number;
   @ApiProperty({
     ...count,
-    description: 'Of these, tasks whose runs reported no usage; the other numbers are without them',
+    description:
+      'The number of these tasks whose runs reported no usage. The other figures exclude ' +
+      'them.',
   })
   unreported!: number;
-  @ApiProperty({ ...tokens, description: 'What they were expected to use' })
+  @ApiProperty({ ...tokens, description: 'The tokens that the tasks were estimated to use' })
   estimatedTokens!: string;
-  @ApiProperty({ ...tokens, description: 'What all of their runs used' }) usedTokens!: string;
+  @ApiProperty({ ...tokens, description: 'The tokens that all runs of the tasks used' })
+  usedTokens!: string;
   @ApiProperty({
     type: Number,
     nullable: true,
     example: 1.04,
-    description: 'The median of used / estimated',
+    description: 'The median of used tokens divided by estimated tokens',
   })
   medianRatio!: number | null;
   @ApiProperty({
@@ -60,7 +63,7 @@ export class EstimateFiguresDto implements EstimateFigures {
     nullable: true,
     example: 0.72,
     description:
-      'The share of tasks whose usage differs from the estimate by 20 % of it at most; 0 to 1',
+      'The share of tasks (0 to 1) whose usage differs from the estimate by at most 20 %',
   })
   within20Percent!: number | null;
 }
@@ -76,25 +79,30 @@ export class EstimateReportDto implements EstimateReport {
   @ApiProperty({ type: EstimateFiguresDto }) total!: EstimateFiguresDto;
   @ApiProperty({
     type: [KindEstimatesDto],
-    description: 'By type and project: the 500 with most tasks, these first',
+    description:
+      'Figures by task type and project: the 500 with the most tasks, in descending order',
   })
   items!: KindEstimatesDto[];
-  @ApiProperty({ description: 'There are more than these' }) more!: boolean;
+  @ApiProperty({ description: 'Whether more exist' }) more!: boolean;
 }
 
 export class UsageCostDto implements CostView {
-  @ApiProperty({ ...idOrNull, description: 'null for a project, as its title, type and time are' })
+  @ApiProperty({
+    ...idOrNull,
+    description: 'The task. It is null for a project, like title, type and time.',
+  })
   taskId!: string | null;
   @ApiProperty(textOrNull) title!: string | null;
   @ApiProperty(textOrNull) taskType!: string | null;
   @ApiProperty({ ...time, nullable: true }) completedAt!: string | null;
-  @ApiProperty({ ...idOrNull, description: 'null for what belongs to none' })
+  @ApiProperty({ ...idOrNull, description: 'The project, or null if the task belongs to none' })
   projectId!: string | null;
   @ApiProperty(textOrNull) projectName!: string | null;
-  @ApiProperty({ ...count, description: 'Completed tasks' }) tasks!: number;
-  @ApiProperty({ ...count, description: 'Their runs, failed ones among them' }) runs!: number;
-  @ApiProperty({ ...tokens, description: 'What all of these runs used' }) usedTokens!: string;
-  @ApiProperty({ example: '0.042', description: 'In USD, by the prices of the models' })
+  @ApiProperty({ ...count, description: 'The number of completed tasks' }) tasks!: number;
+  @ApiProperty({ ...count, description: 'The number of their runs, including failed ones' })
+  runs!: number;
+  @ApiProperty({ ...tokens, description: 'The tokens that these runs used' }) usedTokens!: string;
+  @ApiProperty({ example: '0.042', description: 'The cost in USD, by the prices of the models' })
   costUsd!: string;
 }
 

@@ -21,16 +21,19 @@ function Day(options: FieldOptions): PropertyDecorator {
 }
 
 export class UsageQuery extends PageQuery implements UsageRequest {
-  @OneOf(GROUPINGS, { optional: true, description: 'What each item sums up. Default: day' })
+  @OneOf(GROUPINGS, { optional: true, description: 'The grouping of the items; day by default' })
   groupBy: Grouping = 'day';
 
-  @Day({ optional: true, description: 'The first day, in UTC. Default: 29 days before the last' })
+  @Day({ optional: true, description: 'The first day in UTC; 29 days before the last by default' })
   from?: string;
 
-  @Day({ optional: true, description: 'The last day, in UTC. Default: today' })
+  @Day({ optional: true, description: 'The last day in UTC; today by default' })
   to?: string;
 
-  @Id({ optional: true, description: 'Usage of tasks that were in the project at that time' })
+  @Id({
+    optional: true,
+    description: 'Only usage of tasks that belonged to the project at that time',
+  })
   projectId?: string;
 
   @Id({ optional: true, description: 'With groupBy=day' })
@@ -45,7 +48,8 @@ export class UsageQuery extends PageQuery implements UsageRequest {
   @OneOf(FORMATS, {
     optional: true,
     description:
-      'csv: all items as a file, whatever `limit` and `cursor` say; so does Accept: text/csv',
+      '`csv` returns all items as one file and ignores `limit` and `cursor`. Accept: ' +
+      'text/csv does the same.',
   })
   format?: (typeof FORMATS)[number];
 }
@@ -56,14 +60,16 @@ export class UsageSumsDto implements UsageSums {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'A day, an id, or the name of a model; null: of no project',
+    description: 'A day, an id or the name of a model. It is null for usage of no project.',
   })
   key!: string | null;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Of the agent or project, or the title of the task; null of days and models',
+    description:
+      'The name of the agent or project, or the title of the task. It is null for days and ' +
+      'models.',
   })
   name!: string | null;
 
@@ -71,18 +77,22 @@ export class UsageSumsDto implements UsageSums {
   @ApiProperty(tokens) outputTokens!: string;
   @ApiProperty(tokens) cacheReadTokens!: string;
   @ApiProperty(tokens) cacheWriteTokens!: string;
-  @ApiProperty({ ...tokens, description: 'The four of them together' }) totalTokens!: string;
+  @ApiProperty({ ...tokens, description: 'The sum of the four kinds of tokens' })
+  totalTokens!: string;
 
   @ApiProperty({
     type: String,
     nullable: true,
     example: '12.34',
-    description: 'In USD, of the reports that have a price; null: none of them has',
+    description: 'The cost in USD of the reports that have a price, or null if none has',
   })
   costUsd!: string | null;
 
   @ApiProperty({ type: 'integer' }) reports!: number;
-  @ApiProperty({ type: 'integer', description: 'Of models that had no price then' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'The tokens of models that had no price at that time',
+  })
   reportsWithoutPrice!: number;
 }
 

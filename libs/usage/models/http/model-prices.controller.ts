@@ -19,7 +19,7 @@ export class ModelPricesController {
   @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'listModelPrices',
-    summary: 'What tokens of the models cost; by model, the newest first',
+    summary: 'List the prices of models, by model, the newest first',
   })
   @ApiOkResponse({ type: ModelPricePageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
@@ -31,9 +31,10 @@ export class ModelPricesController {
   @Auth({ workspace: false, operator: true })
   @ApiOperation({
     operationId: 'createModelPrice',
-    summary: 'A price from now or a later time on; for operators',
+    summary: 'Create a price of a model, from now or a later time (operators)',
     description:
-      'Prices do not change: a correction is a new price from now on. The same price again is answered as the first time.',
+      'A price never changes. To correct one, create a new price from now on. A repeated ' +
+      'price gets the first answer.',
   })
   @ApiCreatedResponse({ type: ModelPriceDto })
   @ApiErrors('validation_failed', 'price_exists')

@@ -14,11 +14,11 @@ export class ListModelPricesQuery extends PageQuery implements PriceFilter {
     max: 100,
     optional: true,
     example: 'claude-sonnet-4-20250514',
-    description: 'The prices under its name, and under the shorter ones that it may have them by',
+    description: 'Only prices of this model, under its name and the shorter names that match it',
   })
   model?: string;
 
-  @Timestamp({ optional: true, description: 'The prices that hold at this time; else all' })
+  @Timestamp({ optional: true, description: 'Only prices that apply at this time' })
   at?: string;
 }
 
@@ -29,7 +29,7 @@ export class CreateModelPriceDto implements NewPrice {
   @OneOf(MODEL_TIERS, { description: TIER })
   tier!: ModelTier;
 
-  @Timestamp({ optional: true, description: 'When it begins to hold: now, or later' })
+  @Timestamp({ optional: true, description: 'The time from which the price applies: now or later' })
   effectiveFrom?: string;
 
   @UsdPrice({ example: '3', description: PER_MILLION })
@@ -48,7 +48,10 @@ export class CreateModelPriceDto implements NewPrice {
 export class ModelPriceDto implements PriceView {
   @ApiProperty({ example: 'claude-sonnet-4' }) model!: string;
   @ApiProperty({ enum: MODEL_TIERS, description: TIER }) tier!: ModelTier;
-  @ApiProperty({ ...time, description: 'It holds until the next one of the model' })
+  @ApiProperty({
+    ...time,
+    description: 'The time from which the price applies, until the next price of the model',
+  })
   effectiveFrom!: string;
   @ApiProperty({ example: '3', description: PER_MILLION }) inputUsd!: string;
   @ApiProperty({ example: '15', description: PER_MILLION }) outputUsd!: string;
@@ -58,7 +61,7 @@ export class ModelPriceDto implements PriceView {
     type: String,
     nullable: true,
     example: 'user:0190…',
-    description: 'null: it came with the installation',
+    description: 'The creator, or null for a price that is part of the installation',
   })
   createdBy!: string | null;
   @ApiProperty(time) createdAt!: string;

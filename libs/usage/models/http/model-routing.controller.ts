@@ -27,7 +27,7 @@ export class ModelRoutingController {
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'getModelRouting',
-    summary: 'By which rules tasks are given their models',
+    summary: 'Get the rules that choose models for tasks',
   })
   @ApiOkResponse({ type: ModelRoutingDto })
   @ApiErrors('validation_failed')
@@ -40,9 +40,10 @@ export class ModelRoutingController {
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({
     operationId: 'setModelRouting',
-    summary: 'Set by which rules tasks are given their models',
+    summary: 'Set the rules that choose models for tasks',
     description:
-      'For tasks that are handed out from then on; other servers know within 30 seconds.',
+      'The rules apply to tasks that are claimed or assigned from now on. Other servers ' +
+      'use them within 30 seconds.',
   })
   @ApiOkResponse({ type: ModelRoutingDto })
   @ApiErrors('validation_failed', 'project_not_found', 'version_mismatch')
@@ -58,8 +59,8 @@ export class ModelRoutingController {
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'getModelRoutingPreview',
-    summary: 'The model that such a task would be given, and by which rule',
-    description: 'Unless its agent has a `model` of its own: such an agent keeps it.',
+    summary: 'Preview the model of a task, with the rule that chooses it',
+    description: 'An agent with its own `model` keeps that model.',
   })
   @ApiOkResponse({ type: ModelChoiceDto })
   @ApiErrors('validation_failed', 'project_not_found')
@@ -78,7 +79,7 @@ export class ModelRoutingController {
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'getModelRoutingSavings',
-    summary: 'What the tokens of a time cost, and what the dearest model would have cost',
+    summary: 'Compare the cost of a period with the cost of the most expensive model',
   })
   @ApiOkResponse({ type: RoutingSavingsDto })
   @ApiErrors('validation_failed')

@@ -21,23 +21,23 @@ export class RoutingRuleRequestDto implements RoutingRule {
   @Text({ max: 100, optional: true, example: 'review', description: 'Only tasks of this type' })
   taskType?: string;
 
-  @Int(1, 10, { optional: true, description: 'Only tasks of at least this priority' })
+  @Int(1, 10, { optional: true, description: 'Only tasks with at least this priority' })
   minPriority?: number;
 
-  @Int(1, 100, { optional: true, description: 'Only tasks of at least this estimatedComplexity' })
+  @Int(1, 100, { optional: true, description: 'Only tasks with at least this estimatedComplexity' })
   minComplexity?: number;
 
-  @TokenCount({ optional: true, description: 'Only tasks of which no more is expected' })
+  @TokenCount({ optional: true, description: 'Only tasks with at most this many estimated tokens' })
   maxEstimatedTokens?: string;
 
   @Id({ optional: true, description: 'Only tasks of this project' })
   @LowerCase()
   projectId?: string;
 
-  @OneOf(MODEL_TIERS, { optional: true, description: 'They get the model of this tier' })
+  @OneOf(MODEL_TIERS, { optional: true, description: 'The tier whose model the tasks get' })
   tier?: ModelTier;
 
-  @Text({ ...MODEL, description: 'They get this model; instead of a tier' })
+  @Text({ ...MODEL, description: 'The model that the tasks get, instead of a tier' })
   model?: string;
 }
 
@@ -48,17 +48,19 @@ export class TierModelsRequestDto implements Partial<TierModels> {
 }
 
 export class SetModelRoutingDto implements RoutingRequest {
-  @Flag({ description: 'Whether runs are given models' })
+  @Flag({ description: 'Whether the server chooses models for runs' })
   enabled!: boolean;
 
   @NestedList(() => RoutingRuleRequestDto, {
     maxItems: 100,
-    description: "The first that holds for a task counts, and before the server's own",
+    description:
+      'The rules of the workspace. The first rule that matches a task counts. They come ' +
+      "before the server's own rules.",
   })
   rules!: RoutingRuleRequestDto[];
 
   @Nested(() => TierModelsRequestDto, {
-    description: "The models of the tiers; the server's for those left out",
+    description: "The models of the tiers. The server's models apply to tiers that are left out.",
   })
   tiers!: TierModelsRequestDto;
 }
@@ -84,7 +86,11 @@ export class ModelRoutingDto implements RoutingView {
   @ApiProperty({ type: [RoutingRuleDto] }) rules!: RoutingRuleDto[];
   @ApiProperty({ type: TierModelsDto, description: 'The model of each tier' })
   tiers!: TierModelsDto;
-  @ApiProperty({ type: 'integer', description: '0 until somebody has set it' }) version!: number;
+  @ApiProperty({
+    type: 'integer',
+    description: 'The version. It is 0 until a member sets the rules.',
+  })
+  version!: number;
 }
 
 /** The facts of a task that its model depends on. */
@@ -93,11 +99,11 @@ export class PreviewRoutingQuery {
     max: 100,
     optional: true,
     example: 'development',
-    description: 'Left out: of one that no rule names',
+    description: 'The type of the task. Without it, the preview assumes a type that no rule names.',
   })
   taskType?: string;
 
-  @Int(1, 10, { optional: true, description: '5 by default, as of tasks' })
+  @Int(1, 10, { optional: true, description: 'The priority of the task; 5 by default' })
   priority: number = 5;
 
   @Int(1, 100, { optional: true })
@@ -122,28 +128,32 @@ export class ModelChoiceDto {
     type: String,
     enum: MODEL_TIERS,
     nullable: true,
-    description: 'null: the model has no price',
+    description: 'The tier, or null if the model has no price',
   })
   tier!: ModelTier | null;
   @ApiProperty({
     enum: [...BUILT_IN_RULES, 'own'],
-    description: "own: one of the workspace's rules; the others are the server's",
+    description: 'The rule. `own` is a rule of the workspace; the others are rules of the server.',
   })
   rule!: Choice['rule'];
   @ApiProperty({
     type: 'integer',
     required: false,
-    description: 'Which of the rules it was, from 0 on',
+    description: 'The index of the rule, from 0',
   })
   index?: number;
-  @ApiProperty({ description: 'Whether runs are given models at all' }) enabled!: boolean;
+  @ApiProperty({ description: 'Whether the server chooses models for runs at all' })
+  enabled!: boolean;
 }
 
 export class RoutingSavingsQuery {
-  @Timestamp({ optional: true, description: '30 days before `to` by default' })
+  @Timestamp({
+    optional: true,
+    description: 'The start of the period; 30 days before `to` by default',
+  })
   from?: string;
 
-  @Timestamp({ optional: true, description: 'Itself not included; now by default' })
+  @Timestamp({ optional: true, description: 'The end of the period, not included; now by default' })
   to?: string;
 }
 
@@ -151,8 +161,16 @@ class ModelSavingsDto implements ModelSavings {
   @ApiProperty({ example: 'claude-haiku-4-5' }) model!: string;
   @ApiProperty(tokens) tokens!: string;
   @ApiProperty(usd) actualUsd!: string;
-  @ApiProperty({ example: '6.3', description: "Of the dearest tier's model" }) dearestUsd!: string;
-  @ApiProperty({ example: '5.04', description: 'Below zero: it cost more' }) savedUsd!: string;
+  @ApiProperty({
+    example: '6.3',
+    description: 'The cost with the model of the most expensive tier',
+  })
+  dearestUsd!: string;
+  @ApiProperty({
+    example: '5.04',
+    description: 'The saved cost. It is negative if the runs cost more.',
+  })
+  savedUsd!: string;
   @ApiProperty({ type: Number, nullable: true, example: 80 }) savedPercent!: number | null;
 }
 
@@ -161,23 +179,32 @@ export class RoutingSavingsDto implements Savings {
   @ApiProperty({ type: String, format: 'date-time' }) to!: string;
   @ApiProperty({ example: 'claude-opus-4-6', description: 'The model of the tier opus' })
   dearestModel!: string;
-  @ApiProperty({ ...tokens, description: 'Those that are compared' }) tokens!: string;
+  @ApiProperty({ ...tokens, description: 'The tokens that are compared' }) tokens!: string;
   @ApiProperty({
     ...tokens,
-    description: 'Those that are not: the model, or the dearest one, had no price',
+    description: 'The tokens that are not compared because a model had no price',
   })
   unpricedTokens!: string;
   @ApiProperty(usd) actualUsd!: string;
-  @ApiProperty({ example: '6.3', description: 'Had the dearest model used the same tokens' })
+  @ApiProperty({
+    example: '6.3',
+    description: 'The cost of the same tokens with the most expensive model',
+  })
   dearestUsd!: string;
-  @ApiProperty({ example: '5.04', description: 'Below zero: it cost more' }) savedUsd!: string;
+  @ApiProperty({
+    example: '5.04',
+    description: 'The saved cost. It is negative if the runs cost more.',
+  })
+  savedUsd!: string;
   @ApiProperty({
     type: Number,
     nullable: true,
     example: 80,
-    description: 'Of dearestUsd, with one decimal; null while that is 0',
+    description:
+      'The saved share of dearestUsd in percent, with one decimal. It is null while ' +
+      'dearestUsd is 0.',
   })
   savedPercent!: number | null;
-  @ApiProperty({ type: [ModelSavingsDto], description: 'The most saved first' })
+  @ApiProperty({ type: [ModelSavingsDto], description: 'The models, the largest saving first' })
   models!: ModelSavingsDto[];
 }

@@ -13,7 +13,7 @@ export class ProviderLimitsController {
 
   @Get()
   @Auth({ scope: 'tasks:read' })
-  @ApiOperation({ summary: 'The providers that refuse the workspace, and until when' })
+  @ApiOperation({ summary: 'List the limits of providers' })
   @ApiOkResponse({ type: ProviderLimitListDto })
   list(@CurrentCaller() caller: Caller) {
     return this.limits.list(caller);
@@ -21,7 +21,7 @@ export class ProviderLimitsController {
 
   @Delete(':id')
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
-  @ApiOperation({ summary: 'The provider works again: let go on what waits for it' })
+  @ApiOperation({ summary: 'Remove the limit of a provider and resume the tasks that wait for it' })
   @ApiOkResponse({ type: ProviderLimitDto })
   @ApiErrors('validation_failed', 'provider_limit_not_found')
   remove(@CurrentCaller() caller: Caller, @UuidParam() id: string) {

@@ -15,12 +15,16 @@ export class LimitReporterDto {
 export class ProviderLimitDto implements ProviderLimitView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ example: 'anthropic' }) provider!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'null: all of its models' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The model, or null for all models of the provider',
+  })
   model!: string | null;
   @ApiProperty({ enum: LIMIT_KINDS }) kind!: LimitKind;
   @ApiProperty(time) since!: string;
   @ApiProperty(time) until!: string;
-  @ApiProperty({ type: LimitReporterDto, description: 'The run that told of it last' })
+  @ApiProperty({ type: LimitReporterDto, description: 'The run that last reported the limit' })
   reportedBy!: LimitReporterDto;
 }
 

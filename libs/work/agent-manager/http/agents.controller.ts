@@ -35,7 +35,7 @@ export class AgentsController {
   constructor(private readonly agents: AgentManagerService) {}
 
   @Get()
-  @ApiOperation({ summary: 'The agents of the workspace, by name' })
+  @ApiOperation({ summary: 'List agents by name' })
   @ApiOkResponse({ type: AgentPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() query: ListAgentsQuery): Promise<Page<AgentView>> {
@@ -46,10 +46,10 @@ export class AgentsController {
   @Auth({ kinds: ['user', 'api_key', 'agent'], role: 'MEMBER', scope: 'agents:write' })
   @Versioned()
   @ApiOperation({
-    summary: 'Register an agent, or change it; you choose the id. An agent may do it for itself',
+    summary: 'Register or change an agent under an id that you choose',
   })
   @ApiCreatedResponse({ type: AgentDto })
-  @ApiOkResponse({ type: AgentDto, description: 'The agent was there already.' })
+  @ApiOkResponse({ type: AgentDto, description: 'The agent existed already.' })
   @ApiErrors(
     ...(['validation_failed', 'agent_not_found', 'agent_terminated'] as const),
     ...(['agent_in_use', 'version_mismatch'] as const),
@@ -74,7 +74,7 @@ export class AgentsController {
   @Get(':id')
   @Auth({ kinds: ['user', 'api_key', 'agent'], scope: 'agents:read' })
   @Versioned()
-  @ApiOperation({ summary: 'One agent; an agent may read itself' })
+  @ApiOperation({ summary: 'Get an agent' })
   @ApiOkResponse({ type: AgentDto })
   @ApiErrors('validation_failed', 'agent_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<AgentView> {
@@ -84,7 +84,7 @@ export class AgentsController {
   @Get(':id/health')
   @ApiOperation({
     operationId: 'getAgentHealth',
-    summary: 'Its latest heartbeat, and what follows from it',
+    summary: 'Get the health of an agent',
   })
   @ApiOkResponse({ type: AgentHealthDto })
   @ApiErrors('validation_failed', 'agent_not_found')
@@ -95,7 +95,7 @@ export class AgentsController {
   @Get(':id/heartbeats')
   @ApiOperation({
     operationId: 'listHeartbeats',
-    summary: 'What is kept of its heartbeats, the newest first',
+    summary: 'List the stored heartbeats of an agent, the newest first',
   })
   @ApiOkResponse({ type: HeartbeatPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'agent_not_found')
@@ -111,7 +111,7 @@ export class AgentsController {
   @Auth({ role: 'MEMBER', scope: 'agents:write' })
   @ApiOperation({
     operationId: 'issueAgentToken',
-    summary: 'A token for the agent; with rotate, it and its runs have no other that is good',
+    summary: 'Issue a token for an agent; `rotate` revokes its other tokens',
   })
   @ApiCreatedResponse({ type: NewAgentTokenDto })
   @ApiErrors('validation_failed', 'agent_not_found', 'agent_terminated')
@@ -128,7 +128,7 @@ export class AgentsController {
   @HttpCode(204)
   @ApiOperation({
     operationId: 'revokeAgentTokens',
-    summary: 'Refuse all tokens of the agent and of its runs, within about a second',
+    summary: 'Revoke all tokens of an agent and of its runs within about a second',
   })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'agent_not_found')

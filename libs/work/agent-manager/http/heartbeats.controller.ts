@@ -17,7 +17,7 @@ export class HeartbeatsController {
   @Hot({ body: HeartbeatRequestDto, param: 'id', status: 200 })
   @ApiOperation({
     operationId: 'sendHeartbeat',
-    summary: 'Says that the agent is alive, and how it does',
+    summary: 'Send a heartbeat of an agent',
   })
   @ApiOkResponse({ type: HeartbeatAnswerDto })
   @ApiErrors('agent_not_found', 'agent_terminated')

@@ -22,8 +22,7 @@ export class CoordinatorController {
   @Get('status')
   @ApiOperation({
     operationId: 'getCoordinatorStatus',
-    summary:
-      'The leader, the last cycle, the numbers of tasks and agents: of the workspace; for operators, of all',
+    summary: 'Get the leader, the last cycle and the numbers of tasks and agents',
     description: OPERATORS,
   })
   @ApiOkResponse({ type: CoordinatorStatusDto })
@@ -36,7 +35,7 @@ export class CoordinatorController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'runRecovery',
-    summary: 'Run the recovery sweeps now, and wait for their end',
+    summary: 'Run the recovery sweeps now and wait for their end',
     description: OPERATORS,
   })
   @ApiOkResponse({ type: RecoveryDto })
@@ -48,7 +47,7 @@ export class CoordinatorController {
   @Get('logs')
   @ApiOperation({
     operationId: 'listCoordinatorLogs',
-    summary: "Read the coordinator's log, the newest first",
+    summary: 'List the log of the coordinator, the newest first',
     description: OPERATORS,
   })
   @ApiOkResponse({ type: CoordinatorLogPageDto })

@@ -96,7 +96,9 @@ export const providerLimit = {
   kind: oneOf(LIMIT_KINDS),
   until: {
     ...time,
-    description: 'When this task goes on: each a little after the limit, at a time of its own',
+    description:
+      'The time at which this task resumes. Each task resumes at its own time, shortly ' +
+      'after the limit ends.',
   } as Schema<string>,
 };
 const nearest = list(

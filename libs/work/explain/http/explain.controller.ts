@@ -15,7 +15,7 @@ export class ExplainController {
   @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'explainTask',
-    summary: 'Say why a task is not running, and estimate when it will start and end',
+    summary: 'Explain why a task is not running, and estimate its start and end',
   })
   @ApiOkResponse({ type: ExplanationDto })
   @ApiErrors('task_not_found')

@@ -46,8 +46,9 @@ const WHY_UNKNOWN = [
 ].join(' ');
 
 export class TimeRangeDto implements TimeRange {
-  @ShownTime({ description: 'As likely before as after' }) p50!: string;
-  @ShownTime({ description: 'With nine chances of ten before' }) p90!: string;
+  @ShownTime({ description: 'The median: the time is as likely earlier as later' }) p50!: string;
+  @ShownTime({ description: 'The 90th percentile: the time is earlier in nine of ten cases' })
+  p90!: string;
 }
 
 export class EstimateSpreadDto {
@@ -56,26 +57,37 @@ export class EstimateSpreadDto {
 }
 
 export class RunSlotsDto {
-  @ShownInt({ description: 'Tasks that the agents which could take it may hold at once' })
+  @ShownInt({ description: 'The number of runs that agents which can take the task can hold' })
   all!: number;
-  @ShownInt({ description: 'How many more they could hold now' }) free!: number;
+  @ShownInt({ description: 'The number of runs that these agents can still take now' })
+  free!: number;
 }
 
 export class EstimateBasisDto {
-  @ShownInt({ description: 'The latest completed tasks of its type that were looked at' })
+  @ShownInt({ description: 'The number of recent completed tasks of this type in the sample' })
   completedTasks!: number;
   @ApiProperty({ type: EstimateSpreadDto, nullable: true })
   durationSeconds!: EstimateSpreadDto | null;
-  @ApiProperty({ type: EstimateSpreadDto, nullable: true, description: 'From ready to assigned' })
+  @ApiProperty({
+    type: EstimateSpreadDto,
+    nullable: true,
+    description: 'The seconds from ready to assigned',
+  })
   waitSeconds!: EstimateSpreadDto | null;
-  @ShownIntOrNull({ description: 'Tasks that rank before it' }) ahead!: number | null;
+  @ShownIntOrNull({ description: 'The number of tasks that rank before this one' }) ahead!:
+    number | null;
   @ApiProperty({ type: RunSlotsDto, nullable: true }) places!: RunSlotsDto | null;
-  @ShownIntOrNull({ description: 'Tasks for whose end it waits' }) after!: number | null;
+  @ShownIntOrNull({ description: 'The number of tasks that this one waits for' }) after!:
+    number | null;
 }
 
 /** When a task starts and ends, from what was seen of its kind. */
 export class EstimateDto implements EstimateView {
-  @ApiProperty({ type: TimeRangeDto, nullable: true, description: 'Of one that runs: when it did' })
+  @ApiProperty({
+    type: TimeRangeDto,
+    nullable: true,
+    description: 'The time at which the task starts, or started',
+  })
   start!: TimeRangeDto | null;
   @ApiProperty({ type: TimeRangeDto, nullable: true }) end!: TimeRangeDto | null;
   @ApiProperty({
@@ -92,7 +104,7 @@ export class EstimateDto implements EstimateView {
 export class ExplanationDto implements Omit<ExplanationView, 'reasons'> {
   @ShownId() taskId!: string;
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
-  @ShownFlag({ description: 'A run holds it now' }) live!: boolean;
+  @ShownFlag({ description: 'Whether a run holds the task now' }) live!: boolean;
   @ApiProperty({ type: 'array', items: { oneOf: schemasOf(ALL_REASONS) } }) reasons!: Reason[];
   @ApiProperty({ type: EstimateDto, description: HOW_ESTIMATED }) estimate!: EstimateDto;
   @ShownTime() at!: string;

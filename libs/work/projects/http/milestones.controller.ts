@@ -15,7 +15,7 @@ export class MilestonesController {
   @Get(':id')
   @Versioned()
   @Auth({ scope: 'projects:read' })
-  @ApiOperation({ summary: 'One milestone' })
+  @ApiOperation({ summary: 'Get a milestone' })
   @ApiOkResponse({ type: MilestoneDto })
   @ApiErrors('validation_failed', 'milestone_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<MilestoneDto> {

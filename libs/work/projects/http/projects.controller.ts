@@ -25,7 +25,7 @@ export class ProjectsController {
   @Versioned()
   @Idempotent()
   @Auth({ role: 'MEMBER', scope: 'projects:write' })
-  @ApiOperation({ summary: 'Make a project' })
+  @ApiOperation({ summary: 'Create a project' })
   @ApiCreatedResponse({ type: ProjectDto })
   @ApiErrors('validation_failed')
   create(@CurrentCaller() caller: Caller, @Body() body: CreateProjectDto): Promise<ProjectDto> {
@@ -34,7 +34,7 @@ export class ProjectsController {
 
   @Get()
   @Auth({ scope: 'projects:read' })
-  @ApiOperation({ summary: 'The projects of the workspace, oldest first' })
+  @ApiOperation({ summary: 'List projects, the oldest first' })
   @ApiOkResponse({ type: ProjectPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() query: ListQuery): Promise<ProjectPageDto> {
@@ -44,7 +44,7 @@ export class ProjectsController {
   @Get(':id')
   @Versioned()
   @Auth({ scope: 'projects:read' })
-  @ApiOperation({ summary: 'One project' })
+  @ApiOperation({ summary: 'Get a project' })
   @ApiOkResponse({ type: ProjectDto })
   @ApiErrors('validation_failed', 'project_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<ProjectDto> {
@@ -85,7 +85,7 @@ export class ProjectsController {
   @Versioned()
   @Idempotent()
   @Auth({ role: 'MEMBER', scope: 'projects:write' })
-  @ApiOperation({ summary: 'Make a milestone of a project' })
+  @ApiOperation({ summary: 'Create a milestone of a project' })
   @ApiCreatedResponse({ type: MilestoneDto })
   @ApiErrors('validation_failed', 'project_not_found')
   createMilestone(
@@ -98,7 +98,7 @@ export class ProjectsController {
 
   @Get(':id/milestones')
   @Auth({ scope: 'projects:read' })
-  @ApiOperation({ summary: 'The milestones of a project, oldest first' })
+  @ApiOperation({ summary: 'List the milestones of a project, the oldest first' })
   @ApiOkResponse({ type: MilestonePageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'project_not_found')
   listMilestones(

@@ -1,7 +1,11 @@
 import { Flag, PageQuery, Text, Timestamp } from '#lib/http';
 
 export class ListQuery extends PageQuery {
-  @Flag({ optional: true, description: 'Only archived ones, or only others. Default: all.' })
+  @Flag({
+    optional: true,
+    description:
+      'true: only archived ones. false: only ones that are not archived. All by default.',
+  })
   archived?: boolean;
 }
 

@@ -27,7 +27,7 @@ export class QuestionsController {
   @Idempotent()
   @ApiOperation({
     operationId: 'askQuestion',
-    summary: 'Ask people: the run ends, and its task rests until there is an answer',
+    summary: 'Ask people a question; the run ends and its task waits for the answer',
   })
   @ApiCreatedResponse({ type: QuestionDto })
   @ApiErrors(
@@ -45,7 +45,7 @@ export class QuestionsController {
   @Get('questions')
   @Auth({ kinds: ['user', 'api_key', 'run'], scope: 'tasks:read' })
   @ApiOperation({
-    summary: 'The questions of the workspace: the open ones by deadline, others the newest first',
+    summary: 'List questions: open ones by deadline, others the newest first',
   })
   @ApiOkResponse({ type: QuestionPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor', 'task_not_found')
@@ -55,7 +55,7 @@ export class QuestionsController {
 
   @Get('questions/:id')
   @Auth({ scope: 'tasks:read' })
-  @ApiOperation({ summary: 'One question' })
+  @ApiOperation({ summary: 'Get a question' })
   @ApiOkResponse({ type: QuestionDto })
   @ApiErrors('validation_failed', 'question_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
@@ -66,7 +66,7 @@ export class QuestionsController {
   @HttpCode(200)
   @Auth({ role: 'MEMBER', scope: 'questions:answer' })
   @Idempotent()
-  @ApiOperation({ summary: 'Answer it: its task goes on from its checkpoint, with the answer' })
+  @ApiOperation({ summary: 'Answer a question; its task resumes from its checkpoint' })
   @ApiOkResponse({ type: QuestionDto })
   @ApiErrors('validation_failed', 'question_not_found', 'question_closed')
   answer(

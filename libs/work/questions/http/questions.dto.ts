@@ -37,63 +37,85 @@ export class AskQuestionDto implements QuestionRequest {
 
   @Flag({
     optional: true,
-    description: 'Whether an answer may be another text; by default without choices only',
+    description:
+      'Whether an answer can be another text. By default it can only if there are no ' + 'choices.',
   })
   freeText?: boolean;
 
-  @Int(1, MAX_WAIT_SECONDS, { optional: true, description: 'This, or deadlineAt' })
+  @Int(1, MAX_WAIT_SECONDS, {
+    optional: true,
+    description: 'The deadline in seconds from now. Send this or deadlineAt.',
+  })
   deadlineSeconds?: number;
 
-  @Timestamp({ optional: true, description: 'Within 90 days; this, or deadlineSeconds' })
+  @Timestamp({
+    optional: true,
+    description: 'The deadline, within 90 days. Send this or deadlineSeconds.',
+  })
   deadlineAt?: string;
 
   @OneOf(ON_DEADLINE, {
     description:
-      'What happens if nobody answers in time: the default is the answer, or the task fails',
+      'The action if nobody answers in time: the default becomes the answer, or the task ' +
+      'fails',
   })
   onDeadline!: OnDeadline;
 
-  @Text({ max: MAX_ANSWER, optional: true, description: 'One of the choices, if there are any' })
+  @Text({
+    max: MAX_ANSWER,
+    optional: true,
+    description: 'The default answer. It is one of the choices if there are any.',
+  })
   default?: string;
 
-  @JsonObject({ optional: true, description: 'What the next run needs to go on from here' })
+  @JsonObject({ optional: true, description: 'The state from which the next run resumes' })
   checkpointData?: Record<string, unknown>;
 }
 
 export class AnswerQuestionDto {
-  @Text({ max: MAX_ANSWER, description: 'One of the choices, or any text where it may be' })
+  @Text({
+    max: MAX_ANSWER,
+    description: 'The answer: one of the choices, or any text if the question allows it',
+  })
   answer!: string;
 }
 
 export class QuestionsQuery extends PageQuery {
   @OneOf(QUESTION_STATUSES, { optional: true }) status?: QuestionStatus;
-  @Id({ optional: true, description: 'Those of this task' }) taskId?: string;
+  @Id({ optional: true, description: 'Only questions of this task' }) taskId?: string;
 }
 
 export class QuestionDto implements QuestionView {
   @ShownId() id!: string;
   @ShownId() taskId!: string;
   @ShownText() taskTitle!: string;
-  @ShownId({ description: 'The run that asked, and ended with it' }) runId!: string;
+  @ShownId({ description: 'The run that asked the question' }) runId!: string;
   @ShownId() agentId!: string;
   @ShownText() prompt!: string;
-  @ShownTexts({ description: 'The answers to choose from; none: any text will do' })
+  @ShownTexts({
+    description: 'The answers to choose from. If there are none, any text is an answer.',
+  })
   choices!: string[];
-  @ShownFlag({ description: 'An answer may be another text than a choice' }) freeText!: boolean;
+  @ShownFlag({ description: 'Whether an answer can be another text than a choice' })
+  freeText!: boolean;
   @ShownOneOf(QUESTION_STATUSES, {
-    description: 'expired: nobody answered in time; cancelled: its task was ended otherwise',
+    description:
+      'The status. `expired`: nobody answered in time. `cancelled`: the task ended before ' +
+      'an answer.',
   })
   status!: QuestionStatus;
   @ShownTime() askedAt!: string;
   @ShownTime() deadlineAt!: string;
-  @ShownOneOf(ON_DEADLINE, { description: 'What happens if nobody answers in time' })
+  @ShownOneOf(ON_DEADLINE, { description: 'The action if nobody answers in time' })
   onDeadline!: OnDeadline;
   @ShownTextOrNull() default!: string | null;
-  @ShownTextOrNull({ description: 'Secrets in it are hidden; its run gets it whole' })
+  @ShownTextOrNull({
+    description: 'The answer with its secrets redacted. The run of the task receives it in full.',
+  })
   answer!: string | null;
   @ShownTextOrNull({ example: 'user:0198c5a0-4444-7000-8000-000000000001' })
   answeredBy!: string | null;
-  @ShownFlag({ description: 'Nobody answered, and the default counts' }) byDefault!: boolean;
+  @ShownFlag({ description: 'Whether nobody answered and the default counts' }) byDefault!: boolean;
   @ShownTimeOrNull() closedAt!: string | null;
 }
 

@@ -22,7 +22,7 @@ export class AgentTasksController {
   @Auth({ kinds: ['user', 'api_key', 'agent'], scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'listAgentTasks',
-    summary: 'The tasks that an agent holds or held last; live=true: those it holds',
+    summary: 'List the tasks that an agent holds or held',
   })
   @ApiOkResponse({ type: TaskPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
@@ -37,7 +37,7 @@ export class AgentTasksController {
   @Idempotent()
   @ApiOperation({
     operationId: 'terminateAgent',
-    summary: 'Let an agent finish and leave, or end it at once with graceful: false',
+    summary: 'Terminate an agent after its runs, or at once with graceful: false',
   })
   @ApiErrors('agent_terminated', 'illegal_transition')
   terminate(
@@ -54,7 +54,7 @@ export class AgentTasksController {
   @Auth({ kinds: ['agent'] })
   @ApiOperation({
     operationId: 'deregisterAgent',
-    summary: 'The agent leaves; what it holds is released',
+    summary: 'Deregister an agent and release its runs',
   })
   deregister(
     @CurrentCaller() caller: Caller,

@@ -19,7 +19,7 @@ export class AgentWorkController {
   @ApiOkResponse({ type: ClaimDto })
   @ApiOperation({
     operationId: 'claimTasks',
-    summary: 'Take up to 50 tasks; with waitMs, wait for one',
+    summary: 'Claim up to 50 tasks, or wait for one with waitMs',
   })
   @ApiErrors('agent_draining', 'agent_terminated', 'agent_is_push')
   @ApiErrors('task_not_found', 'illegal_transition')
@@ -32,7 +32,7 @@ export class AgentWorkController {
   @ApiOkResponse({ type: AgentSignalsDto })
   @ApiOperation({
     operationId: 'getAgentSignals',
-    summary: 'The runs of the agent that must stop or pause; waits until there are some',
+    summary: 'Wait for runs of the agent that must stop or pause',
   })
   signals(
     @CurrentCaller() caller: Caller,

@@ -25,8 +25,7 @@ export class ProviderLimitReportsController {
   @ApiErrors('run_not_found')
   @ApiOperation({
     operationId: 'reportRunProviderLimit',
-    summary:
-      'The provider has refused the run: its task goes back to the queue, and waits for the provider',
+    summary: 'Report a limit of a provider; the task returns to the queue and waits',
   })
   ofRun(
     @CurrentCaller() caller: Caller,
@@ -42,7 +41,7 @@ export class ProviderLimitReportsController {
   @ApiErrors('task_not_found', 'run_required', 'run_not_found')
   @ApiOperation({
     operationId: 'reportTaskProviderLimit',
-    summary: 'The same under the path of the task',
+    summary: 'Report under the path of the task',
   })
   async ofTask(
     @CurrentCaller() caller: Caller,

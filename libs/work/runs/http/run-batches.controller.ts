@@ -17,8 +17,7 @@ export class RunBatchesController {
   @ApiOkResponse({ type: CompletionResultsDto })
   @ApiOperation({
     operationId: 'completeRuns',
-    summary:
-      'The work of many runs is done, each judged by itself; can claim the next in the same request',
+    summary: 'Complete many runs, each with its own outcome',
   })
   complete({ caller, body }: HotCall<CompleteRunsDto>) {
     return this.completion.completeMany(caller, body);

@@ -14,7 +14,7 @@ export class RunTokensController {
   @HttpCode(204)
   @Auth({ kinds: ['user', 'api_key', 'agent'], role: 'MEMBER', scope: 'agents:write' })
   @ApiOperation({
-    summary: "Revoke the run's token, within about a second; the run itself goes on",
+    summary: 'Revoke the token of a run within about a second; the run continues',
   })
   @ApiNoContentResponse()
   @ApiErrors('run_not_found')

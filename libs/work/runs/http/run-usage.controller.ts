@@ -26,8 +26,7 @@ export class RunUsageController {
   @ApiErrors('run_not_found')
   @ApiOperation({
     operationId: 'getRunBudget',
-    summary:
-      'Whether the run should go on, before it commits or spends more: advice, which binds nobody',
+    summary: 'Get advice on whether a run should continue within its budgets',
   })
   ofBudget(
     @CurrentCaller() caller: Caller,
@@ -43,7 +42,7 @@ export class RunUsageController {
   @ApiErrors('run_not_found', 'unknown_model', 'usage_report_conflict')
   @ApiOperation({
     operationId: 'reportRunUsage',
-    summary: 'The tokens that the run has used; up to 100 reports, each counted once',
+    summary: 'Report up to 100 usages of tokens, each counted once',
   })
   ofRun(
     @CurrentCaller() caller: Caller,
@@ -59,7 +58,7 @@ export class RunUsageController {
   @ApiErrors('task_not_found', 'run_required', 'unknown_model', 'usage_report_conflict')
   @ApiOperation({
     operationId: 'reportTaskUsage',
-    summary: 'The same under the path of the task',
+    summary: 'Report under the path of the task',
   })
   async ofTask(
     @CurrentCaller() caller: Caller,

@@ -37,7 +37,7 @@ export class RunsController {
   @Post('start')
   @HttpCode(200)
   @ApiOkResponse({ type: ReportOutcomeDto })
-  @ApiOperation({ summary: 'The work has begun' })
+  @ApiOperation({ summary: 'Start a run' })
   start(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
@@ -48,7 +48,7 @@ export class RunsController {
 
   @Patch('progress')
   @ApiOkResponse({ type: ProgressOutcomeDto })
-  @ApiOperation({ operationId: 'reportRunProgress', summary: 'How far the work is' })
+  @ApiOperation({ operationId: 'reportRunProgress', summary: 'Report the progress of a run' })
   progress(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
@@ -61,7 +61,7 @@ export class RunsController {
   @ApiOkResponse({ type: ProgressOutcomeDto })
   @ApiOperation({
     operationId: 'saveRunCheckpoint',
-    summary: 'Save what a later run needs to go on from here',
+    summary: 'Save a checkpoint for a later run',
   })
   checkpoint(
     @CurrentCaller() caller: Caller,
@@ -74,7 +74,7 @@ export class RunsController {
   @Post('logs')
   @HttpCode(202)
   @ApiAcceptedResponse({ type: AddedLogsDto })
-  @ApiOperation({ operationId: 'addRunLogs', summary: 'Log entries, such as output; up to 200' })
+  @ApiOperation({ operationId: 'addRunLogs', summary: 'Add up to 200 log entries' })
   logs(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
@@ -86,7 +86,7 @@ export class RunsController {
   @Post('renew')
   @HttpCode(200)
   @ApiOkResponse({ type: RenewalDto })
-  @ApiOperation({ summary: 'Renew the lease' })
+  @ApiOperation({ summary: 'Renew the lease of a run' })
   @ApiErrors('lease_renewals_exhausted')
   renew(
     @CurrentCaller() caller: Caller,
@@ -99,7 +99,7 @@ export class RunsController {
   @Post('complete')
   @Hot({ body: CompleteRunDto, param: 'runId', status: 200 })
   @ApiOkResponse({ type: CompletionDto })
-  @ApiOperation({ summary: 'The work is done; can claim the next in the same request' })
+  @ApiOperation({ summary: 'Complete a run; the request can claim the next task' })
   complete({ caller, id: runId, body }: HotCall<CompleteRunDto>) {
     return this.completion.complete(reporterOf(caller, runId, body.runId), body);
   }
@@ -107,7 +107,7 @@ export class RunsController {
   @Post('fail')
   @HttpCode(200)
   @ApiOkResponse({ type: ReportOutcomeDto })
-  @ApiOperation({ summary: 'The work has failed; the server decides whether it is tried again' })
+  @ApiOperation({ summary: 'Fail a run; the server decides on a retry' })
   fail(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
@@ -120,7 +120,7 @@ export class RunsController {
   @HttpCode(200)
   @ApiOkResponse({ type: ReportOutcomeDto })
   @ApiOperation({
-    summary: 'Give the task back: unstarted, paused, or because the agent is leaving',
+    summary: 'Release a run that did not finish',
   })
   release(
     @CurrentCaller() caller: Caller,

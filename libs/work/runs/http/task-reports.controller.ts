@@ -39,14 +39,14 @@ export class TaskReportsController {
   @Post('start')
   @HttpCode(200)
   @ApiOkResponse({ type: ReportOutcomeDto })
-  @ApiOperation({ summary: 'The work has begun' })
+  @ApiOperation({ summary: 'Start a run' })
   async start(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: StartRunDto) {
     return this.reports.start(await this.reporter.of(caller, id, body.runId), body);
   }
 
   @Patch('progress')
   @ApiOkResponse({ type: ProgressOutcomeDto })
-  @ApiOperation({ operationId: 'reportTaskProgress', summary: 'How far the work is' })
+  @ApiOperation({ operationId: 'reportTaskProgress', summary: 'Report the progress of a run' })
   async progress(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
@@ -59,7 +59,7 @@ export class TaskReportsController {
   @ApiOkResponse({ type: ProgressOutcomeDto })
   @ApiOperation({
     operationId: 'saveTaskCheckpoint',
-    summary: 'Save what a later run needs to go on from here',
+    summary: 'Save a checkpoint for a later run',
   })
   async checkpoint(
     @CurrentCaller() caller: Caller,
@@ -72,7 +72,7 @@ export class TaskReportsController {
   @Post('logs')
   @HttpCode(202)
   @ApiAcceptedResponse({ type: AddedLogsDto })
-  @ApiOperation({ operationId: 'addTaskLogs', summary: 'Log entries, such as output; up to 200' })
+  @ApiOperation({ operationId: 'addTaskLogs', summary: 'Add up to 200 log entries' })
   async logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: AddLogsDto) {
     return this.reports.logs(await this.reporter.of(caller, id, body.runId), body.entries);
   }
@@ -80,7 +80,7 @@ export class TaskReportsController {
   @Post('renew')
   @HttpCode(200)
   @ApiOkResponse({ type: RenewalDto })
-  @ApiOperation({ summary: 'Renew the lease' })
+  @ApiOperation({ summary: 'Renew the lease of a run' })
   async renew(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: RenewRunDto) {
     return this.reports.renew(await this.reporter.of(caller, id, body.runId), body.leaseSeconds);
   }
@@ -88,7 +88,7 @@ export class TaskReportsController {
   @Post('complete')
   @HttpCode(200)
   @ApiOkResponse({ type: CompletionDto })
-  @ApiOperation({ summary: 'The work is done' })
+  @ApiOperation({ summary: 'Complete the run of a task' })
   async complete(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
@@ -100,7 +100,7 @@ export class TaskReportsController {
   @Post('fail')
   @HttpCode(200)
   @ApiOkResponse({ type: ReportOutcomeDto })
-  @ApiOperation({ summary: 'The work has failed' })
+  @ApiOperation({ summary: 'Fail the run of a task' })
   async fail(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: FailRunDto) {
     return this.reports.fail(await this.reporter.of(caller, id, body.runId), body);
   }
@@ -108,7 +108,7 @@ export class TaskReportsController {
   @Post('release')
   @HttpCode(200)
   @ApiOkResponse({ type: ReportOutcomeDto })
-  @ApiOperation({ summary: 'Give the task back' })
+  @ApiOperation({ summary: 'Release the run of a task' })
   async release(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,

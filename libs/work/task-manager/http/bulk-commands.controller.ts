@@ -20,7 +20,7 @@ export class BulkCommandsController {
   @Idempotent()
   @ApiOperation({
     operationId: 'cancelTasks',
-    summary: 'Cancel the tasks with these ids, or all that pass a filter',
+    summary: 'Cancel tasks by id or by filter',
   })
   cancel(@CurrentCaller() caller: Caller, @Body() body: BulkCommandDto) {
     return this.bulk.run(caller, 'cancel', body);
@@ -32,7 +32,7 @@ export class BulkCommandsController {
   @Idempotent()
   @ApiOperation({
     operationId: 'retryTasks',
-    summary: 'Retry the failed and aborted tasks with these ids, or that pass a filter',
+    summary: 'Retry failed and aborted tasks by id or by filter',
   })
   retry(@CurrentCaller() caller: Caller, @Body() body: BulkCommandDto) {
     return this.bulk.run(caller, 'retry', body);

@@ -24,7 +24,7 @@ export class TaskCommandsController {
   @ApiOkResponse({ type: TaskDto })
   @Versioned()
   @Idempotent()
-  @ApiOperation({ summary: 'Cancel a task; a running one is stopped' })
+  @ApiOperation({ summary: 'Cancel a task and stop its run' })
   cancel(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
@@ -44,7 +44,7 @@ export class TaskCommandsController {
   @Versioned()
   @Idempotent()
   @ApiOperation({
-    summary: 'Pause a task; the agent of a running one puts it down with a checkpoint',
+    summary: 'Pause a task; its agent saves a checkpoint and stops',
   })
   pause(
     @CurrentCaller() caller: Caller,
@@ -64,7 +64,7 @@ export class TaskCommandsController {
   @ApiOkResponse({ type: TaskDto })
   @Versioned()
   @Idempotent()
-  @ApiOperation({ summary: 'Let a paused task go on from its checkpoint' })
+  @ApiOperation({ summary: 'Resume a paused task from its checkpoint' })
   resume(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
@@ -84,7 +84,7 @@ export class TaskCommandsController {
   @Versioned()
   @Idempotent()
   @ApiOperation({
-    summary: 'Put a failed or aborted task back into the queue, with its attempts reset',
+    summary: 'Retry a failed or aborted task with all its attempts',
   })
   retry(
     @CurrentCaller() caller: Caller,
@@ -104,7 +104,7 @@ export class TaskCommandsController {
   @ApiOkResponse({ type: TaskDto })
   @Versioned()
   @Idempotent()
-  @ApiOperation({ summary: 'File a task that has ended' })
+  @ApiOperation({ summary: 'Archive a finished task' })
   archive(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,

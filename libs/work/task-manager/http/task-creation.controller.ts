@@ -23,7 +23,7 @@ export class TaskCreationController {
   @Idempotent()
   @Hot({ body: CreateTaskDto })
   @ApiOperation({
-    summary: 'Create a task; agents and runs create subtasks of the task that they hold',
+    summary: 'Create a task, or a subtask as an agent or run',
   })
   @ApiCreatedResponse({ type: TaskDto })
   @ApiErrors(
@@ -46,7 +46,7 @@ export class TaskCreationController {
   @Hot({ body: CreateTasksDto })
   @ApiOperation({
     operationId: 'createTasks',
-    summary: 'Create up to 1,000 tasks, all or none; they may depend on each other by ref',
+    summary: 'Create up to 1,000 tasks, all or none; they can depend on each other by ref',
   })
   @ApiCreatedResponse({ type: TaskListDto })
   @ApiErrors(

@@ -21,7 +21,7 @@ export class TaskDependenciesController {
   @Versioned()
   @ApiOperation({
     operationId: 'getTaskDependencies',
-    summary: 'Show what a task waits for, and a page of what waits for it',
+    summary: 'List the dependencies of a task and a page of its dependents',
   })
   @ApiOkResponse({ type: TaskDependenciesDto })
   @ApiErrors('task_not_found', 'malformed_cursor')
@@ -33,7 +33,7 @@ export class TaskDependenciesController {
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'getTaskGraph',
-    summary: 'Show all that a task waits for and all that waits for it, directly or through others',
+    summary: 'Get the graph of all direct and indirect dependencies and dependents',
   })
   @ApiOkResponse({ type: TaskGraphDto })
   @ApiErrors('task_not_found')
@@ -47,7 +47,7 @@ export class TaskDependenciesController {
   @Idempotent()
   @ApiOperation({
     operationId: 'addTaskDependencies',
-    summary: 'Make a PENDING task wait for more tasks, or change their policies',
+    summary: 'Add dependencies to a PENDING task, or change their policies',
   })
   @ApiOkResponse({ type: TaskDependenciesDto })
   @ApiErrors(...CHANGE_ERRORS, 'dependency_cycle')
@@ -65,7 +65,7 @@ export class TaskDependenciesController {
   @Versioned()
   @ApiOperation({
     operationId: 'replaceTaskDependencies',
-    summary: 'Replace everything that a PENDING task waits for',
+    summary: 'Replace the dependencies of a PENDING task',
   })
   @ApiOkResponse({ type: TaskDependenciesDto })
   @ApiErrors(...CHANGE_ERRORS, 'dependency_cycle')
@@ -81,7 +81,7 @@ export class TaskDependenciesController {
 
   @Delete(':dependsOnId')
   @Versioned()
-  @ApiOperation({ summary: 'Let a PENDING task no longer wait for another' })
+  @ApiOperation({ summary: 'Remove a dependency of a PENDING task' })
   @ApiOkResponse({ type: TaskDependenciesDto })
   @ApiErrors(...CHANGE_ERRORS, 'dependency_not_found')
   remove(

@@ -39,7 +39,7 @@ export class TaskQueriesController {
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'getThroughput',
-    summary: 'How many tasks complete, and how long they wait and run',
+    summary: 'Get the throughput of tasks',
   })
   @ApiOkResponse({ type: ThroughputDto })
   @ApiErrors('validation_failed')
@@ -49,7 +49,7 @@ export class TaskQueriesController {
 
   @Get('counts')
   @Auth({ scope: 'tasks:read' })
-  @ApiOperation({ operationId: 'getTaskCounts', summary: 'How many tasks wait and run' })
+  @ApiOperation({ operationId: 'getTaskCounts', summary: 'Count the tasks that wait and run' })
   @ApiOkResponse({ type: TaskCountsDto })
   counts(@CurrentCaller() caller: Caller) {
     return this.throughput.counts(caller);

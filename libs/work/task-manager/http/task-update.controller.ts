@@ -43,7 +43,7 @@ export class TaskUpdateController {
   @HttpCode(200)
   @Versioned()
   @Idempotent()
-  @ApiOperation({ summary: 'Let one agent alone take a task, from its next run on; null: any' })
+  @ApiOperation({ summary: 'Assign a task to one agent, or to any agent with null' })
   @ApiOkResponse({ type: TaskDto })
   @ApiErrors('task_not_found', 'agent_not_found', 'agent_terminated')
   @ApiErrors('task_closed', 'version_mismatch')

@@ -27,16 +27,25 @@ export class AgentDto implements AgentView {
   @ApiProperty({ enum: AGENT_STATUSES }) status!: AgentStatus;
   @ApiProperty({
     type: [String],
-    description: 'With `agent:` and its id once a task was assigned to it',
+    description:
+      'The capabilities. They include `agent:` and the id once a task was assigned to the ' +
+      'agent.',
   })
   capabilities!: string[];
-  @ApiProperty({ type: [String], description: 'It takes tasks of these types; empty: of all' })
+  @ApiProperty({
+    type: [String],
+    description: 'The task types that the agent takes. An empty list means all.',
+  })
   taskTypes!: string[];
-  @ApiProperty({ type: [String], description: 'It takes tasks only that require all of these' })
+  @ApiProperty({
+    type: [String],
+    description: 'The agent takes only tasks that require all of these capabilities',
+  })
   dedicatedTo!: string[];
   @ApiProperty() coordinatorEnabled!: boolean;
   @ApiProperty(integer) maxConcurrentTasks!: number;
-  @ApiProperty({ ...integer, description: 'Runs that it holds now' }) liveRuns!: number;
+  @ApiProperty({ ...integer, description: 'The number of runs that the agent holds' })
+  liveRuns!: number;
   @ApiProperty(integer) heartbeatIntervalSeconds!: number;
   @ApiProperty(integer) staleThresholdSeconds!: number;
   @ApiProperty({ type: String, nullable: true }) hostName!: string | null;
@@ -46,16 +55,19 @@ export class AgentDto implements AgentView {
   @ApiProperty(json) metadata!: Record<string, unknown>;
   @ApiProperty({
     type: [String],
-    description: 'The command of the sessions of a push agent; nobody starts that of a pull agent',
+    description:
+      'The command of the sessions of a push agent. The command of a pull agent is stored ' +
+      'but never started.',
   })
   command!: string[];
-  @ApiProperty({ ...json, description: 'Their names, each with "[redacted]"' })
+  @ApiProperty({ ...json, description: 'The names of the secrets, each with "[redacted]"' })
   secrets!: Record<string, string>;
   @ApiProperty({
     ...time,
     nullable: true,
     description:
-      'Its command could not be started: it is given nothing until then, or a registration',
+      'The server could not start the command. It assigns no tasks until this time or the ' +
+      'next registration.',
   })
   restingUntil!: string | null;
   @ApiProperty({ ...time, nullable: true }) lastSeenAt!: string | null;
@@ -67,7 +79,7 @@ export class AgentDto implements AgentView {
   @ApiProperty({ ...id, nullable: true }) createdBy!: string | null;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty(time) updatedAt!: string;
-  @ApiProperty({ ...id, nullable: true, description: 'The process that registered last' })
+  @ApiProperty({ ...id, nullable: true, description: 'The id of the process that registered last' })
   bootId!: string | null;
 }
 
@@ -78,16 +90,23 @@ export class AgentPageDto {
 
 export class AgentHealthDto implements AgentHealth {
   @ApiProperty(id) agentId!: string;
-  @ApiProperty({ enum: HEALTH_STATUSES, description: 'unknown: it has never sent a heartbeat' })
+  @ApiProperty({
+    enum: HEALTH_STATUSES,
+    description: 'The health. `unknown` means that the agent never sent a heartbeat.',
+  })
   status!: HealthStatus;
   @ApiProperty({ enum: AGENT_STATUSES }) agentStatus!: AgentStatus;
   @ApiProperty({ ...time, nullable: true }) lastSeenAt!: string | null;
-  @ApiProperty({ type: Number, nullable: true, description: 'Since it was last seen' })
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'The seconds since the last sign of life',
+  })
   ageSeconds!: number | null;
   @ApiProperty({
     ...time,
     nullable: true,
-    description: 'null until it has sent a heartbeat by itself',
+    description: 'The last heartbeat, or null if the agent sent none itself',
   })
   nextExpectedAt!: string | null;
   @ApiProperty(integer) heartbeatIntervalSeconds!: number;
@@ -119,13 +138,13 @@ export class HeartbeatPageDto {
 }
 
 export class NewAgentTokenDto implements AgentToken {
-  @ApiProperty({ description: 'Shown once.' }) token!: string;
+  @ApiProperty({ description: 'Only this answer shows it.' }) token!: string;
   @ApiProperty(id) agentId!: string;
   @ApiProperty(time) expiresAt!: string;
 }
 
 export class HeartbeatAnswerDto implements HeartbeatAnswer {
   @ApiProperty(time) acknowledgedAt!: string;
-  @ApiProperty({ ...time, description: 'When the next heartbeat should be here' })
+  @ApiProperty({ ...time, description: 'The time at which the next heartbeat is due' })
   nextExpectedAt!: string;
 }

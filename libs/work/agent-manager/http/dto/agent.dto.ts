@@ -28,7 +28,8 @@ export class RegisterAgentDto implements AgentRequest {
   @OneOf(AGENT_MODES, {
     optional: true,
     description:
-      'pull: it claims its tasks itself (default). push: a session is started for each task.',
+      '`pull` (default): the agent claims its tasks. `push`: a gateway starts a session ' +
+      'for each task.',
   })
   mode?: AgentMode;
 
@@ -40,7 +41,7 @@ export class RegisterAgentDto implements AgentRequest {
     maxItems: 100,
     optional: true,
     example: ['typescript', 'nestjs', 'prisma'],
-    description: 'It gets tasks that require none but these.',
+    description: 'The capabilities. The agent gets only tasks that require no others.',
   })
   capabilities?: string[];
 
@@ -49,7 +50,8 @@ export class RegisterAgentDto implements AgentRequest {
     maxItems: 100,
     optional: true,
     example: ['research'],
-    description: 'It gets tasks of these types only; empty: of all (default).',
+    description:
+      'The agent gets only tasks of these types. An empty list (default) means all types.',
   })
   taskTypes?: string[];
 
@@ -59,36 +61,47 @@ export class RegisterAgentDto implements AgentRequest {
     optional: true,
     example: ['gpu'],
     description:
-      'Capabilities of its own for which it is kept free: it gets tasks only that require all of them.',
+      'Capabilities for which the agent is reserved. It gets only tasks that require all ' +
+      'of them.',
   })
   dedicatedTo?: string[];
 
-  @Flag({ optional: true, description: 'Whether the coordinator may assign to it; default true.' })
+  @Flag({
+    optional: true,
+    description: 'Whether the coordinator can assign tasks to the agent; true by default.',
+  })
   coordinatorEnabled?: boolean;
 
-  @Int(1, 1_000, { optional: true, description: 'Runs that it holds at once; default 1.' })
+  @Int(1, 1_000, {
+    optional: true,
+    description: 'The maximum number of runs at once; 1 by default.',
+  })
   maxConcurrentTasks?: number;
 
-  @Int(1, DAY_SECONDS, { optional: true, description: 'Default 30.' })
+  @Int(1, DAY_SECONDS, {
+    optional: true,
+    description: 'The seconds between heartbeats; 30 by default.',
+  })
   heartbeatIntervalSeconds?: number;
 
   @Int(2, 7 * DAY_SECONDS, {
     optional: true,
     description:
-      'Silence after which it is taken for dead; more than the interval. Default 180, or three intervals.',
+      'The seconds without a heartbeat after which the agent counts as dead. They must ' +
+      'exceed the interval; 180 or three intervals by default.',
   })
   staleThresholdSeconds?: number;
 
   @Text({ max: 255, optional: true, nullable: true })
   hostName?: string | null;
 
-  @Text({ max: 255, optional: true, nullable: true, description: 'The same as hostName.' })
+  @Text({ max: 255, optional: true, nullable: true, description: 'Another name of hostName.' })
   hostname?: string | null;
 
   @Text({
     max: 100,
     optional: true,
-    description: 'Not looked at: the path says which agent it is.',
+    description: 'The server ignores it, because the path names the agent.',
   })
   workerId?: string;
 
@@ -104,17 +117,20 @@ export class RegisterAgentDto implements AgentRequest {
   @Id({
     optional: true,
     description:
-      'New at each start of the process that works as the agent: a second one is refused while the first is heard.',
+      "An id that is new at each start of the agent's process. The server refuses a second " +
+      'process while the first one sends heartbeats.',
   })
   bootId?: string;
 
   @Id({
     optional: true,
-    description: 'The process before, where it is known to be over: it need not fall silent first.',
+    description:
+      'The id of the previous process, if it is known to have ended. The server then does ' +
+      'not wait for its heartbeats to stop.',
   })
   previousBootId?: string;
 
-  @JsonObject({ optional: true, description: 'Up to 16 KiB' })
+  @JsonObject({ optional: true, description: 'Metadata of up to 16 KiB' })
   metadata?: Record<string, unknown>;
 
   @TextList({
@@ -123,14 +139,18 @@ export class RegisterAgentDto implements AgentRequest {
     optional: true,
     example: ['node', 'agent.js'],
     description:
-      'The command that the gateway runs for each session of a push agent: an argument vector, never a line for a shell. A push agent must have one; a pull agent’s is kept and started by nobody.',
+      'The command that the gateway runs for each session of a push agent. It is an ' +
+      'argument vector, never a line for a shell. A push agent must have one. The command ' +
+      'of a pull agent is stored but never started.',
   })
   command?: string[];
 
   @Secrets({
     optional: true,
     description:
-      'For the environment of the command: encrypted, given to sessions of the agent, and shown to nobody. Replaces all; a "[redacted]" keeps what it hid.',
+      'Variables for the environment of the command. They are encrypted, given to sessions ' +
+      'of the agent and never shown. The object replaces all secrets; a "[redacted]" keeps ' +
+      'its value.',
     example: { OPENAI_API_KEY: 'sk-…' },
   })
   secrets?: Record<string, string>;
@@ -141,7 +161,7 @@ export class ListAgentsQuery extends PageQuery implements AgentFilter {
   @OneOfList(AGENT_STATUSES, {
     maxItems: AGENT_STATUSES.length,
     optional: true,
-    description: 'One of these: repeated, or with commas.',
+    description: 'Any of these values, repeated or separated by commas.',
   })
   status?: AgentStatus[];
 
@@ -152,7 +172,7 @@ export class ListAgentsQuery extends PageQuery implements AgentFilter {
     item: CAPABILITY,
     maxItems: 20,
     optional: true,
-    description: 'All of these: repeated, or with commas.',
+    description: 'All of these values, repeated or separated by commas.',
   })
   capability?: string[];
 
@@ -162,29 +182,29 @@ export class ListAgentsQuery extends PageQuery implements AgentFilter {
   @Text({
     max: 200,
     optional: true,
-    description: 'Somewhere in the name, in upper or lower case.',
+    description: 'Only agents whose name contains this text, in upper or lower case.',
   })
   name?: string;
 }
 
 export class HeartbeatsQuery extends PageQuery {
-  @Timestamp({ optional: true, description: 'At this time or later.' })
+  @Timestamp({ optional: true, description: 'Only results at this time or later.' })
   from?: string;
 
-  @Timestamp({ optional: true, description: 'Before this time.' })
+  @Timestamp({ optional: true, description: 'Only results before this time.' })
   to?: string;
 }
 
 export class IssueAgentTokenDto {
   @Int(60, 365 * DAY_SECONDS, {
     optional: true,
-    description: 'At most, and by default, AGENT_TOKEN_SECONDS (90 days).',
+    description: 'The lifetime in seconds; AGENT_TOKEN_SECONDS (90 days) at most and by default.',
   })
   expiresInSeconds?: number;
 
   @Flag({
     optional: true,
-    description: 'Refuse all earlier tokens of the agent, and of its runs, from now on.',
+    description: 'Whether to revoke all earlier tokens of the agent and of its runs.',
   })
   rotate?: boolean;
 }

@@ -23,7 +23,8 @@ export class HeartbeatRequestDto implements HeartbeatBody {
   @Transform(({ value }): unknown => (WELL.includes(value) ? 'healthy' : value))
   @OneOf(HEARTBEAT_STATUSES, {
     example: 'healthy',
-    description: 'idle, busy, working and running are taken as healthy.',
+    description:
+      'The state of the agent. `idle`, `busy`, `working` and `running` count as healthy.',
   })
   status!: HeartbeatStatus;
 
@@ -31,7 +32,8 @@ export class HeartbeatRequestDto implements HeartbeatBody {
     optional: true,
     nullable: true,
     description:
-      'Shown with its health. Where the gateway sends no heartbeats, it keeps the lease of that task.',
+      'The current task, which the health shows. If the gateway sends no heartbeats, it ' +
+      'also renews the lease of that task.',
   })
   currentTaskId?: string | null;
 
@@ -47,27 +49,29 @@ export class HeartbeatRequestDto implements HeartbeatBody {
   @Rounded(0, MAX_INTEGER, {
     optional: true,
     nullable: true,
-    description: 'Percent of one core: above 100 when it uses several.',
+    description:
+      'The CPU usage in percent of one core. It exceeds 100 if the agent uses several ' + 'cores.',
   })
   cpuPercent?: number | null;
 
-  @JsonObject({ optional: true, description: 'Up to 16 KiB.' })
+  @JsonObject({ optional: true, description: 'Metadata of up to 16 KiB.' })
   metadata?: Record<string, unknown>;
 
   @Nested(() => AgentMetricsDto, {
     optional: true,
-    description: 'The same as memoryMb and cpuPercent; tasksCompleted goes to the metadata.',
+    description:
+      'Another form of memoryMb and cpuPercent. tasksCompleted becomes part of the ' + 'metadata.',
   })
   metrics?: AgentMetricsDto;
 
   @Text({
     max: 100,
     optional: true,
-    description: 'Not looked at: the path says which agent it is.',
+    description: 'The server ignores it, because the path names the agent.',
   })
   workerId?: string;
 
-  @Text({ max: 100, optional: true, description: "Not looked at: the server's clock counts." })
+  @Text({ max: 100, optional: true, description: 'The server ignores it and uses its own clock.' })
   timestamp?: string;
 }
 

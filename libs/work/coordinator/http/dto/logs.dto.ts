@@ -4,10 +4,10 @@ import type { CoordinatorLogView } from '../../coordinator.service.js';
 import { LOG_LEVELS, type LogLevel } from '../../domain/log-levels.js';
 
 export class CoordinatorLogsQuery extends PageQuery {
-  @Id({ optional: true, description: 'Only of this workspace.' })
+  @Id({ optional: true, description: 'Only entries of this workspace.' })
   workspace?: string;
 
-  @OneOf(LOG_LEVELS, { optional: true, description: 'This level and those above it.' })
+  @OneOf(LOG_LEVELS, { optional: true, description: 'Only entries of this level and above.' })
   level?: LogLevel;
 }
 

@@ -12,14 +12,16 @@ export class RecoveryRequestDto implements RecoveryRequest {
   @Id({
     optional: true,
     description:
-      'The workspace to sweep; all that you may see if left out: for members, their own.',
+      'The workspace to sweep. If it is left out, the sweep covers all workspaces that you ' +
+      'can see; for members, that is their own.',
   })
   workspaceId?: string;
 
   @Flag({
     optional: true,
     description:
-      'All workspaces, whatever X-Workspace-Id names; for operators of the installation only.',
+      'Whether to sweep all workspaces, whatever X-Workspace-Id names. Only operators can ' +
+      'use it.',
   })
   allWorkspaces?: boolean;
 }
@@ -34,6 +36,10 @@ export class RecoveryDto implements RecoveryResult {
   })
   counts!: Record<CounterName, number>;
   @ApiProperty() durationMs!: number;
-  @ApiProperty({ enum: STEP_NAMES, isArray: true, description: 'The other steps ran.' })
+  @ApiProperty({
+    enum: STEP_NAMES,
+    isArray: true,
+    description: 'The steps that failed. The other steps ran.',
+  })
   failedSteps!: StepName[];
 }

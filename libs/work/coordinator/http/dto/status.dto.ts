@@ -9,30 +9,34 @@ class CoordinatorStatsDto {
   @ApiProperty(count) runningTasks!: number;
   @ApiProperty({
     ...count,
-    description: 'Agents that were heard within their threshold, or are not missed.',
+    description: 'Agents whose last sign of life is within their threshold, or that need none.',
   })
   healthyAgents!: number;
   @ApiProperty({
     ...count,
-    description: 'Agents in ERROR, or unresponsive beyond their threshold.',
+    description: 'Agents in ERROR, or whose last sign of life is older than their threshold.',
   })
   staleAgents!: number;
 }
 
 class QueueCountsDto {
-  @ApiProperty({ ...count, description: 'PENDING, and an agent may take them.' }) ready!: number;
-  @ApiProperty({ ...count, description: 'PENDING, and waiting for other tasks.' }) blocked!: number;
-  @ApiProperty({ ...count, description: 'ABORTED, with a time of retry.' }) retrying!: number;
+  @ApiProperty({ ...count, description: 'PENDING tasks that an agent can take.' }) ready!: number;
+  @ApiProperty({ ...count, description: 'PENDING tasks that wait for other tasks.' })
+  blocked!: number;
+  @ApiProperty({ ...count, description: 'ABORTED tasks with a time of retry.' }) retrying!: number;
   @ApiProperty(count) assigned!: number;
   @ApiProperty(count) paused!: number;
 }
 
 class CycleStepDto implements StepView {
   @ApiProperty({ enum: STEP_NAMES }) step!: string;
-  @ApiProperty({ ...count, description: 'Rows moved, of the workspaces that you see.' })
+  @ApiProperty({
+    ...count,
+    description: 'The number of rows that the step changed, in the workspaces that you can see.',
+  })
   moved!: number;
   @ApiProperty() durationMs!: number;
-  @ApiProperty({ type: String, nullable: true, description: 'The code of its failure.' })
+  @ApiProperty({ type: String, nullable: true, description: 'The code of the error, or null.' })
   error!: string | null;
 }
 
@@ -43,10 +47,13 @@ class CoordinatorCycleDto {
 }
 
 export class CoordinatorStatusDto implements CoordinatorStatus {
-  @ApiProperty({ description: 'Whether somebody leads now.' }) active!: boolean;
+  @ApiProperty({ description: 'Whether a server leads now.' }) active!: boolean;
   @ApiProperty({ type: String, nullable: true, example: 'coord-abc123' })
   instanceId!: string | null;
-  @ApiProperty({ type: [String], description: 'The workspaces that you see: yours, or all.' })
+  @ApiProperty({
+    type: [String],
+    description: 'Figures of the workspaces that you can see: yours, or all for operators.',
+  })
   workspaces!: string[];
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   lastHeartbeat!: string | null;

@@ -2,21 +2,23 @@ import { Flag, Id, IdList, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/h
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 
 export class ClaimTasksDto {
-  @Int(1, 50, { optional: true, description: '1 when left out' })
+  @Int(1, 50, { optional: true, description: 'The maximum number of tasks; 1 by default' })
   maxTasks?: number;
 
-  @Id({ optional: true, description: 'This task and no other, if the agent may take it' })
+  @Id({ optional: true, description: 'Only this task, if the agent can take it' })
   taskId?: string;
 
   @Int(0, 30_000, {
     optional: true,
-    description: 'How long to wait for a task, in ms; 0 when left out',
+    description: 'The time to wait for a task in ms; 0 by default',
   })
   waitMs?: number;
 
   @Int(1, 86_400, {
     optional: true,
-    description: "The lease of the runs; when left out, the agent's heartbeats carry it",
+    description:
+      'The lease of the runs in seconds. If it is left out, the heartbeats of the agent ' +
+      'renew the lease.',
   })
   leaseSeconds?: number;
 }
@@ -26,7 +28,8 @@ export class AgentSignalsRequestDto {
     maxItems: 1000,
     optional: true,
     description:
-      'The runs that the agent holds; when left out, all that it holds, those that it claims meanwhile too',
+      'The runs to watch. If they are left out, the server watches all runs of the agent, ' +
+      'including runs that it claims meanwhile.',
   })
   runIds?: string[];
 
@@ -38,7 +41,10 @@ export class TerminateAgentDto {
   @Text({ max: 1000, optional: true, example: 'Manual shutdown' })
   reason?: string;
 
-  @Flag({ optional: true, description: 'Let it finish what it holds; true when left out' })
+  @Flag({
+    optional: true,
+    description: 'Whether the agent finishes its runs first; true by default',
+  })
   graceful?: boolean;
 }
 
@@ -51,6 +57,9 @@ export class AgentTasksQuery extends PageQuery {
   @OneOfList(TASK_STATUSES, { maxItems: TASK_STATUSES.length, optional: true })
   status?: TaskStatus[];
 
-  @OneOf(['true', 'false'], { optional: true, description: 'true: only what it holds now' })
+  @OneOf(['true', 'false'], {
+    optional: true,
+    description: 'true: only tasks that the agent holds now',
+  })
   live?: 'true' | 'false';
 }

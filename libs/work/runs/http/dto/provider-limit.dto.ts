@@ -20,7 +20,8 @@ export class ReportProviderLimitDto extends RunReportDto implements ProviderLimi
     example: 'anthropic',
     pattern: PROVIDER,
     description:
-      'May be left out for models of Anthropic, OpenAI and Google; where it is not known, the task alone waits',
+      'The provider. It can be left out for models of Anthropic, OpenAI and Google. If it ' +
+      'is unknown, only this task waits.',
   })
   provider?: string;
 
@@ -29,17 +30,17 @@ export class ReportProviderLimitDto extends RunReportDto implements ProviderLimi
     optional: true,
     example: 'claude-sonnet-4-6',
     pattern: MODEL_NAME,
-    description: 'When left out, the model that the run was given',
+    description: 'The model; the model of the run by default',
   })
   model?: string;
 
   @Flag({
     optional: true,
-    description: 'All models of the provider are refused, and not this one alone',
+    description: 'Whether the provider refuses all its models, not only this one',
   })
   allModels?: boolean;
 
-  @OneOf(LIMIT_KINDS, { optional: true, description: 'rate_limited, when left out' })
+  @OneOf(LIMIT_KINDS, { optional: true, description: 'The reason; rate_limited by default' })
   kind?: LimitKind;
 
   @Int(1, MAX_LIMIT_SECONDS, {
@@ -51,28 +52,31 @@ export class ReportProviderLimitDto extends RunReportDto implements ProviderLimi
   @Timestamp({
     optional: true,
     description:
-      'Until when it refuses; at most 7 days count, and one that has passed only releases the run',
+      'The time until which the provider refuses, at most 7 days from now. A time in the ' +
+      'past only releases the run.',
   })
   until?: string;
 
   @Text({
     max: 500,
     optional: true,
-    description: 'What the provider said, for the log of the task',
+    description: 'The message of the provider, for the log of the task',
   })
   message?: string;
 
   @JsonObject({
     optional: true,
-    description: 'The state that a later run needs to go on from here',
+    description: 'The state from which a later run resumes',
   })
   checkpointData?: Record<string, unknown>;
 }
 
 export class ProviderLimitOutcomeDto extends ReportOutcomeDto implements ProviderLimitOutcome {
-  @ShownIdOrNull({ description: 'null: nothing is closed for the report' })
+  @ShownIdOrNull({ description: 'The id of the limit. It is null if the report creates none.' })
   limitId!: string | null;
 
-  @ShownTimeOrNull({ description: 'Until when the provider is left alone' })
+  @ShownTimeOrNull({
+    description: 'The time until which the server hands out no tasks for the provider',
+  })
   until!: Date | null;
 }

@@ -38,39 +38,54 @@ export class ProgressOutcomeDto {
 }
 
 export class AddedLogsDto {
-  @ShownInt({ description: 'How many entries were kept' }) accepted!: number;
+  @ShownInt({ description: 'The number of stored entries' }) accepted!: number;
 }
 
 export class RenewalDto {
   @ShownTime() leaseExpiresAt!: string;
-  @ShownInt({ description: 'How often the lease has been renewed by hand' }) renewals!: number;
+  @ShownInt({ description: 'The number of renewals by request' }) renewals!: number;
 }
 
 class TaskAnswerDto implements TaskAnswer {
   @ShownId() questionId!: string;
   @ShownText() prompt!: string;
-  @ShownText({ description: 'Secrets included' }) answer!: string;
+  @ShownText({ description: 'The answer, including its secrets' }) answer!: string;
   @ShownTextOrNull({ example: 'user:0198c5a0-4444-7000-8000-000000000001' })
   answeredBy!: string | null;
-  @ShownFlag({ description: 'Nobody answered, and this is the default' }) byDefault!: boolean;
+  @ShownFlag({ description: 'Whether nobody answered and this is the default' })
+  byDefault!: boolean;
   @ShownTime() answeredAt!: string;
 }
 
 class ClaimedRunDto {
   @ShownId() id!: string;
-  @ShownInt({ description: 'Counts the runs of the task' }) generation!: number;
+  @ShownInt({ description: 'The number of the run within its task' }) generation!: number;
   @ShownTime() leaseExpiresAt!: string;
-  @ShownTimeOrNull({ description: "The end of the task's timeoutSeconds; complete it before" })
+  @ShownTimeOrNull({
+    description: "The end of the task's timeoutSeconds. Complete the task before this time.",
+  })
   deadlineAt!: string | null;
-  @ShownTextOrNull({ ...MODEL, description: 'What it is to use; null: nobody has chosen one' })
+  @ShownTextOrNull({
+    ...MODEL,
+    description: 'The model that the run uses, or null if none was chosen',
+  })
   model!: string | null;
-  @ApiProperty({ type: String, enum: MODEL_TIERS, nullable: true, description: 'Of the model' })
+  @ApiProperty({
+    type: String,
+    enum: MODEL_TIERS,
+    nullable: true,
+    description: 'The provider of the model',
+  })
   modelTier!: ModelTier | null;
-  @ShownText({ description: 'A token for this run alone, to hand to what executes it' })
+  @ShownText({
+    description: 'A token for this run only. Give it to the process that executes the run.',
+  })
   token!: string;
   @ShownTextOrNull({
     example: '00-4bf92f3577b34da6a3ce929d0e0e4736-bcceb302099a8057-01',
-    description: 'Of its span (W3C Trace Context), for what it asks others; null: it is not traced',
+    description:
+      "The W3C Trace Context of the run's span, for requests to other systems. It is null " +
+      'if the run is not traced.',
   })
   traceparent!: string | null;
 }
@@ -81,16 +96,16 @@ class ClaimedWorkDto {
   @ShownTextOrNull() description!: string | null;
   @ShownText({ example: 'development' }) taskType!: string;
   @ShownInt({ description: '1 to 10, 10 first' }) priority!: number;
-  @ShownJson({ description: 'As it was given, secrets included' }) inputContext!: unknown;
-  @ShownJson({ description: 'The checkpoint of the run before' }) checkpointData!: unknown;
+  @ShownJson({ description: 'The input of the task, including secrets' }) inputContext!: unknown;
+  @ShownJson({ description: 'The checkpoint of the previous run' }) checkpointData!: unknown;
   @ShownJson() metadata!: unknown;
   @ApiProperty({
     type: [TaskAnswerDto],
-    description: 'To its questions, the latest 20, the oldest first',
+    description: 'The latest 20 answers to questions of the task, the oldest first',
   })
   answers!: TaskAnswer[];
   @ShownJson({
-    description: 'Variables for the environment of what executes it: secrets',
+    description: 'Secret variables for the environment of the process that executes the run',
     additionalProperties: { type: 'string' },
   })
   secrets!: unknown;
@@ -109,10 +124,17 @@ export class ClaimedTaskDto implements Sent<ClaimedTask> {
 }
 
 export class ClaimDto {
-  @ApiProperty({ type: [ClaimedTaskDto], description: 'Empty when there was none in time' })
+  @ApiProperty({
+    type: [ClaimedTaskDto],
+    description: 'The claimed tasks. The list is empty if no task came in time.',
+  })
   tasks!: ClaimedTaskDto[];
 
-  @ApiProperty({ enum: NOTHING_CLAIMED, required: false, description: 'Why there is none' })
+  @ApiProperty({
+    enum: NOTHING_CLAIMED,
+    required: false,
+    description: 'The reason why there is no task',
+  })
   reason?: NothingClaimed;
 }
 
@@ -120,7 +142,7 @@ export class CompletionDto extends ReportOutcomeDto {
   @ApiProperty({
     type: [ClaimedTaskDto],
     required: false,
-    description: 'Where `claimNext` asked for it',
+    description: 'The tasks that `claimNext` claimed',
   })
   claimed?: ClaimedTaskDto[];
 }
@@ -131,13 +153,17 @@ class CompletionProblemDto extends OmitType(Problem, ['instance', 'requestId'] a
 export class CompletionResultDto {
   @ShownId() runId!: string;
 
-  @ApiProperty({ type: ReportOutcomeDto, required: false, description: 'Where it was accepted' })
+  @ApiProperty({
+    type: ReportOutcomeDto,
+    required: false,
+    description: 'The outcome, if the server accepted the completion',
+  })
   outcome?: ReportOutcomeDto;
 
   @ApiProperty({
     type: CompletionProblemDto,
     required: false,
-    description: 'Why it was not, as a request of its own would have been answered',
+    description: 'The error, as the server would answer a request of its own',
   })
   problem?: CompletionProblemDto;
 }
@@ -149,7 +175,7 @@ export class CompletionResultsDto {
   @ApiProperty({
     type: [ClaimedTaskDto],
     required: false,
-    description: 'Where `claimNext` asked for it',
+    description: 'The tasks that `claimNext` claimed',
   })
   claimed?: ClaimedTaskDto[];
 }
@@ -157,19 +183,21 @@ export class CompletionResultsDto {
 class RunSignalDto implements RunSignal {
   @ShownId() runId!: string;
   @ShownOneOf(['stop', 'pause', 'warn'], {
-    description: 'warn: it seems to hang, and is aborted unless its agent reports progress',
+    description:
+      'The signal. `warn`: the run seems to hang. The server aborts it unless its agent ' +
+      'reports progress.',
   })
   action!: RunSignal['action'];
   @ShownText() reason!: string;
-  @ShownInt({ description: 'Between SIGTERM and SIGKILL' }) graceSeconds!: number;
+  @ShownInt({ description: 'The seconds between SIGTERM and SIGKILL' }) graceSeconds!: number;
 }
 
 export class AgentSignalsDto implements SignalsAnswer {
-  @ShownFlag({ description: 'Take no new work, and leave when what you hold is finished' })
+  @ShownFlag({ description: 'Whether to claim no new tasks and leave after the current runs' })
   drain!: boolean;
   @ApiProperty({
     type: [RunSignalDto],
-    description: 'Those of the runs that are not to go on, or seem to hang',
+    description: 'The runs that must stop or pause, or that seem to hang',
   })
   runs!: RunSignalDto[];
 }

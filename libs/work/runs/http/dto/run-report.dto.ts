@@ -23,7 +23,7 @@ const EVENT_OF_THEIRS = {
 
 /** Reports at /agent-tasks/:id name their run here, unless a run token names it. */
 export class RunReportDto {
-  @Id({ optional: true, description: 'The run that reports; a run token implies it' })
+  @Id({ optional: true, description: 'The run that reports. A run token implies it.' })
   runId?: string;
 }
 
@@ -44,7 +44,7 @@ export class ReportProgressDto extends RunReportDto {
 
   @JsonObject({
     optional: true,
-    description: 'The state that a later run needs to go on from here',
+    description: 'The state from which a later run resumes',
   })
   checkpointData?: Record<string, unknown>;
 
@@ -64,7 +64,7 @@ export class LogLineDto {
   @Text({
     max: 100,
     optional: true,
-    description: 'output, when left out',
+    description: 'The event; output by default',
     pattern: EVENT_OF_THEIRS,
   })
   event?: string;
@@ -75,7 +75,7 @@ export class LogLineDto {
   @JsonObject({ optional: true })
   details?: Record<string, unknown>;
 
-  @Timestamp({ optional: true, description: 'When it happened, by the clock of the agent' })
+  @Timestamp({ optional: true, description: 'The time of the event by the clock of the agent' })
   at?: string;
 }
 
@@ -104,13 +104,13 @@ export class CompleteRunDto extends RunReportDto {
   @NestedList(() => UsageReportDto, {
     maxItems: MAX_REPORTS,
     optional: true,
-    description: 'What was used and not reported before',
+    description: 'The usage that was not reported before',
   })
   usage?: UsageReportDto[];
 
   @Nested(() => ClaimNextDto, {
     optional: true,
-    description: 'Claim the next tasks in the same request; with the token of the agent only',
+    description: 'Claims the next tasks in the same request. It requires the token of the agent.',
   })
   claimNext?: ClaimNextDto;
 }
@@ -128,7 +128,7 @@ export class RunCompletionDto {
   @NestedList(() => UsageReportDto, {
     maxItems: MAX_REPORTS,
     optional: true,
-    description: 'What was used and not reported before',
+    description: 'The usage that was not reported before',
   })
   usage?: UsageReportDto[];
 }
@@ -139,7 +139,7 @@ export class CompleteRunsDto {
 
   @Nested(() => ClaimNextDto, {
     optional: true,
-    description: 'Claim the next tasks in the same request',
+    description: 'Claims the next tasks in the same request',
   })
   claimNext?: ClaimNextDto;
 }
@@ -162,7 +162,7 @@ export class RunErrorDto {
 
   @Flag({
     optional: true,
-    description: 'Whether another attempt could go better; else the class decides',
+    description: 'Whether another attempt could succeed. Without it, the class decides.',
   })
   retryable?: boolean;
 }

@@ -11,7 +11,11 @@ export const MODEL_NAME = {
 export const MAX_REPORTS = 100;
 
 export class UsageReportDto implements UsageReport {
-  @Text({ max: 100, description: 'Its own name for the report: the same again is counted once' })
+  @Text({
+    max: 100,
+    description:
+      'The id that the agent gives the report. The server counts a repeated report once.',
+  })
   id!: string;
 
   @Text({ max: 100, example: 'claude-sonnet-4', pattern: MODEL_NAME })
@@ -35,7 +39,7 @@ export class UsageReportDto implements UsageReport {
   @Usd({
     max: ABSURD_USD,
     optional: true,
-    description: 'By the reporter’s own reckoning: kept, and counted nowhere',
+    description: "The cost by the agent's own calculation. It is stored, but no budget counts it.",
   })
   costUsd?: string | number;
 }

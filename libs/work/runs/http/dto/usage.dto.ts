@@ -37,38 +37,44 @@ export class BudgetStandingDto implements BudgetStanding {
 const advice = {
   enum: ADVICE,
   description:
-    'warn: more than 90 % of a budget is consumed; stop: all of one whose policy is not `finish`',
+    'The advice. `warn`: more than 90 % of a budget is consumed. `stop`: a budget whose ' +
+    'policy is not `finish` is used up.',
 };
 
 export class UsageOutcomeDto implements UsageOutcome {
   @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
-  @ApiProperty({ type: 'integer', description: 'Reports that were counted' }) accepted!: number;
-  @ApiProperty({ type: 'integer', description: 'Reports that were known already' })
+  @ApiProperty({ type: 'integer', description: 'The number of counted reports' }) accepted!: number;
+  @ApiProperty({ type: 'integer', description: 'The number of reports that were known already' })
   repeated!: number;
   @ApiProperty(advice) advice!: Advice;
-  @ApiProperty({ type: [BudgetStandingDto], description: 'Those that cover the run now' })
+  @ApiProperty({ type: [BudgetStandingDto], description: 'The budgets that cover the run now' })
   budgets!: BudgetStandingDto[];
 }
 
 export class RunBudgetQuery {
   @Int(0, 1_000_000_000, {
     optional: true,
-    description: 'The lines that the commit changes: then `efficiency` judges what they took',
+    description:
+      'The number of lines that the commit changes. With it, the answer includes ' +
+      '`efficiency`.',
   })
   linesChanged?: number;
 }
 
 export class EfficiencyDto implements Efficiency {
   @ApiProperty({ type: 'integer' }) linesChanged!: number;
-  @ApiProperty({ ...tokens, description: '150 a line' }) expectedTokens!: string;
+  @ApiProperty({ ...tokens, description: 'The expected tokens: 150 per line' })
+  expectedTokens!: string;
   @ApiProperty({
     type: Number,
     nullable: true,
     example: 0.72,
-    description: 'expectedTokens by taskUsedTokens; null when nothing is used',
+    description: 'expectedTokens divided by taskUsedTokens. It is null if nothing was used.',
   })
   ratio!: number | null;
-  @ApiProperty({ description: 'false: a ratio below 0.5; the advice is `warn` then at least' })
+  @ApiProperty({
+    description: 'Whether the ratio is at least 0.5. If not, the advice is `warn` at least.',
+  })
   isEfficient!: boolean;
 }
 
@@ -76,20 +82,25 @@ export class RunBudgetDto implements RunBudgetView {
   @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
   @ApiProperty({ type: String, format: 'uuid' }) taskId!: string;
   @ApiProperty() isLive!: boolean;
-  @ApiProperty({ ...tokens, description: 'Of its task' }) estimatedTokens!: string;
+  @ApiProperty({ ...tokens, description: 'The estimated tokens of the task' })
+  estimatedTokens!: string;
   @ApiProperty({
     ...tokens,
-    description: 'What it holds of each budget that covered it when it was handed out',
+    description: 'The tokens that the run holds of each budget that covers it',
   })
   heldTokens!: string;
   @ApiProperty(tokens) usedTokens!: string;
-  @ApiProperty({ example: '0.042', description: 'In USD, by the prices of the models' })
+  @ApiProperty({ example: '0.042', description: 'The cost in USD, by the prices of the models' })
   usedCostUsd!: string;
-  @ApiProperty({ ...tokens, description: 'By all runs of its task' }) taskUsedTokens!: string;
+  @ApiProperty({ ...tokens, description: 'The tokens that all runs of the task used' })
+  taskUsedTokens!: string;
   @ApiProperty(advice) advice!: Advice;
-  @ApiProperty({ description: 'The reason, for people', example: 'No budget covers it: go on.' })
+  @ApiProperty({
+    description: 'The reason, as a sentence for people',
+    example: 'No budget covers it: go on.',
+  })
   message!: string;
   @ApiProperty({ type: EfficiencyDto, nullable: true }) efficiency!: EfficiencyDto | null;
-  @ApiProperty({ type: [BudgetStandingDto], description: 'Those that cover the run now' })
+  @ApiProperty({ type: [BudgetStandingDto], description: 'The budgets that cover the run now' })
   budgets!: BudgetStandingDto[];
 }

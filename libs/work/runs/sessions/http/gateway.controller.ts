@@ -35,7 +35,7 @@ export class GatewayController {
   @ApiOkResponse({ type: GatewayHeartbeatAnswerDto })
   @ApiOperation({
     operationId: 'sendGatewayHeartbeat',
-    summary: 'A gateway is there, and these are its sessions',
+    summary: 'Send a heartbeat of a gateway with its sessions',
   })
   heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayHeartbeatRequestDto) {
     return this.heartbeats.heartbeat(requireSelf(request, body));
@@ -46,7 +46,7 @@ export class GatewayController {
   @ApiOkResponse({ type: SessionReportResultsDto })
   @ApiOperation({
     operationId: 'reportSessions',
-    summary: 'Report events of sessions: started, exited, never started',
+    summary: 'Report sessions that started, exited or failed to start',
   })
   sessions(@Req() request: GatewayRequest, @Body() body: ReportSessionsDto) {
     const { gatewayId, reports } = requireSelf(request, body);
@@ -58,7 +58,7 @@ export class GatewayController {
   @ApiOkResponse({ type: GatewaySignalsDto })
   @ApiOperation({
     operationId: 'getGatewaySignals',
-    summary: 'The sessions that must stop or pause; waits until there are some',
+    summary: 'Wait for sessions that must stop or pause',
   })
   signals(
     @Req() request: GatewayRequest,

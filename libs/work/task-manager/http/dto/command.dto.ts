@@ -12,7 +12,7 @@ export class TaskCommandDto {
 export class CancelTaskDto extends TaskCommandDto {
   @Flag({
     optional: true,
-    description: 'Its subtasks, and everything that depends on it, are cancelled with it',
+    description: 'Whether to cancel its subtasks and all tasks that depend on it, too',
   })
   cascade?: boolean;
 }
@@ -29,8 +29,11 @@ export class BulkCommandDto extends TaskCommandDto {
 }
 
 export class BulkResultDto implements BulkResult {
-  @ShownInt({ description: 'How many tasks were named or matched' }) matched!: number;
+  @ShownInt({ description: 'The number of tasks that the ids name or the filter matches' })
+  matched!: number;
   @ShownInt() changed!: number;
-  @ShownInt({ description: 'Tasks that were there already, or that may not go there' })
+  @ShownInt({
+    description: 'The number of tasks that were in this state already or cannot reach it',
+  })
   skipped!: number;
 }

@@ -32,7 +32,10 @@ function Dependencies(options: { minItems: number }): PropertyDecorator {
         value.length <= MAX_DEPENDENCIES,
       schema: { ...SCHEMA, minItems: options.minItems } as Parameters<typeof field>[0]['schema'],
     },
-    { description: 'Ids, or objects with a policy for a task that does not complete.' },
+    {
+      description:
+        'Ids of tasks, or objects with an id and a policy for a task that does not complete.',
+    },
   );
 }
 
@@ -50,7 +53,7 @@ export class GraphQuery {
   @Int(1, 500, {
     optional: true,
     description:
-      'How many tasks are shown on each side at most, the task among them; 100 unless given',
+      'The maximum number of tasks on each side, including the task itself; 100 by default',
   })
   limit: number = 100;
 }

@@ -8,17 +8,23 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
   @OneOfList(TASK_STATUSES, {
     maxItems: TASK_STATUSES.length,
     optional: true,
-    description: 'One of these: repeated, or with commas.',
+    description: 'Any of these values, repeated or separated by commas.',
   })
   status?: TaskStatus[];
 
   @Int(1, 10, { optional: true })
   priority?: number;
 
-  @Int(1, 10, { optional: true, description: 'At least; `priority>=8` is the same.' })
+  @Int(1, 10, {
+    optional: true,
+    description: 'Only tasks with at least this priority. `priority>=8` is the same.',
+  })
   priorityGte?: number;
 
-  @Int(1, 10, { optional: true, description: 'At most; `priority<=3` is the same.' })
+  @Int(1, 10, {
+    optional: true,
+    description: 'Only tasks with at most this priority. `priority<=3` is the same.',
+  })
   priorityLte?: number;
 
   @TextList({
@@ -26,19 +32,19 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
     minItems: 1,
     maxItems: 20,
     optional: true,
-    description: 'All of these: repeated, or with commas.',
+    description: 'All of these values, repeated or separated by commas.',
   })
   tags?: string[];
 
-  @Id({ optional: true, description: 'The agent of the live run, or of the last one.' })
+  @Id({ optional: true, description: 'The agent of the live run or of the last one.' })
   agentId?: string;
 
-  @Id({ optional: true, description: 'The task whose run has created it.' })
+  @Id({ optional: true, description: 'Only subtasks of this task.' })
   parentTaskId?: string;
 
   @Flag({
     optional: true,
-    description: 'Those that wait for an answer to their question, or do not',
+    description: 'true: only tasks that wait for an answer. false: only tasks that do not.',
   })
   waitsForAnswer?: boolean;
 
@@ -54,37 +60,42 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
   @Text({
     max: 200,
     optional: true,
-    description: 'Somewhere in the title or the description, in upper or lower case.',
+    description:
+      'Only tasks whose title or description contains this text, in upper or lower case.',
   })
   text?: string;
 
-  @Timestamp({ optional: true, description: 'At this time or later.' })
+  @Timestamp({ optional: true, description: 'Only results at this time or later.' })
   createdAfter?: string;
 
-  @Timestamp({ optional: true, description: 'Before this time.' })
+  @Timestamp({ optional: true, description: 'Only results before this time.' })
   createdBefore?: string;
 
-  @Timestamp({ optional: true, description: 'At this time or later.' })
+  @Timestamp({ optional: true, description: 'Only results at this time or later.' })
   updatedAfter?: string;
 
-  @Timestamp({ optional: true, description: 'Before this time.' })
+  @Timestamp({ optional: true, description: 'Only results before this time.' })
   updatedBefore?: string;
 }
 
 export class TaskLogsQuery extends PageQuery {
-  @OneOf(LOG_LEVELS, { optional: true, description: 'This level and those above it.' })
+  @OneOf(LOG_LEVELS, { optional: true, description: 'Only entries of this level and above.' })
   level?: LogLevel;
 
   @Text({ max: 100, optional: true, example: 'state_transition' })
   event?: string;
 
-  @OneOf(['desc', 'asc'], { optional: true, description: 'desc, the newest first, when left out.' })
+  @OneOf(['desc', 'asc'], {
+    optional: true,
+    description: 'The order; `desc`, the newest first, by default.',
+  })
   order?: 'asc' | 'desc';
 
   @OneOf(['true', 'false'], {
     optional: true,
     description:
-      'true: the oldest first, up to two seconds ago, and `nextCursor` is good for what comes after.',
+      'true: the oldest entries first, up to two seconds ago. `nextCursor` then reads ' +
+      'later entries.',
   })
   follow?: 'true' | 'false';
 }

@@ -30,20 +30,20 @@ import {
 } from './shown.js';
 
 const TOKENS = { example: '8970' };
-const NEXT = { description: 'null on the last page' };
+const NEXT = { description: 'The cursor of the next page, or null on the last page' };
 
 /** One attempt of a task by one agent. */
 export class RunDto implements RunView {
   @ShownId() id!: string;
   @ShownId() taskId!: string;
   @ShownId() agentId!: string;
-  @ShownInt({ description: 'Counts the runs of the task' }) generation!: number;
+  @ShownInt({ description: 'The number of the run within its task' }) generation!: number;
   @ShownOneOf(RUN_STATES) state!: RunState;
   @ShownInt() version!: number;
   @ShownTextOrNull() sessionKey!: string | null;
   @ShownInt() leaseSeconds!: number;
   @ShownTime() leaseExpiresAt!: string;
-  @ShownFlag({ description: 'The heartbeats of its agent carry the lease' })
+  @ShownFlag({ description: 'Whether the heartbeats of the agent renew the lease' })
   leaseByHeartbeat!: boolean;
   @ShownInt() renewals!: number;
   @ShownTimeOrNull() deadlineAt!: string | null;
@@ -61,25 +61,28 @@ export class RunDto implements RunView {
   @ShownTimeOrNull() staleAt!: string | null;
   @ShownTimeOrNull() endedAt!: string | null;
   @ShownTime() lastReportAt!: string;
-  @ShownTimeOrNull({ description: 'The time of its last progress or checkpoint' })
+  @ShownTimeOrNull({ description: 'The time of the last progress or checkpoint' })
   lastProgressAt!: string | null;
-  @ShownTimeOrNull({ description: 'It seems to hang, and its agent was told' })
+  @ShownTimeOrNull({
+    description: 'The time at which the server warned the agent of a run that seems to hang',
+  })
   hungWarnedAt!: string | null;
-  @ShownIds({ description: 'The budgets that covered it when it was handed out' })
+  @ShownIds({ description: 'The budgets that covered the run at its start' })
   budgetIds!: string[];
-  @ShownText({ ...TOKENS, description: 'What it still holds of each of them while it lives' })
+  @ShownText({ ...TOKENS, description: 'The tokens that the live run still holds of each budget' })
   heldTokens!: string;
   @ShownTextOrNull({
     ...TOKENS,
-    description: 'What its task was expected to use; null without budgets',
+    description: 'The tokens that the task was estimated to use. It is null without budgets.',
   })
   estimatedTokens!: string | null;
   @ShownText(TOKENS) usedTokens!: string;
-  @ShownText({ example: '0.042', description: 'In USD, by the prices of the models' })
+  @ShownText({ example: '0.042', description: 'The cost in USD, by the prices of the models' })
   usedCostUsd!: string;
   @ShownTextOrNull({
     example: 'claude-sonnet-4-6',
-    description: "What it is to use: its agent's, or what the workspace's routing chose",
+    description:
+      "The model of the run: the model of its agent, or the choice of the workspace's " + 'routing',
   })
   model!: string | null;
 }
@@ -96,7 +99,7 @@ export class TaskLogActorDto {
 
 /** One entry of a task's log. */
 export class TaskLogEntryDto implements LogView {
-  @ShownText({ example: '88123', description: 'Rises within a task; a 64-bit number.' })
+  @ShownText({ example: '88123', description: 'A 64-bit number that rises within a task.' })
   id!: string;
   @ShownId() taskId!: string;
   @ShownIdOrNull() runId!: string | null;
@@ -105,12 +108,12 @@ export class TaskLogEntryDto implements LogView {
   @ShownText({ example: 'state_transition' }) event!: string;
   @ShownText({
     example: 'task_assigned',
-    description: 'A transition by where it led to; all else by its event',
+    description: 'The action. A transition is named by its new state, all else by its event.',
   })
   action!: string;
   @ShownTextOrNull() message!: string | null;
   @ShownJson() details!: unknown;
-  @ShownIntOrNull({ description: 'The version that it brought the task to' })
+  @ShownIntOrNull({ description: 'The version of the task after this entry' })
   taskVersion!: number | null;
   @ShownTextOrNull() previousStatus!: string | null;
   @ShownTextOrNull() newStatus!: string | null;
@@ -123,7 +126,9 @@ export class TaskLogEntryDto implements LogView {
 export class TaskLogPageDto implements Page<LogView> {
   @ApiProperty({ type: [TaskLogEntryDto] }) items!: TaskLogEntryDto[];
   @ShownTextOrNull({
-    description: 'null on the last page; with follow=true, null only while there is no entry',
+    description:
+      'The cursor of the next page, or null on the last page. With follow=true it is null ' +
+      'only while there is no entry.',
   })
   nextCursor!: string | null;
 }
@@ -133,7 +138,8 @@ export class RelatedTaskDto implements NeighbourView {
   @ShownText() title!: string;
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
   @ShownOneOf(DEPENDENCY_POLICIES) policy!: DependencyPolicy;
-  @ShownFlag({ description: 'It no longer holds the waiting task back' }) settled!: boolean;
+  @ShownFlag({ description: 'Whether the dependency no longer blocks the waiting task' })
+  settled!: boolean;
   @ShownTimeOrNull() settledAt!: string | null;
   @ShownTime() createdAt!: string;
 }
@@ -144,10 +150,14 @@ export class TaskDependenciesDto implements DependenciesView {
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
   @ShownInt() unmetDependencies!: number;
   @ApiProperty({ type: [RelatedTaskDto] }) dependsOn!: RelatedTaskDto[];
-  @ApiProperty({ type: [RelatedTaskDto], description: 'A page of them' })
+  @ApiProperty({
+    type: [RelatedTaskDto],
+    description: 'A page of the tasks that wait for this one',
+  })
   blocks!: RelatedTaskDto[];
-  @ShownTextOrNull({ description: 'For the next page of `blocks`' }) nextCursor!: string | null;
-  @ShownInt({ description: 'The version of the task; for If-Match' }) version!: number;
+  @ShownTextOrNull({ description: 'The cursor of the next page of `blocks`' }) nextCursor!:
+    string | null;
+  @ShownInt({ description: 'The version of the task, for If-Match' }) version!: number;
 }
 
 export class GraphTaskDto implements GraphTaskView {
@@ -160,15 +170,22 @@ export class GraphEdgeDto implements GraphEdgeView {
   @ShownId({ description: 'The task that waits' }) taskId!: string;
   @ShownId() dependsOnId!: string;
   @ShownOneOf(DEPENDENCY_POLICIES) policy!: DependencyPolicy;
-  @ShownFlag({ description: 'It no longer holds the waiting task back' }) settled!: boolean;
+  @ShownFlag({ description: 'Whether the dependency no longer blocks the waiting task' })
+  settled!: boolean;
 }
 
 /** A task with everything that it waits for and that waits for it, directly or through others. */
 export class TaskGraphDto implements TaskGraphView {
   @ShownId() taskId!: string;
-  @ApiProperty({ type: [GraphTaskDto], description: 'The task itself among them' })
+  @ApiProperty({
+    type: [GraphTaskDto],
+    description: 'The tasks of the graph, including the task itself',
+  })
   tasks!: GraphTaskDto[];
-  @ApiProperty({ type: [GraphEdgeDto], description: 'Between these tasks; 2,000 at most' })
+  @ApiProperty({
+    type: [GraphEdgeDto],
+    description: 'The edges between these tasks, at most 2,000',
+  })
   edges!: GraphEdgeDto[];
-  @ShownFlag({ description: 'There are more tasks or edges than these' }) truncated!: boolean;
+  @ShownFlag({ description: 'Whether the graph has more tasks or edges' }) truncated!: boolean;
 }

@@ -52,18 +52,18 @@ import {
 export class DependencyDto implements DependencyView {
   @ShownId() taskId!: string;
   @ShownOneOf(DEPENDENCY_POLICIES) policy!: DependencyPolicy;
-  @ShownFlag({ description: 'It no longer holds the task back' }) settled!: boolean;
+  @ShownFlag({ description: 'Whether the dependency no longer blocks the task' }) settled!: boolean;
 }
 
 const REDACTED = 'Secrets in it are shown as "[redacted]", but to the run that holds the task';
 
 const SECRETS =
-  'For the environment of what executes the task: encrypted, given to its run, and shown to nobody.';
+  'Variables for the environment of the run. They are encrypted, given to the run and never shown.';
 
 const COMPLEXITY =
-  '1 to 100, by which the tokens that it uses are estimated: 1794 a point, times what was learned of such tasks';
+  'The complexity from 1 to 100. The server estimates 1794 tokens a point, times a learned factor.';
 const ESTIMATE =
-  'What it will use. When left out: estimated by estimatedComplexity, else by what such tasks used';
+  'The expected tokens. By default the server estimates them by complexity or by similar tasks';
 
 /** A task, as every route that answers one shows it. */
 export class TaskDto implements TaskView {
@@ -76,43 +76,45 @@ export class TaskDto implements TaskView {
   @ShownInt({ description: '1 to 10, 10 first' }) priority!: number;
   @ShownIdOrNull() projectId!: string | null;
   @ShownIdOrNull() milestoneId!: string | null;
-  @ShownIdOrNull({ description: 'The agent of the live run, or of the last one' }) agentId!:
+  @ShownIdOrNull({ description: 'The agent of the live run or of the last one' }) agentId!:
     string | null;
-  @ShownIdOrNull({ description: 'The live run' }) runId!: string | null;
+  @ShownIdOrNull({ description: 'The id of the live run' }) runId!: string | null;
   @ShownTextOrNull() sessionKey!: string | null;
   @ShownInt({ description: '0 to 100' }) progressPercent!: number;
   @ShownTextOrNull() currentStep!: string | null;
   @ShownIntOrNull() estimatedDurationMinutes!: number | null;
   @ShownTimeOrNull() estimatedCompletionAt!: string | null;
-  @ShownIntOrNull({ description: '1 to 100, as its client has it' })
+  @ShownIntOrNull({ description: 'The complexity from 1 to 100, as the client estimates it' })
   estimatedComplexity!: number | null;
   @ShownText({
     example: '8970',
-    description: 'What a run holds of each budget that covers it; a 64-bit number',
+    description: 'The tokens that a run holds of each budget that covers it, as a 64-bit number',
   })
   estimatedTokens!: string;
-  @ShownOneOf(ESTIMATE_SOURCES, { description: 'Where estimatedTokens comes from' })
+  @ShownOneOf(ESTIMATE_SOURCES, { description: 'The source of estimatedTokens' })
   estimateSource!: string;
   @ShownIntOrNull() timeoutSeconds!: number | null;
   @ShownInt() retryCount!: number;
   @ShownInt() maxRetries!: number;
   @ShownInt() retryBackoffSeconds!: number;
-  @ShownTimeOrNull({ description: 'When an ABORTED task is tried again' }) retryAt!: string | null;
+  @ShownTimeOrNull({ description: 'The time at which the server retries an ABORTED task' })
+  retryAt!: string | null;
   @ShownTextOrNull() lastError!: string | null;
   @ShownTextOrNull({ description: `One of ${ABORT_REASONS.join(', ')}` })
   abortReason!: string | null;
   @ShownTextOrNull({
-    description: 'The message of the abortion, such as the reason of a cancellation',
+    description: 'The message of the abort, such as the reason of a cancellation',
   })
   abortMessage!: string | null;
   @ShownTextOrNull() failureReason!: string | null;
   @ShownIds({ description: 'Tasks that must complete first' }) dependsOn!: string[];
-  @ShownIds({ description: 'Up to 1,000 of the tasks that wait for this one' }) blocks!: string[];
-  @ShownInt({ description: 'How many of dependsOn still hold it back' }) unmetDependencies!: number;
+  @ShownIds({ description: 'Up to 1,000 tasks that wait for this one' }) blocks!: string[];
+  @ShownInt({ description: 'The number of dependencies that still block the task' })
+  unmetDependencies!: number;
   @ApiProperty({
     type: [DependencyDto],
     required: false,
-    description: 'Where one task is asked for',
+    description: 'The details that only a request for one task returns',
   })
   dependencies?: DependencyDto[];
   @ShownTexts() requiredCapabilities!: string[];
@@ -122,7 +124,9 @@ export class TaskDto implements TaskView {
   @ShownJson({ description: REDACTED }) checkpointData!: unknown;
   @ShownJson({ description: REDACTED }) metadata!: unknown;
   @ShownJson({
-    description: 'Their names, each with "[redacted]"; the run that holds the task sees the values',
+    description:
+      'The names of the secrets, each with "[redacted]". The run that holds the task ' +
+      'receives the values.',
   })
   secrets!: unknown;
   @ShownTexts() tags!: string[];
@@ -132,20 +136,22 @@ export class TaskDto implements TaskView {
     enumName: 'PausedFor',
     type: 'string',
     nullable: true,
-    description: 'What it is paused for, or was before it ended',
+    description: 'The reason for the pause, or for the last one before the task ended',
   })
   pausedFor!: PausedFor | null;
   @ShownTextOrNull() pauseReason!: string | null;
-  @ShownTimeOrNull({ description: 'Aborted when it still waits then' })
+  @ShownTimeOrNull({ description: 'The time at which the server aborts a task that still waits' })
   queueExpiresAt!: string | null;
-  @ShownInt({ description: 'Rises with each change; for If-Match' }) version!: number;
-  @ShownInt({ description: 'How many runs it has had' }) generation!: number;
+  @ShownInt({ description: 'The version. It rises with each change. Send it in If-Match.' })
+  version!: number;
+  @ShownInt({ description: 'The number of runs of the task' }) generation!: number;
   @ShownIdOrNull() createdBy!: string | null;
-  @ShownIdOrNull({ description: 'The task whose run has created it' })
+  @ShownIdOrNull({ description: 'The task whose run created this subtask' })
   parentTaskId!: string | null;
   @ShownTime() createdAt!: string;
   @ShownTime() updatedAt!: string;
-  @ShownTimeOrNull({ description: 'Since when it could run' }) readyAt!: string | null;
+  @ShownTimeOrNull({ description: 'The time since which the task is ready to run' }) readyAt!:
+    string | null;
   @ShownTimeOrNull() assignedAt!: string | null;
   @ShownTimeOrNull() startedAt!: string | null;
   @ShownTimeOrNull() pausedAt!: string | null;
@@ -161,7 +167,8 @@ export class TaskListDto {
 
 export class TaskPageDto implements Page<TaskView> {
   @ApiProperty({ type: [TaskDto] }) items!: TaskDto[];
-  @ShownTextOrNull({ description: 'null on the last page' }) nextCursor!: string | null;
+  @ShownTextOrNull({ description: 'The cursor of the next page, or null on the last page' })
+  nextCursor!: string | null;
 }
 
 function isDependency(value: unknown): boolean {
@@ -217,13 +224,13 @@ export class CreateTaskDto implements TaskRequest {
   @Text({ max: 100, example: 'development' })
   taskType!: string;
 
-  @Int(1, 10, { optional: true, description: '10 first; 5 when left out' })
+  @Int(1, 10, { optional: true, description: 'The priority; 10 is the highest, 5 the default' })
   priority?: number;
 
   @Id({ optional: true })
   projectId?: string;
 
-  @Id({ optional: true, description: 'Needs projectId' })
+  @Id({ optional: true, description: 'The milestone. It requires projectId.' })
   milestoneId?: string;
 
   @Int(1, 525_600, { optional: true })
@@ -239,26 +246,34 @@ export class CreateTaskDto implements TaskRequest {
     optional: true,
     nullable: true,
     description:
-      'A run that takes longer is ended. DEFAULT_TIMEOUT_SECONDS when left out; null: never',
+      'The seconds after which the server ends a run; DEFAULT_TIMEOUT_SECONDS by default. ' +
+      'null means no limit.',
   })
   timeoutSeconds?: number | null;
 
-  @Int(0, 100, { optional: true, description: '3 when left out' })
+  @Int(0, 100, { optional: true, description: 'The maximum number of retries; 3 by default' })
   maxRetries?: number;
 
-  @Int(0, 86_400, { optional: true, description: 'Doubles with each retry; 300 when left out' })
+  @Int(0, 86_400, {
+    optional: true,
+    description:
+      'The seconds before the first retry; 300 by default. The delay doubles with each ' + 'retry.',
+  })
   retryBackoffSeconds?: number;
 
-  @Int(1, 31_536_000, { optional: true, description: 'Aborted when it has waited that long' })
+  @Int(1, 31_536_000, {
+    optional: true,
+    description: 'The seconds after which the server aborts a task that still waits',
+  })
   queueExpiresInSeconds?: number;
 
   @TextList({ item: CAPABILITY, maxItems: 20, optional: true })
   requiredCapabilities?: string[];
 
-  @Id({ optional: true, description: 'The agent that alone may take it' })
+  @Id({ optional: true, description: 'The only agent that can take the task' })
   agentId?: string;
 
-  @JsonObject({ optional: true, description: 'The input of the work, for the agent' })
+  @JsonObject({ optional: true, description: 'The input for the agent' })
   inputContext?: Record<string, unknown>;
 
   @JsonObject({ optional: true })
@@ -276,20 +291,22 @@ export class CreateTaskDto implements TaskRequest {
   @Id({
     optional: true,
     description:
-      'For agents: the task that they hold, of which it is a subtask. A run has but one.',
+      'For agents: the task that the agent holds and that this subtask belongs to. A run ' +
+      'holds only one.',
   })
   parentTaskId?: string;
 
   @Flag({
     optional: true,
     description:
-      'For agents and runs: when the run releases its task, or fails and is retried, the task waits until this subtask has ended. One that completes does not wait.',
+      'For agents and runs: a task that is released or retried waits until this subtask ' +
+      'has ended. A task that completes does not wait.',
   })
   blocksParent?: boolean;
 }
 
 export class BatchTaskDto extends CreateTaskDto {
-  @Text({ max: 100, optional: true, description: 'Your own name for it within this batch' })
+  @Text({ max: 100, optional: true, description: 'Your name for the task within this batch' })
   ref?: string;
 }
 
@@ -311,31 +328,42 @@ export class UpdateTaskDto implements TaskUpdate {
   @Text({ min: 0, max: 20_000, optional: true, nullable: true })
   description?: string | null;
 
-  @Int(1, 10, { optional: true, description: '10 first' })
+  @Int(1, 10, { optional: true, description: 'The priority; 10 is the highest' })
   priority?: number;
 
-  @TextList({ item: CAPABILITY, maxItems: 20, optional: true, description: 'From the next run on' })
+  @TextList({
+    item: CAPABILITY,
+    maxItems: 20,
+    optional: true,
+    description: 'The new value, from the next run on',
+  })
   requiredCapabilities?: string[];
 
   @Id({
     optional: true,
     nullable: true,
-    description: 'The agent that alone may take it from the next run on; null: any that can',
+    description:
+      'The only agent that can take the task from the next run on. null means any agent.',
   })
   agentId?: string | null;
 
-  @TextList({ item: { max: 100 }, maxItems: 50, optional: true, description: 'Replaces all' })
+  @TextList({
+    item: { max: 100 },
+    maxItems: 50,
+    optional: true,
+    description: 'The new value. It replaces all entries.',
+  })
   tags?: string[];
 
   @JsonObject({
     optional: true,
-    description: 'Replaces the whole object; a "[redacted]" that was shown keeps what it hid',
+    description: 'The new object. It replaces the whole object; a "[redacted]" keeps its value.',
   })
   metadata?: Record<string, unknown>;
 
   @Secrets({
     optional: true,
-    description: `${SECRETS} Replaces all, for the next run; a "[redacted]" keeps what it hid.`,
+    description: `${SECRETS} They replace all secrets from the next run on; a "[redacted]" keeps its value.`,
   })
   secrets?: Record<string, string>;
 
@@ -349,7 +377,7 @@ export class UpdateTaskDto implements TaskUpdate {
     max: MAX_ESTIMATE,
     optional: true,
     nullable: true,
-    description: `${ESTIMATE}. null takes it back`,
+    description: `${ESTIMATE}. null removes the value`,
   })
   estimatedTokens?: string | null;
 
@@ -359,22 +387,27 @@ export class UpdateTaskDto implements TaskUpdate {
   @Int(0, 86_400, { optional: true })
   retryBackoffSeconds?: number;
 
-  @Int(1, 2_592_000, { optional: true, nullable: true, description: 'From the next run on' })
+  @Int(1, 2_592_000, {
+    optional: true,
+    nullable: true,
+    description: 'The new value, from the next run on',
+  })
   timeoutSeconds?: number | null;
 
   @Id({ optional: true, nullable: true })
   projectId?: string | null;
 
-  @Id({ optional: true, nullable: true, description: 'A milestone of the project of the task' })
+  @Id({ optional: true, nullable: true, description: "A milestone of the task's project" })
   milestoneId?: string | null;
 
   @OneOf(REQUESTED_STATUSES, {
     optional: true,
     description:
-      'PAUSED pauses, PENDING resumes (or retries a task that failed or was aborted), ABORTED cancels, ARCHIVED archives',
+      'The requested status. PAUSED pauses the task. PENDING resumes it, or retries a ' +
+      'failed or aborted one. ABORTED cancels it. ARCHIVED archives it.',
   })
   status?: RequestedStatus;
 
-  @Text({ max: 1000, optional: true, description: 'Why the status changes' })
+  @Text({ max: 1000, optional: true, description: 'The reason for the change of status' })
   reason?: string;
 }

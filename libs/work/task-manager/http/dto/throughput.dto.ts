@@ -4,15 +4,15 @@ import type { TaskCounts } from '#lib/transitions';
 import type { Spread, TaskThroughputView } from '../../queries/task-throughput.js';
 
 export class ThroughputQuery {
-  @Int(1, 1_440, { optional: true, description: 'How far back; 60 unless given' })
+  @Int(1, 1_440, { optional: true, description: 'The minutes to look back; 60 by default' })
   minutes: number = 60;
 }
 
 export class ThroughputSpreadDto implements Spread {
-  @ApiProperty({ example: 0.4, description: 'Seconds that half of the tasks took at most' })
+  @ApiProperty({ example: 0.4, description: 'The median in seconds' })
   p50!: number;
 
-  @ApiProperty({ example: 12.5, description: 'Seconds that 95 % of the tasks took at most' })
+  @ApiProperty({ example: 12.5, description: 'The 95th percentile in seconds' })
   p95!: number;
 }
 
@@ -22,26 +22,26 @@ export class ThroughputStepDto {
 }
 
 export class ThroughputDto implements TaskThroughputView {
-  @ApiProperty({ type: 'integer', description: 'Tasks that completed in this time' })
+  @ApiProperty({ type: 'integer', description: 'The number of tasks that completed in this time' })
   completed!: number;
 
   @ApiProperty({
     type: ThroughputSpreadDto,
     nullable: true,
-    description: 'From when a task could be taken to the start of its last run; null without tasks',
+    description: 'The time from ready to the start of the last run, or null without tasks',
   })
   wait!: ThroughputSpreadDto | null;
 
   @ApiProperty({
     type: ThroughputSpreadDto,
     nullable: true,
-    description: 'How long the last run took; null without tasks',
+    description: 'The duration of the last run, or null without tasks',
   })
   run!: ThroughputSpreadDto | null;
 
   @ApiProperty({
     type: [ThroughputStepDto],
-    description: 'Thirty of equal length, the oldest first; the last one is under way',
+    description: 'Thirty intervals of equal length, the oldest first. The last one is not over.',
   })
   steps!: ThroughputStepDto[];
 }
@@ -49,10 +49,11 @@ export class ThroughputDto implements TaskThroughputView {
 const count = { type: 'integer' } as const;
 
 export class TaskCountsDto implements TaskCounts {
-  @ApiProperty({ ...count, description: 'PENDING, and an agent may take them' }) ready!: number;
-  @ApiProperty({ ...count, description: 'PENDING, and waiting for other tasks' }) blocked!: number;
+  @ApiProperty({ ...count, description: 'PENDING tasks that an agent can take' }) ready!: number;
+  @ApiProperty({ ...count, description: 'PENDING tasks that wait for other tasks' })
+  blocked!: number;
   @ApiProperty(count) assigned!: number;
   @ApiProperty(count) running!: number;
   @ApiProperty(count) paused!: number;
-  @ApiProperty({ ...count, description: 'ABORTED, with a time of retry' }) retrying!: number;
+  @ApiProperty({ ...count, description: 'ABORTED tasks with a time of retry' }) retrying!: number;
 }

@@ -8,7 +8,7 @@ import {
   type SessionReport,
 } from '../../domain/session-report.js';
 
-const GATEWAY_ID = { max: 100, description: 'As its token says it' };
+const GATEWAY_ID = { max: 100, description: 'The id of the gateway, as in its token' };
 const MANY = 1_000_000;
 
 export class HeldSessionDto {
@@ -19,30 +19,33 @@ export class HeldSessionDto {
 
 export class GatewayHeartbeatRequestDto {
   @Text(GATEWAY_ID) gatewayId!: string;
-  @Id({ description: 'New at each start of the gateway' }) bootId!: string;
+  @Id({ description: 'An id that is new at each start of the gateway' }) bootId!: string;
   @Timestamp() startedAt!: string;
 
   @Int(1, Number.MAX_SAFE_INTEGER, {
-    description: 'Which heartbeat of this life it is, growing: one that comes late changes nothing',
+    description:
+      'The number of the heartbeat since the start of the gateway. The server ignores a ' +
+      'heartbeat that arrives late.',
   })
   sequence!: number;
 
   @Text({ max: 100, optional: true }) version?: string;
-  @Int(0, MANY, { description: 'Sessions that it can run at once' }) capacity!: number;
+  @Int(0, MANY, { description: 'The maximum number of concurrent sessions' }) capacity!: number;
   @Int(0, MANY) running!: number;
   @Int(0, MANY) queued!: number;
-  @Flag({ optional: true, description: 'It takes no new sessions' }) draining?: boolean;
+  @Flag({ optional: true, description: 'Whether the gateway takes no new sessions' })
+  draining?: boolean;
 
   @NestedList(() => HeldSessionDto, {
     maxItems: 5_000,
-    description: 'All its live sessions that are of runs, those of an earlier life included',
+    description: 'All live sessions of runs, including sessions from before the last start',
   })
   sessions!: HeldSessionDto[];
 
   @IdList({
     maxItems: 5_000,
     optional: true,
-    description: 'Runs whose sessions have ended, and whose reports are still to come',
+    description: 'Runs whose sessions ended and whose reports are not sent yet',
   })
   ended?: string[];
 }
@@ -63,7 +66,7 @@ export class SessionReportDto implements SessionReport {
   @Flag({ optional: true }) oomKilled?: boolean;
   @Nested(() => SessionErrorDto, { optional: true, nullable: true }) error?: SessionErrorDto | null;
 
-  @Text({ max: 16_384, optional: true, description: 'The last of what the session wrote' })
+  @Text({ max: 16_384, optional: true, description: "The end of the session's output" })
   output?: string;
 }
 
@@ -75,29 +78,35 @@ export class ReportSessionsDto {
 
 export class GatewaySignalsRequestDto {
   @Text(GATEWAY_ID) gatewayId!: string;
-  @IdList({ maxItems: 5_000, description: 'Runs whose sessions it holds' }) runIds!: string[];
-  @Int(0, 30_000, { optional: true, description: 'How long to wait for signals, in ms' })
+  @IdList({ maxItems: 5_000, description: 'The runs whose sessions the gateway holds' })
+  runIds!: string[];
+  @Int(0, 30_000, { optional: true, description: 'The time to wait for signals in ms' })
   waitMs?: number;
 }
 
 export class SessionStopDto {
   @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
   @ApiProperty() reason!: string;
-  @ApiProperty({ type: 'integer', description: 'Seconds between TERM and KILL' })
+  @ApiProperty({ type: 'integer', description: 'The seconds between SIGTERM and SIGKILL' })
   graceSeconds!: number;
 }
 
 export class GatewayHeartbeatAnswerDto {
   @ApiProperty({ type: String, format: 'date-time' }) acknowledgedAt!: string;
-  @ApiProperty({ description: 'Whether it was known in an earlier life' }) restarted!: boolean;
-  @ApiProperty({ type: [SessionStopDto], description: 'Sessions whose runs are not live any more' })
+  @ApiProperty({ description: 'Whether the gateway was known before this start' })
+  restarted!: boolean;
+  @ApiProperty({ type: [SessionStopDto], description: 'Sessions whose runs have ended' })
   stop!: SessionStopDto[];
 }
 
 export class SessionReportResultDto {
   @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
-  @ApiProperty({ description: 'false: the run has ended without it' }) applied!: boolean;
-  @ApiProperty({ required: false, description: 'Why not' }) reason?: string;
+  @ApiProperty({
+    description: 'Whether the server accepted the report. If not, the run ended without it.',
+  })
+  applied!: boolean;
+  @ApiProperty({ required: false, description: 'The reason why the server did not accept it' })
+  reason?: string;
 }
 
 export class SessionReportResultsDto {
@@ -105,7 +114,10 @@ export class SessionReportResultsDto {
 }
 
 export class GatewaySignalDto extends SessionStopDto {
-  @ApiProperty({ enum: ['stop', 'pause', 'warn'], description: '`warn`: the session goes on' })
+  @ApiProperty({
+    enum: ['stop', 'pause', 'warn'],
+    description: 'The signal. With `warn` the session continues.',
+  })
   action!: 'stop' | 'pause' | 'warn';
 }
 
