@@ -78,16 +78,16 @@ function endedByPooler(error: PgError): boolean {
   return error.code === '08P01' && error.severity === 'FATAL';
 }
 
-/** The violated constraint's name, when the error is one (class 23), so that callers can say it in words. */
+/** The name of the violated constraint of a class 23 error, so that callers can describe it. */
 export function violatedConstraint(error: unknown): string | undefined {
   const { code, constraint } = (error ?? {}) as PgError;
   return code?.startsWith('23') ? (constraint ?? '') : undefined;
 }
 
 /**
- * Translates what a client should hear; passes everything else on.
+ * Translates errors that a client should see, and passes all others on.
  *
- * @param written whether a statement that writes, or a COMMIT, had been sent
+ * @param written whether a writing statement or a COMMIT had been sent
  */
 export function translateError(error: unknown, written: boolean): unknown {
   if (error instanceof DroverError) return error;

@@ -16,7 +16,7 @@ export class Transaction implements SqlRunner {
     return result.rows as Row[];
   }
 
-  /** The statements one after another, as `TenantScope.pipeline` runs them. */
+  /** Runs the statements one after another, like `TenantScope.pipeline`. */
   async pipeline<const Steps extends Pipeline>(steps: Steps): Promise<PipelineRows<Steps>> {
     const results: unknown[][] = [];
     for (const [sql, params] of steps) results.push(await this.rows(sql, params));
@@ -25,8 +25,8 @@ export class Transaction implements SqlRunner {
 }
 
 /**
- * Repeats work that a deadlock or a serialization failure threw out: such a transaction has
- * changed nothing. The work must not have effects outside the database.
+ * Repeats work that failed with a deadlock or a serialization failure. Such a transaction has
+ * changed nothing. The work must have no effects outside the database.
  *
  * @throws DroverError `conflict_retry` after five attempts
  */
@@ -41,7 +41,7 @@ export async function withRetry<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Takes a connection for the time of `work`, and throws a broken one away instead of reusing it. */
+/** Takes a connection for `work`. Discards a broken connection instead of reusing it. */
 export async function withClient<T>(
   pool: pg.Pool,
   writes: boolean,
@@ -93,7 +93,7 @@ export async function runTransaction<T>(
 }
 
 /**
- * A check that a sweep makes first in each of its transactions: throws when somebody else has taken
- * over, so that nothing of a leader that was asleep is written.
+ * A check at the start of each transaction of a sweep. It throws if another leader has taken over,
+ * so that a leader that was asleep writes nothing.
  */
 export type Fence = (tx: Transaction) => Promise<void>;

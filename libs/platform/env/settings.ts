@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** Values separated by commas; spaces around them do not count. */
+/** Values separated by commas. Spaces around them are ignored. */
 export const list = z.string().transform((value) =>
   value
     .split(',')
@@ -27,7 +27,7 @@ export function webAddress(whose: string) {
   });
 }
 
-/** A whole number from `min` to `max`, `fallback` where the variable is left out. */
+/** A whole number from `min` to `max`. `fallback` applies if the variable is absent. */
 export function integer(fallback: number, min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z
@@ -38,9 +38,11 @@ export function integer(fallback: number, min: number, max: number) {
     .default(fallback);
 }
 
-/** Its message names every wrong variable, one a line. */
+/** Its message names every invalid variable, one in each line. */
 export class SettingsError extends Error {
-  /** @param problems each a variable's name and what it must be */
+  /**
+   * @param problems each with a variable's name and its valid values
+   */
   constructor(readonly problems: string[]) {
     const lines = problems.map((problem) => `  ${problem.replace(' ', ': ')}`).join('\n');
     super(`The configuration is not valid. Correct these environment variables:\n${lines}`);
@@ -48,9 +50,9 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads a program's environment variables. An empty one counts as absent, as compose files write it so.
- * Each may be given as a file instead, named by the variable with `_FILE` behind it: other processes can
- * read an environment. It is read once; a line break at its end does not count.
+ * Reads a program's environment variables. An empty variable counts as absent, because compose
+ * files write it that way. A variable with the suffix `_FILE` names a file with the value, because
+ * other processes can read an environment. The file is read once, without a line break at its end.
  *
  * @throws SettingsError
  */

@@ -16,19 +16,25 @@ import { requestIdOf } from './request-id.js';
 import { RouteTable } from './route-table.js';
 import { RouteTimer } from './route-timer.js';
 
-/** Bytes of a request's body at most. */
+/** Maximum size of a request's body, in bytes. */
 export const BODY_LIMIT = 1_048_576;
 
-/** How often unused connections are looked for while the server closes, in milliseconds. */
+/** Interval at which a closing server looks for unused connections, in milliseconds. */
 const SWEEP_MS = 100;
 
-/** How long clients may take, and how many may be connected. */
+/** Time limits and number of client connections. */
 export interface ConnectionLimits {
-  /** Connections at once; the next is closed as soon as it is there. */
+  /** Maximum number of connections. Further ones are closed at once. */
   maxConnections: number;
-  /** For a whole request to arrive, its body included, in milliseconds. Its answer may take any time. */
+  /**
+   * Time limit for a whole request to arrive, including its body, in milliseconds. The answer has
+   * no limit.
+   */
   requestMs: number;
-  /** Between two requests of one connection, in milliseconds; balancers in front should wait less. */
+  /**
+   * Maximum time between two requests of a connection, in milliseconds. Load balancers in front
+   * should wait less.
+   */
   keepAliveMs: number;
 }
 
@@ -37,30 +43,33 @@ const LIMITS: ConnectionLimits = {
   requestMs: 30_000,
   keepAliveMs: 72_000,
 };
-/** For the headers of a request to arrive, from when the connection is there, in milliseconds. */
+/** Time limit for the headers of a request, from the start of the connection, in milliseconds. */
 const HEADERS_MS = 15_000;
-/** Nothing comes or goes for so long, in milliseconds: far longer than a claim waits, or a command for many tasks. */
+/**
+ * Maximum time without traffic, in milliseconds. It is far longer than the wait of a claim, or a
+ * command for many tasks.
+ */
 const SILENCE_MS = 600_000;
 
 export interface AdapterOptions {
   limits?: Partial<ConnectionLimits>;
-  /** Addresses and networks whose X-Forwarded-* are believed. */
+  /** Addresses and networks whose X-Forwarded-* headers are trusted. */
   trustedProxies?: string[];
-  /** Bytes of a request's body at most; BODY_LIMIT by default. */
+  /** Maximum size of a request's body, in bytes. Default: BODY_LIMIT. */
   bodyLimit?: number;
-  /** Levels of arrays and objects that a body may nest; 64 by default. */
+  /** Maximum nesting of arrays and objects in a body. Default: 64. */
   maxJsonDepth?: number;
 }
 
-/** Fastify with our bodies, queries, request ids and errors. */
+/** Fastify with Drover's bodies, queries, request ids and errors. */
 export class DroverFastifyAdapter extends FastifyAdapter {
   readonly routes = new RouteTable();
   readonly timer = new RouteTimer();
-  /** Set by `configureHttp` when there is a guard: without one there can be no hot routes. */
+  /** Set by `configureHttp` if there is a guard. Without a guard there are no hot routes. */
   hotLane: HotLane | undefined;
-  /** Soon to close: answers ask for their connections to be closed. */
+  /** The server closes soon. Answers ask clients to close their connections. */
   leaving = false;
-  /** From the moment the application begins to close. */
+  /** True from the moment the application starts to close. */
   closing = false;
   private readonly sockets = new Set<Socket>();
   private readonly refusals: Refusals;
@@ -80,17 +89,17 @@ export class DroverFastifyAdapter extends FastifyAdapter {
     });
   }
 
-  /** Where the refusals of requests that reach no route are logged. */
+  /** The logger for refused requests that reach no route. */
   set refusalLogger(logger: Logger) {
     this.refusals.logger = logger;
   }
 
-  /** For hooks: answers with the error, and logs it. */
+  /** For hooks: answers with the error and logs it. */
   refuse(request: FastifyRequest, reply: FastifyReply, error: DroverError): void {
     refuse(this.refusals, request, reply, error);
   }
 
-  // Nest says so before any shutdown hook runs.
+  // Nest calls this before any shutdown hook runs.
   override beforeClose(): void {
     super.beforeClose();
     this.closing = true;
@@ -106,9 +115,9 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   }
 
   /**
-   * Node closes the connections that are idle when the server closes. Not those that become idle
-   * later, and not those that were opened in advance and never used: either would hold us up.
-   * The first sweep comes late enough for a request that is on its way to be read.
+   * When the server closes, Node closes idle connections. It does not close those that become idle
+   * later, or that were opened in advance and never used; both would delay the end. The first sweep
+   * comes late enough for a request in transit.
    */
   private closeUnused(): void {
     this.instance.server.closeIdleConnections();
@@ -117,7 +126,7 @@ export class DroverFastifyAdapter extends FastifyAdapter {
     }
   }
 
-  // Nest would load the bridge to Express middleware here, which every request then passes.
+  // Nest would load the bridge to Express middleware here, and every request would pass it.
   override init(): Promise<void> {
     return Promise.resolve();
   }
@@ -138,7 +147,7 @@ export function createFastifyAdapter(options: AdapterOptions = {}): DroverFastif
   return new DroverFastifyAdapter(options);
 }
 
-/** Known later than Fastify's own settings, which speak of it. */
+/** Available later than Fastify's settings, which refer to it. */
 interface Refusals {
   logger: Logger | undefined;
 }
@@ -165,7 +174,7 @@ function createFastify(options: AdapterOptions, refusals: Refusals): FastifyInst
     bodyLimit: options.bodyLimit ?? BODY_LIMIT,
     trustProxy: options.trustedProxies?.length ? options.trustedProxies : false,
     forceCloseConnections: 'idle',
-    // We say so ourselves, as a problem document, and sooner.
+    // Drover answers this itself, as a problem document, and sooner.
     return503OnClosing: false,
     requestIdHeader: false,
     genReqId: requestIdOf,
@@ -174,11 +183,11 @@ function createFastify(options: AdapterOptions, refusals: Refusals): FastifyInst
       refuse(refusals, request, reply, toDroverError(error)),
     clientErrorHandler: (error: Error, socket: Socket) =>
       answerClientError(error, socket, refusals.logger),
-    // Node would refuse it with an empty answer; `configureHttp` does with a problem document.
+    // Node would refuse it with an empty answer. `configureHttp` answers with a problem document.
     http: {
       requireHostHeader: false,
       headersTimeout,
-      // How often Node looks for those that take too long.
+      // Interval at which Node looks for requests that take too long.
       connectionsCheckingInterval: Math.min(5_000, headersTimeout),
     },
   });
@@ -189,8 +198,8 @@ function createFastify(options: AdapterOptions, refusals: Refusals): FastifyInst
 }
 
 /**
- * Nest's adapter adds seven hooks to its instance, for CORS, CSRF, versions, Express middleware and a
- * 503 of its own while closing. We use none of them, and each request would pay for all.
+ * Nest's adapter adds seven hooks to its instance, for CORS, CSRF, versions, Express middleware and
+ * its own 503 while closing. Drover uses none of them, and each request would pay for all.
  */
 function muteHooks(instance: FastifyInstance): () => void {
   const { addHook } = instance;

@@ -5,8 +5,8 @@ const CHARSETS = /;\s*charset\s*=\s*"?([^\s";]*)/gi;
 const UTF_8 = /^utf-?8$/i;
 
 /**
- * Takes bodies only in the one form that is read, UTF-8 as it is: in any other the same bytes mean
- * something else to their sender than to us.
+ * Accepts bodies only as plain UTF-8. In any other encoding the same bytes have another meaning for
+ * their sender.
  *
  * @throws DroverError `unsupported_media_type`
  */
@@ -15,7 +15,7 @@ export function requirePlainUtf8(headers: IncomingHttpHeaders): void {
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw unsupported('Content-Encoding is not identity: send the body as it is, not compressed.');
   }
-  // Nearly all say `application/json` and no more.
+  // Almost all clients send `application/json` without parameters.
   if (!type.includes(';')) return;
   for (const [, charset = ''] of type.matchAll(CHARSETS)) {
     if (!UTF_8.test(charset)) {

@@ -10,7 +10,7 @@ export function clientGone({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** `@ClientGone() gone: AbortSignal`: the same, for a method's parameter. */
+/** `@ClientGone() gone: AbortSignal`: the same for a method's parameter. */
 export const ClientGone = createParamDecorator((_: unknown, context: ExecutionContext) =>
   clientGone(context.switchToHttp().getResponse<FastifyReply>()),
 );

@@ -13,23 +13,23 @@ import { DtoPipe } from './validation/pipe.js';
 
 export const API_PREFIX = 'api/v1';
 
-/** Paths that stay where load balancers and browsers look for them. */
+/** Paths without the prefix, where load balancers and browsers expect them. */
 const UNPREFIXED = ['healthz', 'readyz', 'metrics', 'mcp', 'health/*path', 'docs', 'docs/*path'];
 
 export interface HttpOptions {
-  /** The prefix of all paths but those of health and documentation; API_PREFIX by default. */
+  /** Prefix of all paths except health and documentation. Default: API_PREFIX. */
   prefix?: string;
-  /** Takes the application's own one when it is left out. */
+  /** Default: the application's own logger. */
   logger?: Logger;
-  /** The guard of all routes, which routes marked `@Hot()` ask themselves. */
+  /** The guard of all routes. Routes marked `@Hot()` call it themselves. */
   guard?: RouteGuard;
-  /** Nothing is traced without it. */
+  /** Without it nothing is traced. */
   tracing?: Tracing;
 }
 
 /**
- * Gives an application our conventions: the prefix, validation, problem documents, request ids.
- * Call it before `init()` or `listen()`; the adapter must come from `createFastifyAdapter()`.
+ * Applies Drover's conventions to an application: prefix, validation, problem documents, request
+ * ids. Call it before `init()` or `listen()`. The adapter must come from `createFastifyAdapter()`.
  */
 export function configureHttp(app: NestFastifyApplication, options: HttpOptions = {}): void {
   const adapter = app.getHttpAdapter() as unknown;
@@ -56,12 +56,12 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions 
 
 function addRequestHook(adapter: DroverFastifyAdapter): void {
   adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
-    // A client that numbers its requests gets its number back; errors always carry the id.
+    // A client that numbers its requests gets its number back. Errors always carry the id.
     if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
     if (request.is404) adapter.timer.unmatched(request, reply);
     if (adapter.leaving && !adapter.closing) reply.header('connection', 'close');
     if (adapter.closing) {
-      // A request on a connection kept alive belongs to another server by now.
+      // The next request on a kept-alive connection belongs to another server.
       reply.header('connection', 'close');
       const error = new DroverError('shutting_down', { retryAfterSeconds: 1 });
       adapter.refuse(request, reply, error);

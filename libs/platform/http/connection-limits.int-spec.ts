@@ -25,7 +25,7 @@ function open(): Socket {
   return connect(port, '127.0.0.1');
 }
 
-/** All that the server says until it closes the connection. */
+/** Everything that the server sends until it closes the connection. */
 async function untilClosed(socket: Socket): Promise<string> {
   let said = '';
   socket.on('data', (part) => (said += part.toString()));
@@ -52,7 +52,7 @@ it('an answer may take longer than a request', async () => {
   poll.write('GET /late HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
   const answer = untilClosed(poll);
   await once(poll, 'connect');
-  // These take longer than is allowed, one after the other.
+  // These exceed the limit, one after the other.
   await untilClosed(open());
   await untilClosed(open());
   answerNow();

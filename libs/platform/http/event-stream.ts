@@ -2,40 +2,43 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What a client is sent at once; each part may be left out. */
+/** A part of a stream. Each member is optional. */
 export interface ServerSentEvent {
-  /** The place that the client resumes from; without `data` it is moved there, and hears nothing. */
+  /**
+   * The id from which the client resumes. Without `data` the client moves to it and receives no
+   * event.
+   */
   id?: string;
-  /** The type that a browser's listener names. */
+  /** The event's type, to which a browser can listen. */
   event?: string;
-  /** Sent as JSON, on one line. */
+  /** Sent as JSON on one line. */
   data?: unknown;
 }
 
 const TYPE = 'text/event-stream';
-/** How soon a client that lost its stream comes again, in milliseconds. */
+/** Time after which a client that lost its stream reconnects, in milliseconds. */
 const RETRY_MS = 2_000;
-/** How long a client may take for what was sent, in milliseconds. */
+/** Time limit for a client to accept data, in milliseconds. */
 const STALLED_MS = 30_000;
 
-/** Server-sent events to one client, as the HTML standard has them. */
+/** Server-sent events to one client, as the HTML standard defines them. */
 export class EventStream {
   private readonly raw: ServerResponse;
-  /** Aborts when the stream has ended, whoever has ended it. */
+  /** Aborts when the stream has ended for any reason. */
   readonly ended: AbortSignal;
 
-  /** Answers with the headers, and with a stream that stays open. */
+  /** Answers with the headers and a stream that stays open. */
   constructor(request: FastifyRequest, reply: FastifyReply) {
     const { raw } = reply;
     this.raw = raw;
     const ended = new AbortController();
     this.ended = ended.signal;
     raw.once('close', () => ended.abort());
-    // Broken off by the client: `close` follows.
+    // The client broke the connection off. `close` follows.
     raw.on('error', () => undefined);
     const headers = reply.getHeaders() as Record<string, string>;
     reply.hijack();
-    // Gone before it was answered: `close` has been already, and does not come again.
+    // The client left before the answer. `close` was already emitted and does not come again.
     if (raw.destroyed || raw.closed) {
       ended.abort();
       return;
@@ -44,28 +47,28 @@ export class EventStream {
       ...headers,
       'content-type': `${TYPE}; charset=utf-8`,
       'cache-control': 'no-cache, no-store, no-transform',
-      // nginx would gather what is to go out at once.
+      // nginx would buffer data that must go out at once.
       'x-accel-buffering': 'no',
     });
     raw.write(`retry: ${RETRY_MS}\n\n`);
     if (request.method === 'HEAD') raw.end();
   }
 
-  /** Sends a text of `textOf`, or several. Bound what you send by `drained`. */
+  /** Sends one or more texts of `textOf`. Limit the amount with `drained`. */
   send(text: string): void {
     if (!this.isOver()) this.raw.write(text);
   }
 
-  /** A line that clients pass over, and with it the place to resume from; nothing while others wait to go out. */
+  /** Sends a comment line with the id to resume from. Sends nothing while data waits to go out. */
   heartbeat(id: string | undefined): void {
     if (!this.raw.writableNeedDrain)
       this.send(`: still here\n${id === undefined ? '' : `id: ${id}\n`}\n`);
   }
 
   /**
-   * Waits until the client has taken what was sent, but for what the connection holds.
+   * Waits until the client has accepted the data, except for the buffer of the connection.
    *
-   * @returns whether it has; one for which it takes longer than 30 s is disconnected
+   * @returns whether it has; a client that needs more than 30 s is disconnected
    */
   async drained(): Promise<boolean> {
     if (this.isOver()) return false;
@@ -76,7 +79,7 @@ export class EventStream {
     return !this.isOver();
   }
 
-  /** Ends it once what was sent has gone out. */
+  /** Ends the stream after all data went out. */
   end(last?: ServerSentEvent): void {
     if (this.isOver()) return;
     this.raw.end(last && textOf(last));
@@ -87,7 +90,7 @@ export class EventStream {
   }
 }
 
-/** An event as it goes over the wire. */
+/** The wire format of an event. */
 export function textOf({ id, event, data }: ServerSentEvent): string {
   const lines = [
     id === undefined ? '' : `id: ${id}\n`,

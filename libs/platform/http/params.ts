@@ -24,8 +24,8 @@ export function requireUuid(field: string, value: unknown): string {
 }
 
 /**
- * A path parameter that is a UUID: `@UuidParam('agentId') agentId: string`. A malformed one is 400
- * with the parameter named; a well-formed one that leads nowhere is the service's 404.
+ * A path parameter that is a UUID: `@UuidParam('agentId') agentId: string`. A malformed id gets 400
+ * with the parameter's name. The service answers 404 for an unknown one.
  */
 export function UuidParam(name = 'id'): ParameterDecorator {
   const words = [ApiParam({ name, format: 'uuid' }), ApiErrors('validation_failed')];
@@ -35,7 +35,8 @@ export function UuidParam(name = 'id'): ParameterDecorator {
 const VERSION = /^(?:W\/)?"(\d{1,10})"$|^(\d{1,10})$/;
 
 /**
- * The version in an If-Match header: `"3"`, `W/"3"` and `3` are all 3; no header and `*` are none.
+ * The version in an If-Match header. `"3"`, `W/"3"` and `3` all mean 3. No header and `*` mean
+ * none.
  *
  * @throws DroverError `malformed_header` for anything else
  */
@@ -44,7 +45,7 @@ export function parseIfMatch(header: string | undefined): number | undefined {
   if (text === undefined || text === '*') return undefined;
   const match = VERSION.exec(text);
   const version = Number(match?.[1] ?? match?.[2] ?? Number.NaN);
-  // Versions are Postgres integers; a larger one cannot be compared with them.
+  // Versions are Postgres integers. A larger number cannot be compared with them.
   if (version <= 2_147_483_647) return version;
   throw new DroverError('malformed_header', {
     detail: 'If-Match must hold one version, such as "3".',
@@ -55,7 +56,7 @@ const ReadIfMatch = createParamDecorator((_: unknown, context: ExecutionContext)
   parseIfMatch(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
 );
 
-/** `@IfMatch() version: number | undefined`: the version that the client read. */
+/** `@IfMatch() version: number | undefined`: the version that the client has read. */
 export function IfMatch(): ParameterDecorator {
   return documented(ReadIfMatch(), [
     ApiHeader({

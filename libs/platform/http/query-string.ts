@@ -2,13 +2,13 @@ import { parse } from 'node:querystring';
 
 type Query = Record<string, string | string[]>;
 
-/** Half of a character, which no text may hold: the field that gets it is refused by its name. */
+/** Half of a character, which no text can contain. Its field is refused by name. */
 const MALFORMED = '\ud800';
 
 /**
- * Parses a query string. A comparison becomes a parameter of its own: `priority>=8` (which splits
- * into `priority>` and `8`) is `priorityGte`, `priority<=3` is `priorityLte`, escaped or not.
- * A repeated parameter is a list. A wrong escape is not guessed at: it is no text.
+ * Parses a query string. A comparison becomes a parameter: `priority>=8`, which splits into
+ * `priority>` and `8`, is `priorityGte`, and `priority<=3` is `priorityLte`, escaped or not. A
+ * repeated parameter is a list. A wrong escape is not guessed; it makes the text invalid.
  */
 export function parseQuery(text: string): Query {
   const parsed = parse(text, '&', '=', { decodeURIComponent: unescape }) as Query;
@@ -36,7 +36,7 @@ function readComparison(key: string, value: string | string[]) {
   const match = COMPARISON.exec(key);
   if (!match) return undefined;
   const [, name, sign, escaped] = match;
-  // With the equals sign escaped too, the whole comparison arrives as a key without a value.
+  // If the equals sign is escaped, too, the whole comparison arrives as a key without a value.
   if (escaped !== undefined && value !== '') return undefined;
   return { name: `${name}${SUFFIX[sign as '<' | '>']}`, value: escaped ?? value };
 }

@@ -3,21 +3,21 @@ import { isEventStream } from './event-stream.js';
 import { RequestTimes, type RouteTimes } from '#lib/observability';
 
 /**
- * Times the requests of every route. Hot routes do it themselves, once their body is read, because
- * Fastify's hook would cost as much as a tenth of them; only what never reaches their handler is
- * counted here.
+ * Measures the requests of every route. Hot routes do so themselves after reading the body, because
+ * Fastify's hook would cost about a tenth of them. Here only requests that never reach their
+ * handler are counted.
  */
 export class RouteTimer {
   readonly times = new RequestTimes();
   private readonly hot = new Set<string>();
 
-  /** A route that is about to be added, and that will time its requests itself. */
+  /** For a route that will be added and measures its requests itself. */
   hotRoute(method: string, url: string): RouteTimes {
     this.hot.add(`${method} ${url}`);
     return this.times.route(method, url);
   }
 
-  /** Times every route that is added to the instance from now on. */
+  /** Measures every route that is added to the instance from now on. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
       if (this.hot.has(`${String(route.method)} ${route.url}`)) return;
@@ -25,7 +25,7 @@ export class RouteTimer {
       const note = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
         const known = byMethod.get(request.method) ?? this.times.route(request.method, route.url);
         byMethod.set(request.method, known);
-        // A stream's time is how long its client stayed.
+        // The time of a stream is the time its client stayed.
         if (isEventStream(reply)) return done();
         known.observe(reply.statusCode, reply.elapsedTime);
         done();
@@ -39,7 +39,7 @@ export class RouteTimer {
     });
   }
 
-  /** Requests that no route matched are timed under one name, whatever their path. */
+  /** Requests without a matching route share one name, whatever their path. */
   unmatched(request: FastifyRequest, reply: FastifyReply): void {
     this.whenFinished(request, reply, 'unmatched');
   }

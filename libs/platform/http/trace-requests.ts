@@ -2,12 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseTraceparent } from '#lib/kernel';
 import type { RequestSpan, Tracing } from '#lib/observability';
 
-/** Signs of life and waits for them: thousands a minute, of which none is of interest. */
+/** Heartbeats and polls for signals: thousands a minute, none of interest. */
 const UNTRACED = /\/(heartbeat|signals)$/;
 
 const spans = new WeakMap<FastifyRequest, RequestSpan>();
 
-/** A span for each request to the API; for the routes that are added from now on. */
+/** Adds a span for each API request to routes that are added from now on. */
 export function traceRequests(fastify: FastifyInstance, tracing: Tracing): void {
   if (!tracing.on) return;
   fastify.addHook('onRequest', (request, _, done) => {
@@ -31,7 +31,7 @@ export function traceRequests(fastify: FastifyInstance, tracing: Tracing): void 
   });
 }
 
-/** Of the request's span; undefined when it is not traced. */
+/** The traceparent of the request's span. Undefined if it is not traced. */
 export function traceparentOfRequest(request: FastifyRequest): string | undefined {
   return spans.get(request)?.traceparent;
 }

@@ -1,6 +1,6 @@
 import { type FieldError, isStorableText } from '#lib/kernel';
 
-/** Levels of arrays and objects that a body may nest, where the adapter is not told otherwise. */
+/** Maximum nesting of arrays and objects in a body, unless the adapter has another limit. */
 export const MAX_JSON_DEPTH = 64;
 
 interface Place {
@@ -11,8 +11,8 @@ interface Place {
 }
 
 /**
- * The first place in a parsed JSON value that cannot be stored (a NUL character, a lone surrogate,
- * a number out of range, nesting deeper than `maxDepth` levels), or that would poison a prototype.
+ * The first value in parsed JSON that cannot be stored (a NUL character, a lone surrogate, a number
+ * out of range, more than `maxDepth` levels) or that would pollute a prototype.
  */
 export function findUnsafe(root: unknown, maxDepth: number): FieldError | undefined {
   const stack: Place[] = [{ value: root, key: '', parent: undefined, depth: 1 }];
@@ -56,7 +56,7 @@ function pushChildren(parent: Place, stack: Place[]): void {
 
 const SHOWN_PATH = 200;
 
-/** `inputContext.command[0]`; what could not be shown is replaced, and a long path is cut. */
+/** `inputContext.command[0]`. Unprintable parts are replaced, and a long path is cut. */
 function pathOf(place: Place): string {
   const parts: string[] = [];
   for (let at: Place | undefined = place; at?.parent !== undefined; at = at.parent) {

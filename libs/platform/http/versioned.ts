@@ -10,14 +10,14 @@ import {
 import type { FastifyReply } from 'fastify';
 import { type Observable, tap } from 'rxjs';
 
-/** Sets the ETag to a row's version, for the client's next If-Match. */
+/** Sets the ETag to a row's version for the client's next If-Match. */
 function setEtag(reply: Pick<FastifyReply, 'header'>, version: number): void {
   void reply.header('etag', `"${version}"`);
 }
 
 const VERSIONED = Symbol('VERSIONED');
 
-/** Sets the ETag to the version of the row that is answered, if it has one. */
+/** Sets the ETag to the version of the answered row, if it has one. */
 export function setEtagOf(body: unknown, reply: Pick<FastifyReply, 'header'>): void {
   const { version } = (body ?? {}) as { version?: unknown };
   if (Number.isInteger(version)) setEtag(reply, version as number);
@@ -35,7 +35,7 @@ export function isVersioned(method: object): boolean {
   return Reflect.hasMetadata(VERSIONED, method);
 }
 
-/** For a route that answers one row with its `version`: the answer carries it as ETag, too. */
+/** For a route that answers one row with its `version`. The answer carries it as ETag, too. */
 export function Versioned(): MethodDecorator {
   return applyDecorators(SetMetadata(VERSIONED, true), UseInterceptors(EtagInterceptor));
 }

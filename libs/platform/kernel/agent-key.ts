@@ -4,7 +4,7 @@ export interface AgentPlace {
   agentId: string;
 }
 
-/** Names an agent among those of all workspaces: its id is unique in its workspace only. */
+/** Identifies an agent among all workspaces. Its id is unique only in its workspace. */
 export function agentKey({ workspaceId, agentId }: AgentPlace): string {
   return `${workspaceId}:${agentId}`;
 }

@@ -1,9 +1,11 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Does `work` with a signal that aborts with the first of `sources`, and lets go of these when it is done.
+ * Runs `work` with a signal that aborts with the first of `sources`, and removes its listeners when
+ * it is done.
  *
- * Not AbortSignal.any: on Node 20 a source that lives long keeps an entry of each use of it, for ever.
+ * AbortSignal.any is no alternative on Node 20: a long-lived source keeps an entry of each use for
+ * ever.
  */
 export async function withAnySignal<T>(
   sources: readonly AbortSignal[],
@@ -11,7 +13,7 @@ export async function withAnySignal<T>(
 ): Promise<T> {
   const any = new AbortController();
   const abort = (): void => any.abort();
-  // A server's own signal has as many listeners as there are requests that wait.
+  // A server's own signal has as many listeners as there are waiting requests.
   setMaxListeners(0, ...sources);
   for (const source of sources) source.addEventListener('abort', abort, { once: true });
   try {

@@ -1,4 +1,4 @@
-/** What a program was started with: flags that it has, a wish for help, or a mistake. */
+/** The result of parsing a program's arguments: flags, a request for help, or a mistake. */
 export type Arguments<F extends string> =
   | { kind: 'flags'; flags: Record<F, boolean> }
   | { kind: 'help'; text: string }
@@ -7,11 +7,11 @@ export type Arguments<F extends string> =
 const HELP = ['--help', '-h'];
 
 /**
- * Reads a program's arguments. All settings come from the environment, so an argument is a flag or a mistake: a
- * mistyped `--migrateonly` must not start a server.
+ * Parses a program's arguments. All settings come from the environment, so an argument is a flag or
+ * a mistake: a mistyped `--migrateonly` must not start a server.
  *
  * @param usage the first lines of the help
- * @param known each flag with what it does
+ * @param known each flag with its description
  */
 export function readArguments<const F extends string>(
   usage: string,

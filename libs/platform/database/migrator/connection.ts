@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { MigrationError } from './errors.js';
 
-// Prisma's own number, so that our migrations and `prisma migrate deploy` wait for each other. It is
-// valid inside one database.
+// Prisma's own number, so that Drover's migrations and `prisma migrate deploy` wait for each other.
+// It applies inside one database.
 const ADVISORY_LOCK = 72_707_369;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Runs `work` on a connection of its own, which is closed afterwards, whatever happens. */
+/** Runs `work` on a connection of its own and closes the connection in any case. */
 export async function withClient<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
@@ -17,7 +17,7 @@ export async function withClient<T>(
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });
-  // A connection lost while idle is an event; the next statement on it is what fails.
+  // A connection that is lost while idle emits an event. The next statement on it fails.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -33,7 +33,7 @@ export async function withClient<T>(
  * @throws MigrationError after `waitMs`
  */
 export async function takeLock(client: pg.Client, waitMs: number): Promise<void> {
-  // The role or the server may limit statements; waiting here, and migrating, may take longer.
+  // The role or the server may limit statements. Waiting here, and migrating, can take longer.
   await client.query(`SET statement_timeout = 0; SET lock_timeout = ${Math.ceil(waitMs)}`);
   try {
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);

@@ -15,7 +15,7 @@ export type MigrationPlan =
   | { kind: 'failed'; name: string }
   | { kind: 'newer'; names: string[] };
 
-/** Decides how to migrate a database, given the files of this build, oldest first, and the rows that are there. */
+/** Decides how to migrate a database from the files of this build, oldest first, and its rows. */
 export function planMigration(
   files: readonly MigrationFile[],
   rows: readonly AppliedMigration[],
@@ -32,12 +32,12 @@ export function planMigration(
   return { kind: 'apply', pending: files.filter((file) => !applied.has(file.name)) };
 }
 
-// Git may have changed the line ends on the way to another system; Prisma lets that pass too.
+// Git may have changed the line endings on another system. Prisma tolerates that, too.
 function isOf(row: AppliedMigration, file: MigrationFile | undefined): boolean {
   return file?.checksum === row.checksum || !!file?.otherChecksums.includes(row.checksum);
 }
 
-/** The message for a migration that cannot go on; null when it can. */
+/** The message for a migration that cannot continue. Null if it can. */
 export function refusal(plan: MigrationPlan): string | null {
   switch (plan.kind) {
     case 'apply':

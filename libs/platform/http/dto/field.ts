@@ -3,25 +3,25 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf } from 'class-validator';
 
 export interface FieldOptions {
-  /** The field may be left out. */
+  /** The field is optional. */
   optional?: boolean;
-  /** The field may be null. */
+  /** The field can be null. */
   nullable?: boolean;
   description?: string;
   example?: unknown;
 }
 
 export interface FieldRule {
-  /** Name of the rule, for class-validator. */
+  /** Name of the rule for class-validator. */
   name: string;
-  /** The sentence that follows the field's name when it does not hold. */
+  /** The text after the field's name when the rule fails. */
   message: string;
   holds(value: unknown): boolean;
-  /** How the OpenAPI document describes the field. */
+  /** The field's description in the OpenAPI document. */
   schema: ApiPropertyOptions;
 }
 
-/** One rule, its optionality, and its place in the OpenAPI document. */
+/** One rule with its optionality and its part of the OpenAPI document. */
 export function field(rule: FieldRule, options: FieldOptions): PropertyDecorator {
   const { optional = false, nullable = false, description, example } = options;
   const message = nullable ? `${rule.message}, or null` : rule.message;

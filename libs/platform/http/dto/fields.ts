@@ -12,11 +12,11 @@ import { isStorableText, isUuid } from '#lib/kernel';
 import { field, type FieldOptions, type FieldRule, listField } from './field.js';
 
 interface TextOptions extends FieldOptions {
-  /** Characters at least; 1 by default, and then a blank text is refused as well. */
+  /** Minimum number of characters. Default: 1, which also refuses a blank text. */
   min?: number;
-  /** Characters at most. */
+  /** Maximum number of characters. */
   max: number;
-  /** A pattern, and the words for it: "must …". */
+  /** A pattern and its description: "must …". */
   pattern?: { regexp: RegExp; words: string };
 }
 
@@ -25,7 +25,7 @@ interface ListOptions extends FieldOptions {
   minItems?: number;
 }
 
-/** A string with a length in characters (not bytes, not UTF-16 units) that Postgres can store. */
+/** A string that Postgres can store, with a length in characters (not bytes, not UTF-16 units). */
 export function Text(options: TextOptions): PropertyDecorator {
   return field(textRule(options), options);
 }
@@ -45,7 +45,7 @@ export function Int(min: number, max: number, options: FieldOptions = {}): Prope
   return field(rule, options);
 }
 
-/** A number from `min` to `max`, which is rounded to a whole one. */
+/** A number from `min` to `max`, rounded to a whole number. */
 export function Rounded(min: number, max: number, options: FieldOptions = {}): PropertyDecorator {
   const rule = {
     name: 'rounded',
@@ -61,7 +61,10 @@ export function Rounded(min: number, max: number, options: FieldOptions = {}): P
 const DIGITS = /^(?:0|[1-9]\d{0,18})$/;
 const MAX_TOKENS = 2n ** 63n - 1n;
 
-/** Tokens: a whole number, or its digits where it may be too large for a JSON number. It becomes the digits. */
+/**
+ * Tokens: a whole number, or its digits if it may exceed JSON's numbers. The value becomes the
+ * digits.
+ */
 export function TokenCount({
   min = 0n,
   max = MAX_TOKENS,
@@ -84,7 +87,7 @@ export function TokenCount({
       ],
     } as ApiPropertyOptions,
   };
-  // A number that JSON has made inexact is none.
+  // A number that JSON has made inexact is invalid.
   const digits = ({ value }: { value: unknown }) =>
     Number.isSafeInteger(value) ? String(value) : value;
   return applyDecorators(Transform(digits), field(rule, options));
@@ -92,7 +95,7 @@ export function TokenCount({
 
 const USD = /^\d{1,9}(?:\.\d{1,12})?$/;
 
-/** An amount of USD: a number, or a decimal with at most twelve places as text. */
+/** An amount in USD: a number, or a decimal text with at most twelve places. */
 export function Usd({ max, ...options }: FieldOptions & { max: number }): PropertyDecorator {
   const rule = {
     name: 'usd',
@@ -122,7 +125,7 @@ export function Flag(options: FieldOptions = {}): PropertyDecorator {
   return field(rule, options);
 }
 
-/** One of the texts. */
+/** One of the given texts. */
 export function OneOf(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
   return field(oneOfRule(values), options);
 }
@@ -140,7 +143,7 @@ export function IdList(options: ListOptions): PropertyDecorator {
   return listField(ID_RULE, options);
 }
 
-/** A date and time with its offset, as RFC 3339 has it; stays a string. */
+/** A date and time with its offset, as in RFC 3339. It stays a string. */
 export function Timestamp(options: FieldOptions = {}): PropertyDecorator {
   const rule = {
     name: 'timestamp',
@@ -151,7 +154,7 @@ export function Timestamp(options: FieldOptions = {}): PropertyDecorator {
   return field(rule, options);
 }
 
-/** A JSON object whose content is the client's own. */
+/** A JSON object with the client's own content. */
 export function JsonObject(options: FieldOptions = {}): PropertyDecorator {
   const rule = {
     name: 'jsonObject',
@@ -162,7 +165,7 @@ export function JsonObject(options: FieldOptions = {}): PropertyDecorator {
   return field(rule, options);
 }
 
-/** An object of a class with decorators of its own. */
+/** An object of a class with its own decorators. */
 export function Nested(
   type: () => new () => object,
   options: FieldOptions = {},
@@ -177,7 +180,7 @@ export function Nested(
   );
 }
 
-/** A list of objects of a class with decorators of its own. */
+/** A list of objects of a class with its own decorators. */
 export function NestedList(type: () => new () => object, options: ListOptions): PropertyDecorator {
   return applyDecorators(
     ArrayMinSize(options.minItems ?? 0, {
@@ -190,7 +193,7 @@ export function NestedList(type: () => new () => object, options: ListOptions): 
     Type(type),
     present(options),
     ApiProperty({
-      // Swagger knows a late type by the function's name, which the property gives it.
+      // Swagger recognises a late type by the function's name, which the property gives it.
       type: () => [type()],
       minItems: options.minItems ?? 0,
       maxItems: options.maxItems,
@@ -247,13 +250,13 @@ function textRule({ min = 1, max, pattern }: TextOptions): FieldRule {
   };
 }
 
-// A character outside the basic plane takes two units; counting them costs, and rarely matters.
+// A character outside the basic plane takes two units. Counting them costs time and rarely matters.
 function characters(text: string, max: number): number {
   if (text.length <= max || text.length > 2 * max) return text.length;
   return Array.from(text).length;
 }
 
-// Postgres takes no offset of 16 hours or more.
+// Postgres accepts no offset of 16 hours or more.
 const RFC_3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:0\d|1[0-5]):\d\d)$/;
 
@@ -261,7 +264,7 @@ function isTimestamp(value: unknown): boolean {
   const match = typeof value === 'string' ? RFC_3339.exec(value) : null;
   if (!match || Number.isNaN(Date.parse(match[0]))) return false;
   const [year, month, day] = match.slice(1, 4).map(Number) as [number, number, number];
-  // Date.parse takes 31 February for 3 March, and knows a year 0; Postgres does neither.
+  // Date.parse reads 31 February as 3 March and accepts a year 0. Postgres does neither.
   return year > 0 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 

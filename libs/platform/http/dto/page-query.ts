@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '#lib/kernel';
 import { Int, Text } from './fields.js';
 
-/** The query of every list: how many, and from where on. Extend it with the list's filters. */
+/** The query of every list: page size and position. Lists extend it with their filters. */
 export class PageQuery {
   @Int(1, MAX_PAGE_LIMIT, { optional: true, description: 'The maximum number of items on a page.' })
   limit: number = DEFAULT_PAGE_LIMIT;

@@ -5,14 +5,14 @@ import { exampleOf, Problem } from './api-errors.js';
 const PROBLEM = 'application/problem+json';
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
-/** A fact that no decorator can say of every route: that any error is a problem document. */
+/** Documents for every route, which no decorator can do, that each error is a problem document. */
 export function describeErrors(document: OpenAPIObject): void {
   const operations = Object.values(document.paths).flatMap((path) =>
     METHODS.flatMap((method) => path[method] ?? []),
   );
   const content = { [PROBLEM]: { schema: { $ref: getSchemaPath(Problem) } } };
   for (const { responses } of operations) {
-    // Any request can be refused, for its form at least.
+    // Any request can be refused, at least for its form.
     const isRefusable = Object.keys(responses).some((status) => status.startsWith('4'));
     if (!isRefusable)
       responses['4XX'] = { description: 'The server refuses the request.', content };
@@ -22,7 +22,7 @@ export function describeErrors(document: OpenAPIObject): void {
   const examples = Object.fromEntries(codes.map((code) => [code, exampleOf(code)]));
   document.components = { ...document.components, examples };
   const problem = document.components.schemas?.[Problem.name];
-  // Some codes come with members of their own, such as `legal` or `path`.
+  // Some codes have additional members, such as `legal` or `path`.
   if (problem && !('$ref' in problem)) problem.additionalProperties = true;
 }
 

@@ -10,9 +10,9 @@ import { TAGS } from './tags.js';
 
 export interface OpenApiOptions {
   version: string;
-  /** Where clients reach the server, when it is not where the page came from. */
+  /** The server's address for clients, if it differs from the page's. */
   publicUrl?: string;
-  /** Additions of other parts of the application to the whole document. */
+  /** Additions of other parts of the application to the document. */
   refine?: (document: OpenAPIObject) => void;
 }
 
@@ -41,7 +41,9 @@ function createOpenApiDocument(
   return withNullTypes(withPublicNames(document));
 }
 
-/** The page stands beside the dashboard: it runs nothing that is not a file of its own. Only styles are in the page. */
+/**
+ * The page stands beside the dashboard, so it may run only its own files. Only styles are inline.
+ */
 const HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
@@ -56,7 +58,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Serves the document at /docs/openapi.json, and a page to read and try it at /docs. */
+/** Serves the document at /docs/openapi.json, and at /docs a page to read and try it. */
 export function setupOpenApi(app: NestFastifyApplication, options: OpenApiOptions): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRoute', (route) => {
@@ -66,7 +68,8 @@ export function setupOpenApi(app: NestFastifyApplication, options: OpenApiOption
       done();
     };
   });
-  // Made on the first visit: it takes longer than the rest of the start, and most servers never need it.
+  // Created on the first visit, because it takes longer than the rest of the start and most servers
+  // never need it.
   SwaggerModule.setup('docs', app, () => createOpenApiDocument(app, options), {
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',

@@ -1,4 +1,4 @@
-/** The groups of operations in the OpenAPI document, in its order: every `@ApiTags` names one. */
+/** The groups of operations in the OpenAPI document, in its order. Every `@ApiTags` names one. */
 export const TAGS = {
   auth: 'Users sign in and out, and change their own account.',
   users: 'The users of the installation. Only operators manage them.',

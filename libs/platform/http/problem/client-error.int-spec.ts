@@ -32,7 +32,7 @@ function open() {
   return connect(Number(new URL(server.url).port), '127.0.0.1');
 }
 
-/** Sends the bytes as they are. @returns the whole of what comes back until the connection ends */
+/** Sends the bytes unchanged. @returns everything that is received until the connection ends */
 async function send(bytes: string): Promise<string> {
   const socket = open();
   socket.write(bytes);

@@ -6,13 +6,13 @@ import { requestIdOf } from '../request-id.js';
 import { logRefusal } from './log-refusal.js';
 import { PROBLEM_TYPE } from './send-problem.js';
 
-/** The error of Node's parser about a request that it gave up. */
+/** An error of Node's parser about a request that it abandoned. */
 type ClientError = Error & { code?: string; reason?: unknown };
 
 /**
- * Answers what Node could not read as a request, so that no route, filter or hook sees it: the same
- * document as for any other error, but for the path, which nobody knows. The connection ends with it,
- * as nobody knows either where the next request would begin.
+ * Answers what Node could not parse as a request, so that no route, filter or hook sees it. The
+ * document is the same as for other errors, without a path, because the path is unknown. The
+ * connection then ends, because the start of the next request is unknown, too.
  */
 export function answerClientError(error: ClientError, socket: Socket, logger?: Logger): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
@@ -25,7 +25,7 @@ export function answerClientError(error: ClientError, socket: Socket, logger?: L
   socket.destroy(error);
 }
 
-/** Whether part of an answer is out: another one in the middle of it would be read as its rest. */
+/** Whether a part of an answer was sent. The client would read another answer as its rest. */
 function isAnswering(socket: Socket): boolean {
   const { _httpMessage: answer } = socket as { _httpMessage?: ServerResponse | null };
   return answer?.headersSent ?? false;
@@ -34,7 +34,7 @@ function isAnswering(socket: Socket): boolean {
 function problemOf({ code, reason }: ClientError): DroverError {
   if (code === 'HPE_HEADER_OVERFLOW') return new DroverError('headers_too_large');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new DroverError('request_timeout');
-  // The parser's own words; they never repeat what was sent.
+  // The parser's own words never repeat the request.
   const detail = typeof reason === 'string' && reason !== '' ? `${reason}.` : undefined;
   return new DroverError('malformed_request', { detail });
 }

@@ -14,7 +14,7 @@ function lineOf(caller?: Caller): Record<string, unknown> {
   return JSON.parse(lines[0] ?? '{}') as Record<string, unknown>;
 }
 
-/** A name like that of a secret, with an id that is none. */
+/** A name that looks like a secret's, with an id that is not secret. */
 const KEY = newId();
 
 const CALLERS: Caller[] = [

@@ -3,19 +3,19 @@ import type { Logger } from '#lib/observability';
 
 const IDS = ['workspaceId', 'userId', 'apiKeyId', 'agentId', 'taskId', 'runId'] as const;
 
-/** The request as far as it is known: of one that nobody could read there is only the id. */
+/** The known parts of the request. A request that could not be parsed has only an id. */
 export interface RefusedRequest {
   id: string;
   traceId?: string | undefined;
   method?: string;
   path?: string;
-  /** Whoever asked, once that is known. */
+  /** The caller, once it is known. */
   caller?: Caller | undefined;
 }
 
 /**
- * Every answer that is an error, so that the id that a client was told finds its line: what is our own fault with
- * its cause, the others as `request refused`.
+ * Logs every error answer, so that the id that a client received finds its line. Faults of the
+ * server have their cause; others are `request refused`.
  */
 export function logRefusal(
   logger: Logger,
@@ -33,7 +33,9 @@ export function logRefusal(
   }
 }
 
-/** Each a field of its own, as in all other lines; not the marks of its token. */
+/**
+ * Each id is a field of its own, as in all other lines. Parts of the caller's token are not logged.
+ */
 function idsOf(caller: Caller | undefined): Partial<Record<(typeof IDS)[number], unknown>> {
   if (!caller) return {};
   const known: Partial<Record<string, unknown>> = { ...caller };

@@ -9,8 +9,8 @@ import { pathOf, sendProblem } from './send-problem.js';
 import { toDroverError } from './to-drover-error.js';
 
 /**
- * Every error of every route ends here and leaves as application/problem+json. Only what is our own
- * fault is logged as an error, with its stack and the request's id; the client sees the id alone.
+ * Every error of every route ends here and leaves as application/problem+json. Only faults of the
+ * server are logged as errors, with stack and request id. The client sees only the id.
  */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -30,14 +30,14 @@ export class ProblemFilter implements ExceptionFilter {
     const traceId = parseTraceparent(traceparentOfRequest(request))?.traceId;
     logRefusal(this.logger, { id, traceId, method, path: pathOf(url), caller }, error, exception);
     if (reply.sent || reply.raw.headersSent) {
-      // Half an answer is out: cutting it off is the only way left to say that it is not whole.
+      // Half of an answer was sent. Only cutting it off tells the client that it is incomplete.
       reply.raw.destroy();
       return;
     }
     sendProblem(request, reply, error);
   }
 
-  /** A path that exists for other methods is no missing path. */
+  /** A path that exists for other methods gets 405, not 404. */
   private refine(error: DroverError, request: FastifyRequest, reply: FastifyReply): DroverError {
     if (error.code !== 'route_not_found') return error;
     const methods = this.routes.methodsOf(pathOf(request.url));

@@ -3,7 +3,7 @@ import type { DroverError } from '#lib/kernel';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** Answers with the error's problem document (RFC 9457), and the headers that belong to it. */
+/** Answers with the error's problem document (RFC 9457) and its headers. */
 export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -23,7 +23,7 @@ export function sendProblem(
   void reply.send(JSON.stringify(document));
 }
 
-// Without the query, which may hold what a log or a screenshot should not.
+// Without the query, which can contain data that must not appear in a log or screenshot.
 export function pathOf(url: string): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);

@@ -29,7 +29,7 @@ const STATUS_CODES: Record<number, ErrorCode> = {
   503: 'shutting_down',
 };
 
-/** Prisma's own codes for a value that the column does not take. */
+/** Prisma's own codes for a value that the column refuses. */
 const PRISMA_VALUE_ERRORS = new Set([
   'P2000',
   'P2005',
@@ -44,7 +44,9 @@ const NOT_STORABLE = 'A value has a form or size that cannot be stored.';
 const OUT_OF_RANGE = '22003';
 const TOO_LARGE = 'A number, or a sum that it would become part of, is too large to be stored.';
 
-/** The error as the client sees it. An unforeseen one is `internal_error`, without a word of it. */
+/**
+ * The error as the client sees it. An unexpected error becomes `internal_error` without details.
+ */
 export function toDroverError(error: unknown): DroverError {
   if (error instanceof DroverError) return error;
   const source = error instanceof HttpException && error.cause ? error.cause : error;
@@ -70,7 +72,7 @@ function fromFastify(error: unknown): DroverError | undefined {
   return new DroverError(known, { detail });
 }
 
-/** Class 22, "data exception": the statement was right, the value in it was not. */
+/** Class 22, "data exception": the statement was correct, its value was not. */
 function fromDatabase(error: unknown): DroverError | undefined {
   const code = codeOf(error);
   const driverCode = driverCodeOf(error);
@@ -86,7 +88,7 @@ function fromStatus(error: unknown): DroverError | undefined {
   const status = statusOf(error);
   const code = status === undefined ? undefined : STATUS_CODES[status];
   if (code === undefined) return undefined;
-  // Nest and Fastify write for developers; only what they say of a bad request helps the client.
+  // Nest and Fastify write for developers. Only their texts about a bad request help the client.
   const detail = status === 400 ? (error as Error).message : undefined;
   return new DroverError(code, { detail, cause: error });
 }
@@ -103,7 +105,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Prisma keeps the driver's SQLSTATE deep inside of its own error. */
+/** Prisma stores the driver's SQLSTATE deep inside its own error. */
 function driverCodeOf(error: unknown): string {
   type PrismaError = { meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } };
   const code = (error as PrismaError | null)?.meta?.driverAdapterError?.cause?.originalCode;

@@ -12,7 +12,7 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** A small application behind our conventions, on a free port. */
+/** A small application with Drover's conventions on a free port. */
 export async function startTestServer(
   controllers: Type[],
   metadata: ModuleMetadata = {},

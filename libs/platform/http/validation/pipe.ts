@@ -6,11 +6,11 @@ import { build, type Visit } from './run.js';
 const NOT_DTOS = new Set<unknown>([String, Number, Boolean, Array, Object, Buffer, undefined]);
 
 /**
- * Validates bodies and queries against their DTO classes, by class-validator's decorators.
+ * Validates bodies and queries against their DTO classes with class-validator's decorators.
  *
- * Fields that the class does not name are refused, and every field that fails is named with its path, such
- * as `dependsOn[0].taskId`. In a query, text becomes what the field's type says (numbers, booleans,
- * lists). The answer is an instance of the class.
+ * It refuses unknown fields and names every invalid field with its path, such as
+ * `dependsOn[0].taskId`. In a query, text becomes the field's type (numbers, booleans, lists). The
+ * result is an instance of the class.
  *
  * @throws DroverError `validation_failed` with up to 50 errors
  */
@@ -22,7 +22,7 @@ export class DtoPipe implements PipeTransform {
   }
 }
 
-/** The same outside of a request, for values that come another way. */
+/** The same outside of a request, for values from another source. */
 export function validateDto<T extends object>(
   type: new () => T,
   value: unknown = {},

@@ -8,7 +8,7 @@ type ValidationMetadata = ReturnType<
   ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
 >[number];
 
-/** The type that a query string's text must become before it is checked. */
+/** The type that a query's text must become before it is checked. */
 export type TextForm = 'number' | 'boolean' | 'list' | 'text';
 
 export interface Rule {
@@ -25,12 +25,12 @@ export interface FieldPlan {
   readonly convert: ((value: unknown, object: object) => unknown) | undefined;
   readonly conditions: readonly ((object: object, value: unknown) => boolean)[];
   readonly rules: readonly Rule[];
-  /** The class of the object, or of the list's items, when it has fields of its own. */
+  /** The class of the object, or of the list's items, if it has fields of its own. */
   readonly nested: (() => Plan) | undefined;
   readonly nestedIsList: boolean;
 }
 
-/** Everything there is to do for one DTO class, read once from its decorators. */
+/** All work for one DTO class, read once from its decorators. */
 export interface Plan {
   readonly type: DtoClass;
   readonly fields: readonly FieldPlan[];
@@ -40,8 +40,8 @@ export interface Plan {
 const plans = new Map<DtoClass, Plan>();
 
 /**
- * class-validator gathers a class's decorators on each call, walking through every class of the
- * program; that alone would cost more than the rest of a heartbeat. So it is done once.
+ * class-validator collects a class's decorators on each call by walking through every class of the
+ * program. That alone would cost more than the rest of a heartbeat, so it is done once.
  */
 export function planOf(type: DtoClass): Plan {
   const known = plans.get(type);
@@ -76,7 +76,7 @@ function compileField(type: DtoClass, name: string, metadata: ValidationMetadata
   };
 }
 
-// @IsDefined is a rule like any other here: nothing skips missing properties.
+// @IsDefined is a rule like any other here, because no option skips missing properties.
 function isCustomRule(metadata: ValidationMetadata): boolean {
   return metadata.constraintCls !== undefined;
 }
@@ -112,7 +112,7 @@ function nestedPlan(type: DtoClass, name: string, design: unknown): () => Plan {
   if (typeof nestedType !== 'function') {
     throw new Error(`${type.name}.${name} is nested and needs @Type(() => ItsClass)`);
   }
-  // Looked up when it is needed: a class may nest itself.
+  // Resolved when needed, because a class can nest itself.
   return () => planOf(nestedType as DtoClass);
 }
 

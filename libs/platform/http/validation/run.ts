@@ -2,18 +2,20 @@ import type { ValidationArguments } from 'class-validator';
 import { type FieldError, isStorableText } from '#lib/kernel';
 import type { FieldPlan, Plan, Rule } from './plan.js';
 
-/** How many errors one answer lists: a batch of a thousand bad items needs no thousand lines. */
+/**
+ * Maximum number of errors in one answer. A batch of a thousand bad items needs no thousand lines.
+ */
 export const MAX_FIELD_ERRORS = 50;
 
-/** Where in the request we are, for the names of the fields. */
+/** The position in the request, for the names of the fields. */
 export interface Visit {
   readonly errors: FieldError[];
   readonly fromQuery: boolean;
 }
 
 /**
- * Builds an instance of the plan's class from `raw`, and adds an error for whatever is not as the
- * class says: unknown fields, broken rules, text that cannot be stored.
+ * Builds an instance of the plan's class from `raw`. Adds an error for each deviation: unknown
+ * fields, broken rules, text that cannot be stored.
  */
 export function build(plan: Plan, raw: unknown, path: string, visit: Visit): object {
   const instance = new plan.type();
@@ -44,7 +46,7 @@ interface FieldVisit {
 
 function buildField(field: FieldPlan, { raw, instance, path, visit }: FieldVisit): void {
   const target = instance as Record<string, unknown>;
-  // Own properties only: `constructor` and its like come from nobody's request.
+  // Own properties only, because `constructor` and the like come from no request.
   const given = Object.hasOwn(raw, field.name) ? raw[field.name] : undefined;
   const text = visit.fromQuery && given !== undefined ? fromText(field, given) : given;
   const value = field.convert ? field.convert(text, raw) : text;
@@ -60,7 +62,9 @@ function buildField(field: FieldPlan, { raw, instance, path, visit }: FieldVisit
   }
 }
 
-/** @returns false when something was reported, so that one wrong type is one error, not five */
+/**
+ * @returns false if an error was reported, so that one wrong type is one error, not five
+ */
 function rulesHold(
   field: FieldPlan,
   at: { target: object; value: unknown; name: string; visit: Visit },
@@ -115,7 +119,7 @@ function buildNested(
   return value.map((item, index) => build(plan, item, `${name}[${index}]`, visit));
 }
 
-/** A query string has only text: a repeated parameter is a list of it, and a list may use commas. */
+/** A query string has only text. A repeated parameter is a list, and a list can use commas. */
 function fromText(field: FieldPlan, given: unknown): unknown {
   if (field.form === 'list') {
     return (Array.isArray(given) ? given : [given]).flatMap((part) => String(part).split(','));

@@ -31,7 +31,7 @@ class BaseDto {
   @IsOptional() @IsInt() @Min(1) @Max(10) priority?: number;
 }
 
-/** Written with class-validator's own decorators, as much of the code is. */
+/** Written with class-validator's own decorators, as in much of the code. */
 class OuterDto extends BaseDto {
   @IsString() @MinLength(1) title!: string;
   @IsOptional() @IsEmail() email?: string;
