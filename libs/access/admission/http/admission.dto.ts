@@ -8,10 +8,11 @@ const SCOPES = ['workspace', 'task_type', 'everything'] as const;
 type PauseScope = (typeof SCOPES)[number];
 const MANY = 2_000_000_000;
 const MAX_QUEUE_DEPTH =
-  'Tasks that may wait. 0: no limit; null: MAX_QUEUE_DEPTH_PER_WORKSPACE of the installation';
+  'The maximum number of waiting tasks. 0 means no limit, ' +
+  'null means MAX_QUEUE_DEPTH_PER_WORKSPACE of the installation.';
 const SPAWNS_PER_MINUTE =
-  'Sessions of push agents that may be spawned in a minute. 0: none at all; null: no limit of its own, only ' +
-  'that of the installation';
+  'The maximum number of sessions of push agents that start in a minute. 0 means none. ' +
+  'null means no own limit, only the limit of the installation.';
 const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
 

@@ -11,12 +11,18 @@ const time = { type: String, format: 'date-time' };
 const text: ApiPropertyOptions = { type: String, nullable: true };
 
 const WORDS = {
-  on: 'The event: issues.labeled, issue_comment.created, Note Hook, or the `type` of a generic one. What stands before a dot is for all of that name.',
-  when: 'By dotted paths of the payload: the value there, or a list of values. All must hold; `*` in a path is any item of a list.',
-  task: 'create_task: the body of POST /agent-tasks, without secrets. Its texts may have {{path}} of the payload.',
-  once: 'create_task: no second task for the same subject. Default true.',
-  subject: 'Instead of the issue or merge request; it may have {{path}}.',
-  text: 'resume_task: told with the resumption, instead of the comment; it may have {{path}}.',
+  on:
+    'The event: issues.labeled, issue_comment.created, Note Hook, or the `type` of a generic event. ' +
+    'The part before a dot matches all events of that name.',
+  when:
+    'Conditions by dotted paths of the payload: a value or a list of values. All must match. ' +
+    '`*` in a path is any item of a list.',
+  task:
+    'For create_task: the body of POST /agent-tasks, without secrets. Its texts can contain ' +
+    '{{path}} of the payload.',
+  once: 'For create_task: whether a subject gets only one task; true by default.',
+  subject: 'The subject, instead of the issue or merge request. It can contain {{path}}.',
+  text: 'For resume_task: the message of the resumption, instead of the comment. It can contain {{path}}.',
 };
 
 export class HookRuleDto implements HookRule {
@@ -95,7 +101,8 @@ export class InboundHookPageDto {
 }
 
 const OUTCOME_WORDS =
-  'known: the subject has a task already; ignored: `reason` says why; refused: no task could be made';
+  'The outcome. `known`: the subject has a task already. `ignored`: `reason` says why. ' +
+  '`refused`: the rule could not create a task.';
 
 export class InboundHookDeliveryDto implements InboundDeliveryView {
   @ApiProperty(id) id!: string;

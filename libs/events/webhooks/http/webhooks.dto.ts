@@ -27,9 +27,11 @@ const text: ApiPropertyOptions = { type: String, nullable: true };
 const number = { type: 'integer', nullable: true } as const;
 
 const URL_WORDS =
-  'An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks. For slack and discord theirs, which is a secret.';
+  'An https:// URL of a public address with port 443 or 8443. An operator can allow other ' +
+  'networks. The URL of slack and discord is a secret.';
 const HUB_WORDS =
-  'Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key';
+  'Whether each message also has the header `X-Hub-Signature-256` of GitHub. Its key is the ' +
+  'whole text of the secret.';
 const EVENTS = {
   minItems: 1,
   maxItems: 50,

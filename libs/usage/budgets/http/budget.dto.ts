@@ -13,7 +13,7 @@ const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
 const tokens = { type: String, example: '1000000' };
 const POLICY =
-  'What happens to running tasks when it is used up: they are paused, may finish, or are cancelled; `pause` when left out';
+  'The action on running tasks when the budget is used up: pause (default), finish or cancel';
 
 export class CreateBudgetDto implements BudgetRequest {
   @OneOf(BUDGET_SCOPES)

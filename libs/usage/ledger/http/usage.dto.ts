@@ -36,13 +36,17 @@ export class UsageQuery extends PageQuery implements UsageRequest {
   })
   projectId?: string;
 
-  @Id({ optional: true, description: 'With groupBy=day' })
+  @Id({ optional: true, description: 'Only usage of this agent. It requires groupBy=day.' })
   agentId?: string;
 
-  @Id({ optional: true, description: 'With groupBy=day' })
+  @Id({ optional: true, description: 'Only usage of this one. It requires groupBy=day.' })
   taskId?: string;
 
-  @Text({ max: 100, optional: true, description: 'With groupBy=day' })
+  @Text({
+    max: 100,
+    optional: true,
+    description: 'Only usage of this one. It requires groupBy=day.',
+  })
   model?: string;
 
   @OneOf(FORMATS, {

@@ -5,8 +5,8 @@ import { MODEL_TIERS, type ModelTier } from '../domain/tiers.js';
 import type { NewPrice, PriceFilter, PriceView } from '../prices/price-keeper.js';
 import { UsdPrice } from './usd-price.js';
 
-const TIER = 'haiku: the cheapest, for simple work; sonnet: for most; opus: the dearest';
-const PER_MILLION = 'In USD per million tokens';
+const TIER = 'The tier. haiku is the cheapest, for simple work. opus is the most expensive.';
+const PER_MILLION = 'The price in USD per million tokens';
 const time = { type: String, format: 'date-time' };
 
 export class ListModelPricesQuery extends PageQuery implements PriceFilter {

@@ -8,7 +8,7 @@ import type { ModelSavings, Savings } from '../savings/routing-savings.js';
 
 const MODEL = { max: 100, optional: true, example: 'claude-sonnet-4-6' };
 const tokens = { example: '120000' };
-const usd = { example: '1.26', description: 'In USD' };
+const usd = { example: '1.26', description: 'The cost in USD' };
 
 /** Ids are compared as text. */
 function LowerCase(): PropertyDecorator {

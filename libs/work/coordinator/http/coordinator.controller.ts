@@ -10,8 +10,8 @@ import { CoordinatorStatusDto } from './dto/status.dto.js';
 
 /** Operators are admitted as members, too: what they may see beyond their workspace is decided later. */
 const OPERATORS =
-  'Operators of the installation, signed in as users, name with X-Workspace-Id a workspace in which they are ' +
-  'ADMIN or OWNER, as everybody does, and are answered for all workspaces.';
+  'Operators who are signed in as users send X-Workspace-Id of a workspace in which they are ' +
+  'ADMIN or OWNER. The answer then covers all workspaces.';
 
 @ApiTags('Coordinator')
 @Controller('coordinator')

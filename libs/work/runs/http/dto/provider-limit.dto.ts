@@ -45,7 +45,7 @@ export class ReportProviderLimitDto extends RunReportDto implements ProviderLimi
 
   @Int(1, MAX_LIMIT_SECONDS, {
     optional: true,
-    description: `As the provider said in Retry-After; ${DEFAULT_LIMIT_SECONDS}, where neither this nor until is given`,
+    description: `The provider's Retry-After; ${DEFAULT_LIMIT_SECONDS} without this and until`,
   })
   retryAfterSeconds?: number;
 

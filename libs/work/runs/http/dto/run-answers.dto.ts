@@ -34,7 +34,7 @@ export class ReportOutcomeDto implements ReportOutcome {
 
 export class ProgressOutcomeDto {
   @ShownId() taskId!: string;
-  @ShownInt({ description: '0 to 100' }) progressPercent!: number;
+  @ShownInt({ description: 'The progress in percent, from 0 to 100' }) progressPercent!: number;
 }
 
 export class AddedLogsDto {
@@ -169,7 +169,10 @@ export class CompletionResultDto {
 }
 
 export class CompletionResultsDto {
-  @ApiProperty({ type: [CompletionResultDto], description: 'In the order of the request' })
+  @ApiProperty({
+    type: [CompletionResultDto],
+    description: 'The results in the order of the request',
+  })
   results!: CompletionResultDto[];
 
   @ApiProperty({

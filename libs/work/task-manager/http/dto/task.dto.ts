@@ -80,7 +80,7 @@ export class TaskDto implements TaskView {
     string | null;
   @ShownIdOrNull({ description: 'The id of the live run' }) runId!: string | null;
   @ShownTextOrNull() sessionKey!: string | null;
-  @ShownInt({ description: '0 to 100' }) progressPercent!: number;
+  @ShownInt({ description: 'The progress in percent, from 0 to 100' }) progressPercent!: number;
   @ShownTextOrNull() currentStep!: string | null;
   @ShownIntOrNull() estimatedDurationMinutes!: number | null;
   @ShownTimeOrNull() estimatedCompletionAt!: string | null;
@@ -162,7 +162,8 @@ export class TaskDto implements TaskView {
 }
 
 export class TaskListDto {
-  @ApiProperty({ type: [TaskDto], description: 'In the order of the request' }) items!: TaskDto[];
+  @ApiProperty({ type: [TaskDto], description: 'The results in the order of the request' })
+  items!: TaskDto[];
 }
 
 export class TaskPageDto implements Page<TaskView> {
