@@ -88,7 +88,7 @@ let app: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  app = await sharedServer();
+  app = await sharedServer('sound');
   workspace = await app.newWorkspace();
 });
 

@@ -17,18 +17,24 @@ interface Facts extends DatabaseUrls {
 }
 
 /**
- * The built server that the test files of this Jest worker share; the first of them starts it. It
- * has the role `api` alone, or with `all` a coordinator and a relay that are at work beside the
- * tests. Workspaces keep the files apart. `stop` only ends this file's use of it.
+ * `api`: the role alone. `all`: a coordinator and a relay are at work beside the tests. `sound`: the
+ * role `api`, for files that check the invariants, which know no workspaces: each of these files has
+ * to leave them kept.
+ */
+type Kind = 'api' | 'all' | 'sound';
+
+/**
+ * The built server that the test files of this Jest worker share; the first of them starts it.
+ * Workspaces keep the files apart. `stop` only ends this file's use of it.
  *
  * @param worker files that name the same one share a server
  */
 export async function sharedServer(
-  roles: 'api' | 'all' = 'api',
+  kind: Kind = 'api',
   worker = process.env['JEST_WORKER_ID'],
 ): Promise<TestServer & { pid: number }> {
-  const name = `server-${worker}-${roles}`;
-  const facts = (await ask(name)) ?? (await start(name, roles));
+  const name = `server-${worker}-${kind}`;
+  const facts = (await ask(name)) ?? (await start(name, kind));
   const url = facts.address;
   const db = openTestDatabase(facts);
   const tokens = new TokenService(loadConfig(facts.settings));
@@ -37,6 +43,7 @@ export async function sharedServer(
     try {
       await expectNothingLeftOpen(db.owner);
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      if (kind === 'sound') expect(await brokenInvariants(db.ownerUrl)).toEqual([]);
     } finally {
       await db.close();
     }
@@ -44,7 +51,12 @@ export async function sharedServer(
   return { url, db, tokens, newWorkspace, stop, pid: facts.pid };
 }
 
-async function start(name: string, roles: 'api' | 'all'): Promise<Facts> {
+async function brokenInvariants(url: string): Promise<unknown[]> {
+  const { checkInvariants } = await import('#lib/invariants');
+  return (await checkInvariants(url)).filter(({ holds }) => !holds);
+}
+
+async function start(name: string, kind: Kind): Promise<Facts> {
   const db = await createTestDatabase();
   await db.close();
   const settings: Record<string, string> = {
@@ -53,7 +65,7 @@ async function start(name: string, roles: 'api' | 'all'): Promise<Facts> {
     LOG_LEVEL: 'warn',
     // Longer than files that have servers of their own take: a worker keeps its connections.
     HTTP_KEEP_ALIVE_SECONDS: '600',
-    ...(roles === 'api' ? { ROLES: roles } : {}),
+    ...(kind === 'all' ? {} : { ROLES: 'api' }),
   };
   const { ownerUrl, appUrl, serviceUrl } = db;
   const facts = { ownerUrl, appUrl, serviceUrl, settings };

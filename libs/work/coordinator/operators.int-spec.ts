@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../../../test/support/api-client.js';
-import { startTestApp, type TestApp } from '../../../test/support/app.js';
+import { sharedServer, type TestServer } from '../../../test/support/shared-server.js';
 import { aMember, aWorkspace } from '../../../test/support/factories.js';
 
 interface Document {
@@ -18,10 +17,10 @@ const ROUTES = [
   ['get', '/coordinator/logs'],
 ] as const;
 
-let server: TestApp;
+let server: TestServer;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
 });
 afterAll(() => server.stop());
 
@@ -38,7 +37,7 @@ async function operatorIn(workspaceId: string) {
      VALUES ($1, $2, decode(md5($1::uuid::text), 'hex'), now() + interval '1 day')`,
     [sessionId, userId],
   );
-  const tokens = server.app.get(TokenService, { strict: false });
+  const tokens = server.tokens;
   const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
   return apiClient(server.url, { authorization: `Bearer ${token}` });
 }

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import {
-  startTestApp,
+  sharedServer,
   type TestAgent,
-  type TestApp,
+  type TestServer,
   type TestWorkspace,
-} from '../../../test/support/app.js';
+} from '../../../test/support/shared-server.js';
 import { aTask } from '../../../test/support/task-factories.js';
 
 /** Agents that never send heartbeats: health, status, explanations and estimates say the same of them. */
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();

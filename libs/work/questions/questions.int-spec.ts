@@ -10,7 +10,7 @@ let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer();
+  server = await sharedServer('sound');
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startTestApp } from '../../../test/support/app.js';
 import {
-  startTestApp,
+  sharedServer,
   type TestAgent,
-  type TestApp,
+  type TestServer,
   type TestWorkspace,
-} from '../../../test/support/app.js';
+} from '../../../test/support/shared-server.js';
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();

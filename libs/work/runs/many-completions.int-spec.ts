@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { apiClient, type ApiClient } from '../../../test/support/api-client.js';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../test/support/shared-server.js';
 import { aTask } from '../../../test/support/task-factories.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 
@@ -16,11 +20,11 @@ interface Result {
   problem?: { code: string; status: number };
 }
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
   workspace = await server.newWorkspace();
 });
 afterAll(() => server.stop());

@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { apiClient, type ApiClient } from '../../../test/support/api-client.js';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../test/support/shared-server.js';
 import { aTask } from '../../../test/support/task-factories.js';
 import { OWN_EVENTS } from './domain/own-events.js';
 
 /** What the token of a run, which its task's process has in its environment, is no good for. */
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 let runId: string;
 let run: ApiClient;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
   workspace = await server.newWorkspace();
   const agent = await workspace.newAgent({ maxConcurrentTasks: 9 });
   await aTask(server.db.owner, workspace.id);

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
 import type { BudgetAlertView } from './budget-alerts.js';
 import { tellBudgetAlerts } from '../store/tell-budget-alerts.sql.js';
 
@@ -9,11 +13,11 @@ interface Alerts {
   nextCursor: string | null;
 }
 
-let app: TestApp;
+let app: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  app = await startTestApp({ ROLES: 'api' });
+  app = await sharedServer();
   workspace = await app.newWorkspace();
 });
 

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import {
-  startTestApp,
+  sharedServer,
   type TestAgent,
-  type TestApp,
+  type TestServer,
   type TestWorkspace,
-} from '../../../../test/support/app.js';
+} from '../../../../test/support/shared-server.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 
 const [ESTIMATE, DAY_MS] = [8970, 86_400_000];
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();

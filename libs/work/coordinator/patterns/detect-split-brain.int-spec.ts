@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestAgent, type TestApp } from '../../../../test/support/app.js';
+import { startTestApp } from '../../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../../test/support/shared-server.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { type Held, Scene } from '../testing/scene.js';
 
-let server: TestApp;
+let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer('sound');
 });
 
 afterAll(() => server.stop());

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { type Held, Scene } from '../testing/scene.js';
 
 const DAY_MS = 86_400_000;
 
-let server: TestApp;
+let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer('sound');
   scene = await Scene.of(server);
 });
 

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { startTestApp } from '../../../../test/support/app.js';
+import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
 import { aDependency } from '../../../../test/support/task-factories.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { Scene } from '../testing/scene.js';
 
-let server: TestApp;
+let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
   // No coordinator of its own: what happens here happens because it is asked for.
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer('sound');
 });
 
 afterAll(() => server.stop());

@@ -9,14 +9,18 @@ import {
 } from '../../../usage/models/domain/select-model.js';
 import { MODEL_TIERS, TIER_MODELS } from '../../../usage/models/domain/tiers.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { startTestApp, type TestAgent, type TestApp } from '../../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../../test/support/shared-server.js';
 import { type Held, Scene } from '../testing/scene.js';
 
-let server: TestApp;
+let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer('sound');
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

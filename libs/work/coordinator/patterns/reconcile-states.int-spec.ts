@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
 import { type Held, Scene } from '../testing/scene.js';
 
-let server: TestApp;
+let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer('sound');
 });
 
 afterAll(() => server.stop());

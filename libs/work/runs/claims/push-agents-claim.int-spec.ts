@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
 import { aTask } from '../../../../test/support/task-factories.js';
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
   workspace = await server.newWorkspace();
 });
 afterAll(() => server.stop());

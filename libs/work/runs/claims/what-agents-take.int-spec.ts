@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import {
-  startTestApp,
+  sharedServer,
   type TestAgent,
-  type TestApp,
+  type TestServer,
   type TestWorkspace,
-} from '../../../../test/support/app.js';
+} from '../../../../test/support/shared-server.js';
 
-let server: TestApp;
+let server: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api' });
+  server = await sharedServer();
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();
