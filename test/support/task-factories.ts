@@ -46,7 +46,10 @@ export async function aTask(
   return insertTask(owner, workspaceId, status, others);
 }
 
-/** A task under the lease of an agent, whose count of live runs rises with it. */
+/**
+ * A task under the lease of an agent, whose count of live runs rises with it. Task and run come in one
+ * transaction: a sweep between the two would take the task for an orphan.
+ */
 export async function aHeldTask(
   owner: pg.Pool,
   { workspaceId, agentId }: { workspaceId: string; agentId: string },
@@ -55,22 +58,20 @@ export async function aHeldTask(
   const { state = 'WORKING', leaseExpiresInSeconds = 180, ...others } = values;
   const runId = newId();
   const status = state === 'ASSIGNED' ? 'ASSIGNED' : 'RUNNING';
-  const taskId = await insertTask(owner, workspaceId, status, others, { runId, agentId });
-  await owner.query(
-    `WITH counted AS (
-       UPDATE agents SET live_runs = live_runs + 1 WHERE workspace_id = $1 AND id = $2),
-     stale AS (
-       INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, run_version, previous_state, new_state,
-         generation, agent_id, actor_kind)
-       SELECT $1, 'run.state_changed', '', $4, $3, 3, 'WORKING', 'STALE', 1, $2, 'system' WHERE $5 = 'STALE')
-     INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, version,
-       lease_seconds, lease_expires_at, started_at, stale_at)
-     VALUES ($1, $3, $4, $2, 1, $5, CASE $5 WHEN 'ASSIGNED' THEN 1 WHEN 'WORKING' THEN 2 ELSE 3 END,
-       180, now() + make_interval(secs => $6), CASE WHEN $5 <> 'ASSIGNED' THEN now() END,
-       CASE $5 WHEN 'STALE' THEN now() END)`,
-    [workspaceId, agentId, runId, taskId, state, leaseExpiresInSeconds],
-  );
-  return { taskId, runId };
+  const client = await owner.connect();
+  try {
+    await client.query('BEGIN');
+    const taskId = await insertTask(client, workspaceId, status, others, { runId, agentId });
+    const run = [workspaceId, agentId, runId, taskId, state, leaseExpiresInSeconds];
+    await client.query(INSERT_RUN, run);
+    await client.query('COMMIT');
+    return { taskId, runId };
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    client.release();
+  }
 }
 
 /** Makes a pending task wait for another. */
@@ -104,6 +105,20 @@ export async function aMilestone(
   );
   return id;
 }
+
+const INSERT_RUN = `
+WITH counted AS (
+  UPDATE agents SET live_runs = live_runs + 1 WHERE workspace_id = $1 AND id = $2),
+stale AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, run_version, previous_state,
+    new_state, generation, agent_id, actor_kind)
+  SELECT $1, 'run.state_changed', '', $4, $3, 3, 'WORKING', 'STALE', 1, $2, 'system'
+  WHERE $5 = 'STALE')
+INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, version,
+  lease_seconds, lease_expires_at, started_at, stale_at)
+VALUES ($1, $3, $4, $2, 1, $5, CASE $5 WHEN 'ASSIGNED' THEN 1 WHEN 'WORKING' THEN 2 ELSE 3 END,
+  180, now() + make_interval(secs => $6), CASE WHEN $5 <> 'ASSIGNED' THEN now() END,
+  CASE $5 WHEN 'STALE' THEN now() END)`;
 
 const INSERT_TASK = `
 WITH given AS (SELECT $1::uuid AS workspace_id, $2::uuid AS id, $3::text AS status, $4::text[] AS way,
@@ -141,7 +156,7 @@ LEFT JOIN LATERAL (SELECT s.run_id, s.run_version, CASE s.state WHEN 'WORKING' T
 ORDER BY version`;
 
 async function insertTask(
-  owner: pg.Pool,
+  owner: pg.Pool | pg.PoolClient,
   workspaceId: string,
   status: keyof typeof WAYS,
   values: TaskValues,
