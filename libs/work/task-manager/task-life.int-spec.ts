@@ -100,14 +100,6 @@ describe('a task', () => {
     });
   });
 
-  it('accepts the repetition of a report, and refuses one that contradicts it', async () => {
-    const { agent, run } = await taskAndRun();
-    await agent.api.post(`/runs/${run.id}/complete`, {});
-    expect((await agent.api.post(`/runs/${run.id}/complete`, {})).status).toBe(200);
-    const late = await agent.api.post(`/runs/${run.id}/fail`, { error: { message: 'no' } });
-    expect(late).toMatchObject({ status: 409, body: { code: 'stale_run', current: 'COMPLETED' } });
-  });
-
   it('goes to one agent only, however many ask', async () => {
     const capability = `race-${Math.random()}`;
     const agents = await Promise.all(
@@ -319,17 +311,6 @@ describe('a user', () => {
     });
   });
 
-  it('pauses a task that its agent is about to start, and it stays paused', async () => {
-    const { id, agent, run } = await taskAndRun();
-    await workspace.api.post(`/agent-tasks/${id}/pause`, {});
-    const started = await agent.api.post(`/runs/${run.id}/start`, {});
-    expect(started).toMatchObject({
-      status: 409,
-      body: { code: 'illegal_transition', current: 'PAUSED' },
-    });
-    expect(await statusOf(id)).toBe('PAUSED');
-  });
-
   it('pauses a task whose process then fails, and it stays paused', async () => {
     const { id, agent, run } = await taskAndRun();
     await agent.api.post(`/runs/${run.id}/start`, {});
@@ -341,16 +322,6 @@ describe('a user', () => {
     expect(failed.body).toMatchObject({ status: 'PAUSED' });
     const task = (await workspace.api.get(`/agent-tasks/${id}`)).body;
     expect(task).toMatchObject({ status: 'PAUSED', runId: null, checkpointData: { kept: true } });
-  });
-
-  it('is told which transitions are legal', async () => {
-    const { id, agent, run } = await taskAndRun();
-    await agent.api.post(`/runs/${run.id}/complete`, {});
-    const answer = await workspace.api.post(`/agent-tasks/${id}/cancel`, {});
-    expect(answer).toMatchObject({
-      status: 409,
-      body: { code: 'illegal_transition', current: 'COMPLETED', legal: ['ARCHIVED'] },
-    });
   });
 
   it('of another workspace sees nothing and changes nothing', async () => {
