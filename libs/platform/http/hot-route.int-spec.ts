@@ -12,7 +12,7 @@ class HeartbeatDto {
   @Text({ max: 10 }) status!: string;
 }
 
-/** What both routes do. */
+/** The handler of both routes. */
 function answerHeartbeat(id: string, body: HeartbeatDto) {
   if (body.status === 'broken') throw new Error('broken');
   const answer = { id, isDto: body instanceof HeartbeatDto };
@@ -53,7 +53,7 @@ class LongController {
   }
 }
 
-/** Answers at once, or later: both happen, by what the real guard has to look up. */
+/** Answers at once or later. The real guard does both, depending on its look-ups. */
 class TestGuard implements RouteGuard {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     return this.forRoute()(context.switchToHttp().getRequest<FastifyRequest>());

@@ -21,13 +21,13 @@ type Admission = (request: FastifyRequest, reply: FastifyReply) => boolean | Pro
 /** The argument of a hot route's method. */
 export interface HotCall<Body> {
   caller: Caller;
-  /** The path's parameter, in lower case. */
+  /** The path's parameter in lower case. */
   id: string;
   body: Body;
   /** The record of a request with an Idempotency-Key, if the route is `@Idempotent()`. */
   idempotency: IdempotencyRecord | undefined;
   reply: FastifyReply;
-  /** Of the request's span, if it is traced. */
+  /** The traceparent of the request's span, if it is traced. */
   traceparent: string | undefined;
 }
 
@@ -35,9 +35,9 @@ export type HotMethod<Body> = (call: HotCall<Body>) => unknown;
 
 interface HotOptions<Body> {
   body: new () => Body;
-  /** The path's parameter, a UUID; none by default. */
+  /** The path's parameter, a UUID. Default: none. */
   param?: string;
-  /** The status of a good answer; 201 by default. */
+  /** The status of a successful answer. Default: 201. */
   status?: number;
 }
 
@@ -46,12 +46,12 @@ interface HotRoute extends HotOptions<object> {
   method: string;
 }
 
-/** The guard of all routes, asked for its decision about one of them. */
+/** The guard of all routes, with its decision about one route. */
 export interface RouteGuard extends CanActivate {
   forRoute(controller: Controller, method: (...args: never[]) => unknown): Admission;
 }
 
-/** The parts of the application that hot routes need; the same guard and filter as on all other routes. */
+/** The parts of the application that hot routes need: the guard and filter of all other routes. */
 export interface HotLane {
   guard: RouteGuard;
   filter: ProblemFilter;
@@ -62,9 +62,9 @@ export interface HotLane {
 const HOT_ROUTE = Symbol('HOT_ROUTE');
 
 /**
- * For the few POST routes that run thousands of times a second. Nest walks a request through nine
+ * For the few POST routes that run thousands of times a second. Nest passes a request through nine
  * awaits and a dozen objects before a method sees it, which costs as much as all of Fastify. This
- * route is a plain Fastify handler with the same guard, validation and problem filter. It takes
+ * route is a plain Fastify handler with the same guard, validation and problem filter. It supports
  * `@Versioned()` and `@Idempotent()`, and no other interceptor, guard or parameter decorator.
  */
 export function Hot<Body extends object>(options: HotOptions<Body>) {
@@ -85,7 +85,7 @@ export function Hot<Body extends object>(options: HotOptions<Body>) {
   };
 }
 
-/** The route that `@Hot()` has described on the handler that Nest has made of a method. */
+/** The route that `@Hot()` described on the handler that Nest made of a method. */
 export function hotRouteOf(handler: object): HotRoute | undefined {
   return Reflect.getMetadata(HOT_ROUTE, handler) as HotRoute | undefined;
 }

@@ -289,7 +289,7 @@ describe('errors', () => {
     expect(response.status).toBe(status);
     const problem = await problemOf(response);
     expect(problem.code).toBe(code);
-    // Whoever is told the id can ask for its line.
+    // Whoever has the id can ask for its line.
     const line = server.lines.find((entry) => entry.requestId === problem.requestId);
     expect(line).toMatchObject({ level: 'info', message: 'request refused', status, code });
     expect(response.headers.get('retry-after')).toBe(status === 429 ? '3' : null);

@@ -89,7 +89,7 @@ describe('a JSON body', () => {
   });
 });
 
-/** Whether Postgres takes it as jsonb, 64 levels deep at most. */
+/** Whether Postgres accepts it as jsonb with at most 64 levels. */
 function isStorable(value: unknown, levels = 64): boolean {
   if (typeof value === 'string') return isStorableText(value);
   if (typeof value === 'number') return Number.isFinite(value);

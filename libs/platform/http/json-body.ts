@@ -3,11 +3,11 @@ import { DroverError } from '#lib/kernel';
 import { findUnsafe, MAX_JSON_DEPTH } from './unsafe-json.js';
 
 /**
- * Parses a request's JSON: UTF-8 only, no body is `{}`, nothing that could not be stored or that
- * would act as a prototype on somebody's merge.
+ * Parses a request's JSON. Accepts UTF-8 only; no body means `{}`. Refuses values that cannot be
+ * stored or that would act as a prototype in a merge.
  *
- * @param maxDepth levels of arrays and objects that it may nest
- * @throws DroverError `malformed_json`, or `validation_failed` that names the place
+ * @param maxDepth maximum nesting of arrays and objects
+ * @throws DroverError `malformed_json`, or `validation_failed` with the field's path
  */
 export function parseJsonBody(body: Buffer, maxDepth = MAX_JSON_DEPTH): unknown {
   if (body.length === 0) return {};
@@ -30,9 +30,9 @@ function parse(text: string): unknown {
 }
 
 /**
- * Whether the value has to be walked through; for nearly every body a look at its text says no.
- * Without an escape there is no NUL, no lone surrogate (UTF-8 has no form for one) and no key whose
- * name is hidden; a number out of range has an exponent or some 300 digits.
+ * Whether the value must be walked through. A look at the text suffices for nearly every body:
+ * without an escape there is no NUL, no lone surrogate (UTF-8 has no form for one) and no hidden
+ * key. A number out of range has an exponent or about 300 digits.
  */
 function isSuspicious(text: string, maxDepth: number): boolean {
   return (
@@ -53,7 +53,7 @@ function isDeepOrHasLongNumber(text: string, maxDepth: number): boolean {
     const code = text.charCodeAt(index);
     digits = code >= 0x30 && code <= 0x39 ? digits + 1 : 0;
     if (digits > LONG_NUMBER) return true;
-    // `[` and `{`; those inside of strings count too, which only makes us look twice.
+    // `[` and `{`. Those inside strings count, too, which only causes a second look.
     if ((code === 0x5b || code === 0x7b) && ++opened > maxDepth) return true;
   }
   return false;

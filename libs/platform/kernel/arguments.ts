@@ -29,7 +29,10 @@ export function readArguments<const F extends string>(
   return { kind: 'flags', flags: flags as Record<F, boolean> };
 }
 
-/** As `readArguments`, for a program's first line: answers help and mistakes, and ends the process with them. */
+/**
+ * Like `readArguments`, for a program's first line: prints help and mistakes, and then ends the
+ * process.
+ */
 export function requireArguments<const F extends string = never>(
   usage: string,
   known = {} as Record<F, string>,

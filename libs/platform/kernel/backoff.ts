@@ -1,15 +1,17 @@
 export interface BackoffPolicy {
-  /** Milliseconds before the first retry, before jitter. */
+  /** Milliseconds before the first retry, without jitter. */
   baseMs: number;
-  /** The ceiling, in milliseconds. */
+  /** Maximum delay, in milliseconds. */
   capMs: number;
 }
 
 /**
- * Exponential backoff with full jitter: uniform in [0, min(cap, base * 2^attempt)), in milliseconds.
+ * Exponential backoff with full jitter: uniform in [0, min(cap, base * 2^attempt)), in
+ * milliseconds.
+ *
  * Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  *
- * @param attempt how many attempts have failed before, from 0
+ * @param attempt number of failed attempts, from 0
  * @param random a number in [0, 1)
  */
 export function fullJitter(policy: BackoffPolicy, attempt: number, random: number): number {

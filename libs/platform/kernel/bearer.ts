@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /**
- * Whether a request carries this token, in a time that tells nothing of it.
+ * Whether a request carries this token, compared in constant time.
  *
  * @param authorization the request's header
  */

@@ -1,9 +1,12 @@
 export type MemberRole = 'OWNER' | 'ADMIN' | 'MEMBER' | 'VIEWER';
 
-/** The caller, as the guard established it, or an inbound hook whose event was signed. Every service method takes it first. */
+/**
+ * The caller that the guard established, or an inbound hook with a signed event. Every service
+ * method takes it first.
+ */
 export type Caller = TokenCaller | HookCaller;
 
-/** A caller who came with credentials. */
+/** A caller with credentials. */
 export type TokenCaller = UserCaller | ApiKeyCaller | AgentCaller | RunCaller;
 
 export interface UserCaller {
@@ -18,17 +21,20 @@ export interface ApiKeyCaller {
   kind: 'api_key';
   workspaceId: string;
   apiKeyId: string;
-  /** The user who made the key; what the key creates is created by them. */
+  /** The user who created the key. Objects that the key creates are created by this user. */
   userId: string;
   role: MemberRole;
   scopes: readonly string[];
 }
 
-/** What revocations name of an agent's token. A run's token names the one that its run was claimed with. */
+/**
+ * The parts of an agent's token that revocations name. A run's token names the agent token with
+ * which its run was claimed.
+ */
 export interface AgentTokenMarks {
-  /** Absent where no token was used, and from tokens of runs that are older than this. */
+  /** Absent if no token was used, and in older run tokens. */
   tokenVersion?: number;
-  /** Absent where no token was used, and from tokens that are older than this. */
+  /** Absent if no token was used, and in older tokens. */
   tokenId?: string;
 }
 
@@ -46,20 +52,23 @@ export interface RunCaller extends AgentTokenMarks {
   runId: string;
 }
 
-/** An inbound hook, on behalf of the system that has signed an event. It has no token, so no route takes it. */
+/**
+ * An inbound hook, on behalf of the system that signed an event. It has no token, so no route
+ * accepts it.
+ */
 export interface HookCaller {
   kind: 'hook';
   workspaceId: string;
   hookId: string;
 }
 
-/** The actor of a change, as the audit log keeps it. */
+/** The actor of a change, as the audit log stores it. */
 export interface Actor {
   kind: 'user' | 'api_key' | 'agent' | 'run' | 'hook' | 'coordinator' | 'system';
   id: string | null;
 }
 
-/** Of what nobody asked for: sweeps, and what follows from another change. */
+/** The actor of changes that nobody requested: sweeps, and consequences of other changes. */
 export const COORDINATOR: Actor = { kind: 'coordinator', id: null };
 
 export function actorOf(caller: Caller): Actor {

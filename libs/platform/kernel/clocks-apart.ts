@@ -1,12 +1,15 @@
-/** How far the clocks of two machines that sign tokens for each other may lie apart, in seconds. */
+/**
+ * Maximum difference between the clocks of two machines that sign tokens for each other, in
+ * seconds.
+ */
 export const CLOCKS_APART_SECONDS = 30;
 
 /**
- * What the time in a token that was made for just this request tells of its maker's clock. Both directions are judged
- * alike: one that is ahead makes tokens that never seem old, and takes those of the other for expired.
+ * The clock difference that a token made for this request reveals. Both directions are errors: a
+ * clock that is ahead makes tokens that never seem old, and treats the other's tokens as expired.
  *
  * @param issuedAt seconds since the epoch
- * @returns such as `45 s ahead of`; undefined when they agree
+ * @returns for example `45 s ahead of`; undefined if the clocks agree
  */
 export function clocksApart(issuedAt: number, now = Date.now()): string | undefined {
   const ahead = Math.round(issuedAt - now / 1000);

@@ -1,4 +1,7 @@
-/** A wait of a background loop: for a time, or for a ring. A ring is kept until it is heard. */
+/**
+ * The wait of a background loop, for a time or for a ring. A ring is stored until a wait consumes
+ * it.
+ */
 export class Doorbell {
   private rung = false;
   private hear: (() => void) | undefined;
@@ -9,9 +12,9 @@ export class Doorbell {
   }
 
   /**
-   * Waits until somebody rings, at most `ms` milliseconds. For one waiter at a time.
+   * Waits for a ring, at most `ms` milliseconds. Supports one waiter at a time.
    *
-   * @returns whether somebody rang; the ring is then used up
+   * @returns whether it rang; the ring is consumed
    */
   async wait(ms: number): Promise<boolean> {
     if (!this.rung) await this.ringOrTime(ms);

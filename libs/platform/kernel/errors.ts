@@ -1,9 +1,10 @@
 /**
- * Every error that a client can meet: one closed list. `status` is the HTTP status, `title` says
- * what happened in general, `advice` tells the reader what to do. A code never changes its meaning.
+ * The closed list of all errors that a client can get. `status` is the HTTP status, `title`
+ * describes the error in general, `advice` tells the reader what to do. A code never changes its
+ * meaning.
  */
 export const ERRORS = {
-  // The request itself
+  // Errors of the request
   validation_failed: e(400, 'The request is not valid', 'Correct the fields listed in `errors`.'),
   malformed_request: e(
     400,
@@ -49,7 +50,7 @@ export const ERRORS = {
     'Use a method that the API documentation lists for this path.',
   ),
 
-  // The caller
+  // Errors of the caller
   unauthenticated: e(
     401,
     'The request carries no credentials',
@@ -117,7 +118,7 @@ export const ERRORS = {
     'Create the tasks in batches of at most `limit`. An operator can raise it.',
   ),
 
-  // What it is about
+  // Errors of the object
   route_not_found: e(404, 'The path does not exist', 'Use a path that /docs lists.'),
   workspace_not_found: e(
     404,
@@ -163,7 +164,7 @@ export const ERRORS = {
     'Read the state of tasks and agents from the API, then continue with the events of this stream.',
   ),
 
-  // The state it is in
+  // Errors of the object's state
   illegal_transition: e(
     409,
     'The state of the task, run or agent does not allow this',
@@ -314,7 +315,7 @@ export const ERRORS = {
     'Wait for the seconds in Retry-After, then send the request again with the same key.',
   ),
 
-  // Us
+  // Errors of the server
   conflict_retry: e(
     503,
     'The request conflicts with too many concurrent requests',
@@ -368,17 +369,17 @@ export interface FieldError {
 }
 
 export interface ErrorExtras {
-  /** A sentence about this occurrence. Never a secret, never another tenant's data. */
+  /** A sentence about this occurrence. It never contains a secret or another tenant's data. */
   detail?: string;
   errors?: FieldError[];
-  /** Seconds; becomes the Retry-After header. */
+  /** Seconds for the Retry-After header. */
   retryAfterSeconds?: number;
-  /** Further members of the problem document, such as `current` and `legal`. */
+  /** Additional members of the problem document, such as `current` and `legal`. */
   members?: Record<string, unknown>;
   cause?: unknown;
 }
 
-/** An error that a client is meant to see, as application/problem+json (RFC 9457). */
+/** An error for clients, sent as application/problem+json (RFC 9457). */
 export class DroverError extends Error {
   readonly spec: ErrorSpec;
 

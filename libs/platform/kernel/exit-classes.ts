@@ -1,12 +1,12 @@
-/** How a session's process ended, and what else is known about it. Its exit code is not 0. */
+/** How a session's process ended. Its exit code is not 0. */
 export interface ExitFacts {
-  /** Nobody saw how it ended: what watched it is gone too. */
+  /** Nobody saw the end, because the watching process is gone, too. */
   lost: boolean;
   exitCode: number | null;
   signal: string | null;
-  /** Whether the kernel counted an out-of-memory kill; null where it does not count. */
+  /** Whether the kernel counted an out-of-memory kill. Null if the kernel does not count. */
   oomKilled: boolean | null;
-  /** Whether its last words say that its own heap was full. */
+  /** Whether its last output says that its own heap was full. */
   heapIsFull: boolean;
   /** Whether it had been asked to end. */
   asked: boolean;
@@ -15,16 +15,16 @@ export interface ExitFacts {
 export type ExitClass = 'oom' | 'timeout' | 'infrastructure' | 'setup' | 'signal' | 'exit_code';
 
 interface Rule {
-  /** As docs/task-lifecycle.md says it. */
+  /** The words of docs/task-lifecycle.md. */
   evidence: string;
   class: ExitClass;
   is: (facts: ExitFacts) => boolean;
 }
 
 /**
- * What an end says of the failure: the first rule that fits, for workers, gateways and the server alike. Nothing but
- * the evidence decides, so the same end always reads the same. 137 and 143 are what shells and containers make of
- * SIGKILL and SIGTERM, and what sends those unasked is a limit of memory or of time.
+ * The class of a failure: the first matching rule, for workers, gateways and the server. Only the
+ * evidence decides, so the same end always has the same class. Shells and containers report SIGKILL
+ * and SIGTERM as 137 and 143; a limit of memory or time sends these without a request.
  */
 export const EXIT_RULES: readonly Rule[] = [
   {
@@ -98,7 +98,7 @@ const SIGNALS: Record<number, string> = {
 export const FIRST_REALTIME = 34;
 const LAST_REALTIME = 64;
 
-/** A shell, or a container's first process, passes a child's signal on as 128 and its number. */
+/** A shell, or a container's first process, reports a child's signal as 128 plus its number. */
 export function signalOf(exitCode: number | null): string | undefined {
   if (exitCode === null || exitCode <= 128) return undefined;
   const number = exitCode - 128;

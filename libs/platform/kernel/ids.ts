@@ -2,8 +2,8 @@ import { validate } from 'uuid';
 import { uuidv7 } from 'uuidv7';
 
 /**
- * A new id: UUID version 7. Ids of one process sort by the order in which they were made, also when its clock goes
- * back by less than ten seconds.
+ * A new id: UUID version 7. Ids of one process sort by creation, even if its clock goes back by
+ * less than ten seconds.
  */
 export function newId(): string {
   return uuidv7();

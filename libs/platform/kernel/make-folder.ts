@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder, and those above it. Node's own recursion never ends where the system lets nobody make any and says
- * that what is above is missing, as below `/proc`.
+ * Creates a folder and its missing parents. Node's own recursion never ends where the system
+ * refuses every folder and reports that the parent is missing, as below `/proc`.
  *
- * @param mode of all that are made
- * @returns whether it was not there
- * @throws Error of mkdir(2): `EEXIST` for a file in its place, `ENOTDIR` for one above it
+ * @param mode of all created folders
+ * @returns whether the folder was missing
+ * @throws Error of mkdir(2): `EEXIST` for a file in its place, `ENOTDIR` for a file above it
  */
 export function makeFolder(path: string, mode?: number): boolean {
   if (isFolder(path)) return false;
@@ -17,7 +17,7 @@ export function makeFolder(path: string, mode?: number): boolean {
     mkdirSync(path, { mode });
     return true;
   } catch (error) {
-    // Somebody else has made it meanwhile.
+    // Another process has created it meanwhile.
     if (isFolder(path)) return false;
     throw error;
   }

@@ -10,13 +10,13 @@ export interface Page<T> {
 export const DEFAULT_PAGE_LIMIT = 50;
 export const MAX_PAGE_LIMIT = 200;
 
-/** An opaque cursor that holds the sort key of the last row of a page. */
+/** An opaque cursor with the sort key of the last row of a page. */
 export function encodeCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key), 'utf8').toString('base64url');
 }
 
 /**
- * @param types what each part of the key must be; a uuid is a string
+ * @param types the type of each part of the key; a uuid is a string
  * @throws DroverError `malformed_cursor` for anything that `encodeCursor` did not make
  */
 export function decodeCursor(
@@ -39,16 +39,16 @@ export function decodeCursor(
   return parsed as (string | number)[];
 }
 
-/** For a cursor that the list has not handed out. */
+/** For a cursor that the list did not issue. */
 export function malformedCursor(): DroverError {
   const message = 'must be `nextCursor` of a page of this list';
   return new DroverError('malformed_cursor', { errors: [{ field: 'cursor', message }] });
 }
 
 /**
- * Makes a page of `limit` from rows that were read with one more than that.
+ * Makes a page of `limit` from rows that were read with a limit of one more.
  *
- * @param cut whether there is more although the rows are no more than that
+ * @param cut whether more rows exist although no additional row was read
  */
 export function toPage<Row, T>(
   rows: Row[],
@@ -64,7 +64,7 @@ export function toPage<Row, T>(
 }
 
 /**
- * The id behind which a page begins, of a list in the order of its ids; null at its beginning.
+ * The id after which a page starts, for a list ordered by id. Null at the start.
  *
  * @throws DroverError `malformed_cursor`
  */
@@ -76,7 +76,7 @@ export function idOfCursor(cursor: string | undefined): string | null {
 }
 
 /**
- * The same of a list in the order of the journal's numbers.
+ * The same for a list ordered by the journal's numbers.
  *
  * @throws DroverError `malformed_cursor`
  */

@@ -1,8 +1,7 @@
 /**
- * Reads a stream of UTF-8 to its end, unless it is longer than `limit` bytes: then it is left there and
- * closed.
+ * Reads a stream of UTF-8 to its end. A stream that is longer than `limit` bytes is closed.
  *
- * @returns undefined for one that is too long
+ * @returns undefined if it is too long
  */
 export async function readAtMost(
   stream: AsyncIterable<Uint8Array>,

@@ -46,7 +46,7 @@ describe('redactText', () => {
     expect(redactText(`eyJ-${token}`)).not.toContain('sdWIi');
   });
 
-  // A pattern that starts anew at each dash would be at one of these for a quarter of an hour.
+  // A pattern that restarts at each dash would take a quarter of an hour for one of these.
   it.each([
     'eyJ-',
     'eyJabcdefgh.',

@@ -4,16 +4,16 @@ import { looksSecret, looksSecretInText } from './secret-names.js';
 const HIDDEN = '[redacted]';
 const MAX_DEPTH = 8;
 
-/** Fields that may hold secrets under any name; compared without case, dashes and underscores. */
+/** Fields that can hold secrets under any name. Compared without case, dashes and underscores. */
 const DOCUMENTS = new Set(['inputcontext', 'checkpointdata', 'outputresult', 'secrets']);
 
 /**
- * Secrets inside of texts: bearer tokens, JSON web tokens, our API keys, passwords in URLs, and the key formats
- * of widely used services.
+ * Secrets inside texts: bearer tokens, JSON web tokens, Drover's API keys, passwords in URLs, and
+ * the key formats of common services.
  */
 const SECRET_TEXTS: readonly [RegExp, string][] = [
   [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${HIDDEN}`],
-  // The rest is examined once for each word, not for each dash in it.
+  // The rest is examined once for each word, not for each dash.
   [
     /(?<![\w-])(?=[\w-]{11,}\.[\w-]+\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
     `$1${HIDDEN}`,
@@ -33,7 +33,7 @@ const SECRET_TEXTS: readonly [RegExp, string][] = [
   ],
 ];
 
-/** A name with what stands between it and its value. */
+/** A name with the characters between it and its value. */
 const NAMED = /(?<![\w-])([\w-]{1,100})["']?\s*[=:]\s*["']?/g;
 const VALUE = /(?!\[redacted])[^\s"',;&)}\]]{4,}/y;
 
@@ -42,7 +42,7 @@ export function redactText(text: string): string {
   return SECRET_TEXTS.reduce((result, [secret, shown]) => result.replace(secret, shown), unnamed);
 }
 
-/** Without the values that are assigned to names of secrets: `DB_PASS=…`, `"apiKey": "…"`. */
+/** Hides values that are assigned to secret names: `DB_PASS=…`, `"apiKey": "…"`. */
 function hideAssigned(text: string): string {
   let shown = '';
   let from = 0;
@@ -57,8 +57,8 @@ function hideAssigned(text: string): string {
 }
 
 /**
- * A copy that is fit for a log: the values of secret names are hidden, secrets inside of texts too.
- * Deeper than eight levels it says so instead of going on.
+ * A copy for a log. Values of secret names are hidden, and so are secrets inside texts. Below eight
+ * levels it stops and says so.
  */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
@@ -94,12 +94,12 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
 function isSecret(name: string, value: unknown): boolean {
   if (value === null || value === undefined) return false;
   if (DOCUMENTS.has(name.toLowerCase().replaceAll(/[-_]/g, ''))) return true;
-  // Which key it was, in `apiKeyId`, is what a line is read for.
+  // A reader of the line needs the key's id in `apiKeyId`.
   if (/I[dD]$/.test(name) && isUuid(value)) return false;
   return !saysNothing(name, value) && looksSecret(name);
 }
 
-/** Whether a value is none that could be a secret: a flag, or a number where such are counted. */
+/** Whether a value cannot be a secret: a flag, or a number where tokens are counted. */
 export function saysNothing(name: string, value: unknown): boolean {
   if (value === null || typeof value === 'boolean') return true;
   return typeof value === 'number' && /(?:tokens|pass)$/i.test(name);

@@ -1,2 +1,5 @@
-/** The capability of agents that execute the `inputContext.command` of a task; every task with one requires it. */
+/**
+ * The capability of agents that execute the `inputContext.command` of a task. Every task with a
+ * command requires it.
+ */
 export const RUNS_COMMANDS = 'command';

@@ -1,22 +1,25 @@
 /*
- * Whether the name of a field, variable or option says that its value is a secret. A name is read word by word:
- * `tokenCount`, `keyboard` and `primaryKey` name none.
+ * Whether the name of a field, variable or option indicates a secret value. A name is read word by
+ * word: `tokenCount`, `keyboard` and `primaryKey` do not.
  */
 
-/** A word that ends in one of these means a secret wherever it stands in a name: `dbpassword`, `GITHUB_TOKEN_ACME`. */
+/**
+ * A word with one of these endings indicates a secret anywhere in a name: `dbpassword`,
+ * `GITHUB_TOKEN_ACME`.
+ */
 const SECRET_WORD =
   /(?:passwords?|passwd|passphrase|passcode|secrets?|token|credentials?|apikeys?|privatekey|privkey|secretkey|accesskey|authkey|signingkey|encryptionkey|masterkey)$/;
 
-/** Words that mean a secret at the end of a name only: `basicAuth`, not `authUrl`. */
+/** Words that indicate a secret only at the end of a name: `basicAuth`, not `authUrl`. */
 const SECRET_ENDINGS = wordSet(`
   tokens auth authorization bearer cookie cookies jwt dsn pwd pw`);
 
-/** After one of these `tokens` are counted. */
+/** After one of these words, `tokens` are counted. */
 const COUNTING = wordSet(`
   max min total prompt completion input output reasoning cached num used remaining context generated estimated
   average avg of all new`);
 
-/** `key` alone names many things; after one of these words it names a secret. */
+/** `key` alone names many things. After one of these words it names a secret. */
 const SECRET_KEYS = wordSet(`
   api private secret access signing encryption decryption ssh gpg pgp master service account shared auth jwt
   hmac webhook deploy admin root ssl tls rsa cipher crypto wireguard subscription license openai ai anthropic
@@ -24,25 +27,34 @@ const SECRET_KEYS = wordSet(`
   github gitlab slack discord telegram stripe paypal twilio sendgrid mailgun datadog sentry cloudflare heroku
   vercel netlify supabase firebase algolia`);
 
-/** Variables are named for what they hold: `ACME_KEY` is a secret unless it is one of these. */
+/** Variables are named after their content: `ACME_KEY` is a secret unless it is one of these. */
 const HARMLESS_KEYS = wordSet(`
   public primary foreign partition sort cache idempotency dedup row session object unique candidate composite
   index group routing sharding shard hot arrow enter escape tab issue project translation i18n message event map
   lookup natural redis queue lock any`);
 
-/** `pass` is a verb as well: it means a password alone, in a variable, and after one of these. */
+/**
+ * `pass` is also a verb. It means a password only alone, in a variable, or after one of these
+ * words.
+ */
 const OWNERS = wordSet(`
   db database user smtp imap mail email mysql mariadb postgres pg mongo redis ftp sftp ssh http proxy admin root
   login account auth basic vpn wifi ldap sudo key keystore truststore rabbitmq github gitlab`);
 const VERB_ENDINGS = new Set(['pass', 'pat']);
 
-/** Endings that leave a name what it was: `password2`, `tokenHash`, `SECRET_KEY_BASE`, `API_KEY_PROD`. */
+/**
+ * Endings that do not change the meaning of a name: `password2`, `tokenHash`, `SECRET_KEY_BASE`,
+ * `API_KEY_PROD`.
+ */
 const SUFFIXES = wordSet(`
   hash value text base64 b64 pem header base raw plain string prod production staging stage dev development test
   testing local live sandbox ci qa old new current previous prev next backup default primary secondary main rw
   ro eu us env var encrypted v`);
 
-/** Endings that tell of a secret, and are none: `secretName`, `passwordResetUrl`, `tokenCount`. */
+/**
+ * Endings of names that describe a secret without being one: `secretName`, `passwordResetUrl`,
+ * `tokenCount`.
+ */
 const HARMLESS_ENDINGS = wordSet(`
   count counts counter id ids name names type types kind format length size limit limits max min budget usage
   used cost price rate run minute second day request requests bucket version policy rule rules strength hint
@@ -52,12 +64,12 @@ const HARMLESS_ENDINGS = wordSet(`
   changed rotation validation validator parser stream index email error errors message prefix suffix schema
   model owner symbol`);
 
-/** The same names come again and again; a client that makes up ever new ones fills no memory. */
+/** The same names return often. A client that invents new names must not fill the memory. */
 const REMEMBERED = 5_000;
 const REMEMBERED_LENGTH = 100;
 const remembered = new Map<string, boolean>();
 
-/** Whether the value of what has this name is a secret. */
+/** Whether a field of this name has a secret value. */
 export function looksSecret(name: string): boolean {
   const known = remembered.get(name);
   if (known !== undefined) return known;
@@ -69,8 +81,8 @@ export function looksSecret(name: string): boolean {
 }
 
 /**
- * The same for a name before `=` or `:` in a sentence: a word that is often one there, such as `auth` or
- * `tokens`, says nothing. Behind `authorization` comes the scheme.
+ * The same for a name before `=` or `:` in a sentence. Common words there, such as `auth` or
+ * `tokens`, prove nothing. After `authorization` comes the scheme.
  */
 export function looksSecretInText(name: string): boolean {
   if (!looksSecret(name) || /authorization$/i.test(name)) return false;
@@ -78,7 +90,7 @@ export function looksSecretInText(name: string): boolean {
 }
 
 function readName(name: string): boolean {
-  // The working directory, in the environment of every shell.
+  // The working directory in the environment of every shell.
   if (name === 'PWD' || name === 'OLDPWD') return false;
   const isVariable = /^[A-Z][A-Z\d]*_[A-Z\d_]+$/.test(name);
   const words = wordsOf(name);
@@ -86,7 +98,7 @@ function readName(name: string): boolean {
   while (words.length > 1 && SUFFIXES.has(words.at(-1) ?? '')) words.pop();
   const last = words.at(-1) ?? '';
   const before = words.at(-2) ?? '';
-  // An id is harmless after most words (`tokenId`), but an `access key id` belongs to the secret.
+  // An id is harmless after most words (`tokenId`), but an `access key id` belongs to a secret.
   if (last === 'id' && isSecretKey(before, words.at(-3) ?? '', isVariable)) return true;
   if (isSecretKey(last, before, isVariable)) return true;
   if (VERB_ENDINGS.has(last))
@@ -101,14 +113,14 @@ function isSecretKey(word: string, before: string, isVariable: boolean): boolean
   return SECRET_KEYS.has(before) || (isVariable && before !== '' && !HARMLESS_KEYS.has(before));
 }
 
-/** `connectionString`, `DB_CONN_STR`: they have a password more often than not. */
+/** `connectionString`, `DB_CONN_STR`: they usually contain a password. */
 function holdsConnection(words: readonly string[]): boolean {
   return /\b(?:conn|connection) ?(?:string|str|uri)\b|\bconnectionstring\b/.test(words.join(' '));
 }
 
 const KEPT_WHOLE = new Set(['base64', 'b64']);
 
-/** In small letters, without the numbers behind them. */
+/** In lower case, without trailing numbers. */
 function wordsOf(name: string): string[] {
   return name
     .slice(0, 1_000)

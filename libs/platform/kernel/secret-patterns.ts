@@ -1,13 +1,13 @@
-/** Longer texts are looked for piece by piece: there are limits to what a pattern can hold. */
+/** Longer texts are searched in pieces, because the size of a pattern is limited. */
 const MAX_PIECE = 500;
 
-/** A text to be found inside of others, and how much it matters: the least first. */
+/** A text to find inside others, with its importance: the lowest rank first. */
 export type SecretPattern = readonly [text: string, rank: number];
 
-/** The rank of what is only a part of something else: it must not keep anything whole from being found. */
+/** The rank of a part of another text. A part must not prevent the search for a whole text. */
 const PIECE = 9;
 
-/** The pattern as it stands, or pieces of it, of which none is so short that it would mean something else. */
+/** The whole pattern, or pieces that are long enough to be unambiguous. */
 export function secretPatternsOf(text: string, rank: number): SecretPattern[] {
   if (text.length <= MAX_PIECE) return [[text, rank]];
   const size = Math.ceil(text.length / Math.ceil(text.length / MAX_PIECE));
@@ -19,10 +19,10 @@ export function secretPatternsOf(text: string, rank: number): SecretPattern[] {
 }
 
 /**
- * One pattern for all of them: it goes through a text once, however many there are. Undefined for none.
+ * One pattern for all texts, so that a single pass suffices. Undefined for none.
  *
- * @param limit patterns at most; of one rank the shortest count, since pieces and lines of a long text are
- * many
+ * @param limit maximum number of patterns; within a rank the shortest win, because a long text has
+ *   many pieces and lines
  */
 export function patternOf(patterns: readonly SecretPattern[], limit: number): RegExp | undefined {
   const ranks = new Map<string, number>();
@@ -33,7 +33,7 @@ export function patternOf(patterns: readonly SecretPattern[], limit: number): Re
     .sort(([a, rank], [b, otherRank]) => rank - otherRank || a.length - b.length)
     .slice(0, limit)
     .map(([text]) => text)
-    // The longest first, so that a secret within another does not leave its rest behind.
+    // The longest first, so that a secret inside another does not leave the rest visible.
     .sort((a, b) => b.length - a.length);
   return chosen.length === 0 ? undefined : new RegExp(chosen.map(escapeRegExp).join('|'), 'g');
 }

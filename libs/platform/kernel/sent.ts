@@ -1,4 +1,4 @@
-/** What comes out of a value when it is sent as JSON: times are texts. */
+/** The JSON form of a value: times become texts. */
 export type Sent<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -7,7 +7,9 @@ export type Sent<T> = T extends Date
       ? { [Key in keyof T]: Sent<T[Key]> }
       : T;
 
-/** A row as it is sent: its own times become RFC 3339 texts in UTC; what lies deeper stays as it is. */
+/**
+ * The JSON form of a row: its own times become RFC 3339 texts in UTC. Nested values stay unchanged.
+ */
 export function sent<Row extends object>(row: Row): Sent<Row> {
   const view = { ...row } as Record<string, unknown>;
   for (const key of Object.keys(view)) {

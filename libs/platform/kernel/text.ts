@@ -8,12 +8,12 @@ export function isStorableText(text: string): boolean {
 
 const PLACEHOLDER = /\{\{\s*([^{}\s]{1,500})\s*\}\}/g;
 
-/** The text with each `{{name}}` replaced. What is put in is not looked at again. */
+/** The text with each `{{name}}` replaced. Inserted text is not expanded again. */
 export function fillPlaceholders(text: string, valueOf: (name: string) => string): string {
   return text.replace(PLACEHOLDER, (_, name: string) => valueOf(name));
 }
 
-/** The text with at most so many characters; a cut one ends with an ellipsis. */
+/** The text with at most `max` characters. A shortened text ends with an ellipsis. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   const characters = Array.from(text);

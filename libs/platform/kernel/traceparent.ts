@@ -1,4 +1,4 @@
-/** A place in a trace, as W3C Trace Context has it. */
+/** A trace context as W3C Trace Context defines it. */
 export interface TraceContext {
   /** 32 hexadecimal digits, not all zero. */
   traceId: string;
@@ -13,9 +13,10 @@ const ZEROS = /^0+$/;
 const SAMPLED = 0x01;
 
 /**
- * Reads a `traceparent` (https://www.w3.org/TR/trace-context-2/#traceparent-header), those of later versions included.
+ * Parses a `traceparent` (https://www.w3.org/TR/trace-context-2/#traceparent-header), including
+ * later versions.
  *
- * @returns undefined for what is none, which the specification wants ignored
+ * @returns undefined for an invalid one, which the specification says to ignore
  */
 export function parseTraceparent(text: unknown): TraceContext | undefined {
   if (typeof text !== 'string') return undefined;
@@ -30,12 +31,14 @@ export function traceparentOf({ traceId, spanId, sampled }: TraceContext): strin
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }
 
-/** The id of the span of a task or a run: the random half of its UUID, so that everybody finds the same. */
+/**
+ * The span id of a task or run: the random half of its UUID, so that everybody derives the same.
+ */
 export function spanIdOf(uuid: string): string {
   return uuid.replaceAll('-', '').slice(-16).toLowerCase();
 }
 
-/** The `traceparent` of a task's or run's span in the trace of another; null outside of traces. */
+/** The `traceparent` of a task's or run's span within another trace. Null outside of traces. */
 export function traceparentWithin(outer: string | null, uuid: string): string | null {
   const context = parseTraceparent(outer);
   return context ? traceparentOf({ ...context, spanId: spanIdOf(uuid) }) : null;

@@ -1,39 +1,39 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DroverError } from '#lib/kernel';
 
-/** Resolves when the part answers, rejects when it does not. */
+/** Resolves when the part answers. Rejects when it does not. */
 export type Probe = () => Promise<void>;
 
 export interface CoordinatorHealth {
-  /** Whether this deployment has a coordinator that leads right now. */
+  /** Whether this deployment has a leading coordinator now. */
   active: boolean;
   lastCycle: Date | null;
   cycleCount: number;
 }
 
-/** The coordinator's own health; its library provides it under COORDINATOR_HEALTH. */
+/** The coordinator's health. Its library provides it under COORDINATOR_HEALTH. */
 export interface CoordinatorHealthSource {
   health(): Promise<CoordinatorHealth>;
 }
 
 export const DATABASE_PROBE = Symbol('DATABASE_PROBE');
 export const VALKEY_PROBE = Symbol('VALKEY_PROBE');
-/** Provided as undefined where no gateway is configured. */
+/** Undefined if no gateway is configured. */
 export const GATEWAY_PROBE = Symbol('GATEWAY_PROBE');
-/** Sentences of what goes on now and will not for long; see WarningSource. */
+/** Warnings about states that will not last; see WarningSource. */
 export const HEALTH_WARNINGS = Symbol('HEALTH_WARNINGS');
 export const COORDINATOR_HEALTH = Symbol('COORDINATOR_HEALTH');
 
-/** For an operator to act on. Anybody may read them: no tenant is named. */
+/** Warnings for an operator. Anybody can read them, so they name no tenant. */
 export type WarningSource = () => Promise<string[]>;
 
-/** Milliseconds after which a part that says nothing counts as gone. */
+/** Milliseconds after which a silent part counts as disconnected. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** `refusing_changes`: it answers, and is read-only or full. */
+/** `refusing_changes`: the part answers, but is read-only or full. */
 export type PartState = 'connected' | 'disconnected' | 'refusing_changes' | 'not_configured';
 
-/** What a probe throws of a part that answers and takes no changes. */
+/** A probe throws this for a part that answers but accepts no changes. */
 export class ChangesRefused extends Error {}
 
 export interface Readiness {
@@ -47,13 +47,13 @@ export interface SystemHealth {
   coordinator: { active: boolean; lastCycle: string | null; cycleCount: number };
   database: PartState;
   valkey: PartState;
-  /** `unknown`: what is known of gateways stands in the database, which does not answer. */
+  /** `unknown`: the state of gateways is in the database, which does not answer. */
   gateway: 'reachable' | 'unreachable' | 'unknown' | 'not_configured';
-  /** Only where there is something to warn of. */
+  /** Present only if there are warnings. */
   warnings?: string[];
 }
 
-/** The questions of load balancers and operators. */
+/** Answers load balancers and operators. */
 @Injectable()
 export class Health {
   private shuttingDown = false;
@@ -66,13 +66,14 @@ export class Health {
     @Optional() @Inject(HEALTH_WARNINGS) private readonly warnings?: WarningSource,
   ) {}
 
-  /** From now on nobody should send us new requests. */
+  /** From now on load balancers should send no new requests. */
   beginShutdown(): void {
     this.shuttingDown = true;
   }
 
   /**
-   * Whether requests can be served. Valkey is told, but decides nothing: all works without it.
+   * Whether requests can be served. Valkey is reported but decides nothing, because everything
+   * works without it.
    *
    * @throws DroverError `database_unavailable` or `shutting_down`, both 503
    */
@@ -86,7 +87,7 @@ export class Health {
     return { status: 'ready', database, valkey };
   }
 
-  /** Never fails: it is there to say what is broken. */
+  /** Never fails, because it reports failures. */
   async system(): Promise<SystemHealth> {
     const [database, valkey, gateway, coordinator, warnings] = await Promise.all([
       stateOf(this.database),

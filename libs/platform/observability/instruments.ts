@@ -1,13 +1,16 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-/** Registered by the application that shows them: the counts belong to the process, not to one application. */
+/** The application that shows them registers them, because the counts belong to the process. */
 const registers: [] = [];
 
 const CYCLE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** From an idle fleet to a queue of a day. */
+/** From an idle fleet to a queue of a day, in seconds. */
 const DISPATCH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 86_400];
 
-/** Metrics counted where the event happens. All others are read on demand; see apps/server/metrics. */
+/**
+ * Metrics that are counted where the event happens. All others are read on demand; see
+ * apps/server/metrics.
+ */
 export const instruments = {
   cycleSeconds: new Histogram({
     name: 'drover_coordinator_cycle_seconds',
@@ -103,5 +106,5 @@ export const instruments = {
   }),
 };
 
-// An absent series raises no alarm when the first task fails.
+// A missing series would raise no alarm when the first task fails.
 instruments.tasksFailed.inc({ reason: 'retries_exhausted' }, 0);

@@ -8,14 +8,14 @@ export interface LoggerOptions {
   level: LogLevel;
   /** Fields on every line, such as the instance's id. */
   base?: LogFields;
-  /** Where the lines go; standard output by default. */
+  /** Destination of the lines. Default: standard output. */
   destination?: { write(line: string): void };
 }
 
 /**
- * JSON lines: `logger.info('task claimed', { taskId })`. The message is a constant text that can be
- * searched for, what varies is a field. Secrets are hidden by name and by form; an error goes in a
- * field (`{ error }`) and comes out with its stack.
+ * JSON lines: `logger.info('task claimed', { taskId })`. The message is a constant text for
+ * searching, and variable parts are fields. Secrets are hidden by name and by form. An error
+ * belongs in a field (`{ error }`), which prints its stack.
  */
 export class Logger {
   private constructor(private readonly pino: pino.Logger) {}
@@ -37,7 +37,7 @@ export class Logger {
     return new Logger(this.pino.child(redact(fields) as LogFields));
   }
 
-  /** Whether lines of this level are written: for fields that cost something to make. */
+  /** Whether lines of this level are written. Use it before creating expensive fields. */
   writes(level: Exclude<LogLevel, 'silent'>): boolean {
     return this.pino.isLevelEnabled(level);
   }

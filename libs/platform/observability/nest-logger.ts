@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from './logger.js';
 
-/** Nest's own lines in our form. Its lines while it starts are worth no more than `debug`. */
+/** Nest's own lines in Drover's form. Lines during its start have the level `debug`. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
@@ -30,7 +30,7 @@ export class NestLogger implements LoggerService {
   }
 }
 
-// Nest appends the name of the class that speaks, and a stack before it for errors.
+// Nest appends the name of the class, and a stack before it for errors.
 function context(rest: unknown[]): Record<string, unknown> {
   return { context: rest.at(-1) };
 }

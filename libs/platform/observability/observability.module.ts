@@ -4,9 +4,9 @@ import { Tracing } from './tracing.js';
 
 export interface ObservabilityOptions {
   logger: Logger;
-  /** Where spans are sent; undefined: nowhere. */
+  /** Address for spans. Undefined means that no spans are sent. */
   tracesTo?: string | undefined;
-  /** Name of this server in them. */
+  /** Name of this server in spans. */
   instanceId?: string | undefined;
 }
 

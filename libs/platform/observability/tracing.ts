@@ -1,22 +1,22 @@
 import type { Attributes, Span, SpanKind, Tracer } from '@opentelemetry/api';
 import { type TraceContext, traceparentOf } from '#lib/kernel';
 
-/** A span that is over when it is told. */
+/** A span that has ended when it is reported. */
 export interface PastSpan {
   name: string;
   spanId: string;
   parent: TraceContext;
-  /** Milliseconds of the epoch. */
+  /** Milliseconds since the epoch. */
   beganAt: number;
   endedAt: number;
   attributes: Attributes;
-  /** Absent: it went well. */
+  /** Absent if the span succeeded. */
   failure?: string;
 }
 
-/** A request under way. */
+/** A running request. */
 export interface RequestSpan {
-  /** For what it begins. */
+  /** The trace context for its consequences. */
   traceparent: string;
   end(status: number): void;
 }
@@ -29,11 +29,15 @@ interface Parts {
   api: typeof import('@opentelemetry/api');
 }
 
-/** Spans to an OpenTelemetry collector; nothing, and nothing loaded, without the address of one. */
+/**
+ * Sends spans to an OpenTelemetry collector. Without an address it does nothing and loads nothing.
+ */
 export class Tracing {
   private constructor(private readonly parts: Parts | undefined) {}
 
-  /** @param endpoint of OTLP over HTTP, without `/v1/traces`; undefined: off */
+  /**
+   * @param endpoint OTLP over HTTP, without `/v1/traces`; undefined disables tracing
+   */
   static async start(endpoint: string | undefined, attributes: Attributes = {}): Promise<Tracing> {
     return new Tracing(endpoint === undefined ? undefined : await load(endpoint, attributes));
   }
@@ -42,7 +46,9 @@ export class Tracing {
     return this.parts !== undefined;
   }
 
-  /** @returns undefined when tracing is off */
+  /**
+   * @returns undefined if tracing is disabled
+   */
   request(
     name: string,
     parent: TraceContext | undefined,
@@ -75,7 +81,7 @@ export class Tracing {
     span.end(endedAt);
   }
 
-  /** Sends what is left, for 5 s at most. */
+  /** Sends the remaining spans, for at most 5 s. */
   async onApplicationShutdown(): Promise<void> {
     await this.parts?.close();
   }

@@ -5,19 +5,21 @@ import { instruments } from '#lib/observability';
 export interface ValkeyOptions {
   /** redis://, rediss://, valkey:// or valkeys:// */
   url: string;
-  /** Put before every key and channel, so that several installations can share a server. */
+  /** Prefix of every key and channel, so that several installations can share a server. */
   keyPrefix?: string;
-  /** Shown by CLIENT LIST. */
+  /** Name in CLIENT LIST. */
   connectionName?: string;
-  /** Milliseconds until a command without an answer is given up: its outcome is then unknown. */
+  /**
+   * Milliseconds after which a command without an answer is abandoned. Its outcome is then unknown.
+   */
   commandTimeoutMs?: number;
-  /** Told of broken connections, once for each change and not once for each attempt. */
+  /** Called for broken connections, once for each change and not for each attempt. */
   onError?: (error: Error) => void;
-  /** Told when a connection stands, the first time and each time it is back. */
+  /** Called when a connection is ready, the first time and after each reconnection. */
   onReady?: () => void;
-  /** Told once when the server answers and takes no changes: it is full, or a replica. */
+  /** Called once when the server answers but accepts no changes: it is full, or a replica. */
   onRefusal?: (error: Error) => void;
-  /** Told when it takes them again. */
+  /** Called when the server accepts changes again. */
   onAccepted?: () => void;
 }
 
@@ -26,8 +28,8 @@ const RECONNECT = { baseMs: 50, capMs: 2_000 };
 const FIRST_WAIT_MS = 20;
 
 /**
- * A connection in which nothing is repeated and nothing hangs. The library's defaults do both: a lost
- * answer runs the command again, and commands of a cut-off client wait in a queue without a limit.
+ * A connection that repeats nothing and never hangs. The library's defaults do both: a lost answer
+ * repeats the command, and commands of a disconnected client wait in an unlimited queue.
  */
 export function connect(options: ValkeyOptions, overrides: RedisOptions = {}): Redis {
   const commandTimeout = options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
@@ -35,7 +37,8 @@ export function connect(options: ValkeyOptions, overrides: RedisOptions = {}): R
     keyPrefix: options.keyPrefix ?? '',
     connectionName: options.connectionName ?? 'drover',
     commandTimeout,
-    // A server that is stopped or cut off keeps its sockets open: an answer that is this late ends one.
+    // A stopped or unreachable server keeps its sockets open. An answer that is this late ends the
+    // connection.
     socketTimeout: 3 * commandTimeout,
     connectTimeout: 3 * commandTimeout,
     keepAlive: 10_000,
@@ -43,8 +46,8 @@ export function connect(options: ValkeyOptions, overrides: RedisOptions = {}): R
     enableOfflineQueue: false,
     autoResubscribe: false,
     maxRetriesPerRequest: null,
-    // Scripts hold locks, and pings measure: both must not wait behind a batch. Messages are
-    // gathered by their sender.
+    // Scripts hold locks, and pings measure, so neither must wait behind a batch. The sender
+    // batches messages.
     autoPipeliningIgnoredCommands: ['eval', 'ping', 'publish'],
     retryStrategy: (times) => FIRST_WAIT_MS + fullJitter(RECONNECT, times, Math.random()),
     ...overrides,
@@ -53,7 +56,10 @@ export function connect(options: ValkeyOptions, overrides: RedisOptions = {}): R
   return redis;
 }
 
-/** Every failed attempt to connect is an error event; only the first since it last stood is news. */
+/**
+ * Every failed connection attempt emits an error. Only the first after a working connection is
+ * reported.
+ */
 function reportChanges(redis: Redis, { onError, onReady }: ValkeyOptions): void {
   let told = false;
   redis.on('ready', () => {

@@ -1,18 +1,18 @@
 import { agentKey, type AgentPlace } from '#lib/kernel';
 import type { ValkeyClient } from './valkey-client.js';
 
-/** The latest heartbeat of an agent, as far as Valkey is concerned. */
+/** The latest heartbeat of an agent that Valkey has. */
 export interface Heartbeat extends AgentPlace {
   status: string;
   currentTaskId?: string | null;
-  /** Seconds of silence after which the agent counts as gone. */
+  /** Seconds without a heartbeat after which the agent counts as dead. */
   staleThresholdSeconds: number;
 }
 
-/** How much longer than the threshold a key lives, so that its remaining time tells the deadline. */
+/** Extra lifetime of a key beyond the threshold, so that its remaining time gives the deadline. */
 const TTL_MARGIN_SECONDS = 60;
 const PER_SCRIPT = 500;
-/** After a command without an answer, heartbeats go without Valkey for this long. */
+/** Milliseconds for which heartbeats bypass Valkey after a command without an answer. */
 const PAUSE_MS = 1_000;
 
 const RECORD_HEARTBEATS = `for i, key in ipairs(KEYS) do
@@ -24,29 +24,34 @@ const READ_LIVES = `local lives = {}
 for i, key in ipairs(KEYS) do lives[i] = redis.call('pttl', key) end
 return lives`;
 
-/** Seconds that the key of a heartbeat lives. */
+/** Lifetime of a heartbeat's key, in seconds. */
 export function heartbeatTtlSeconds(staleThresholdSeconds: number): number {
   return staleThresholdSeconds + TTL_MARGIN_SECONDS;
 }
 
 /**
- * Heartbeats in Valkey: the newest signs of life, shared by all servers, and worth nothing when they are
- * absent. Postgres has the same a second later.
+ * Heartbeats in Valkey: the newest signs of life, shared by all servers. A missing one proves
+ * nothing. Postgres has the same a second later.
  */
 export class HeartbeatStore {
   private batch: Batch | undefined;
-  /** 0 while all is well; else when Valkey may be asked again, on the clock of performance.now(). */
+  /**
+   * 0 while Valkey works. Otherwise the time of the next attempt, on the clock of
+   * performance.now().
+   */
   private retryAt = 0;
 
   constructor(private readonly client: ValkeyClient) {}
 
   /**
-   * Writes the heartbeat's key. Settles when Valkey has it or did not answer in time; never rejects.
+   * Writes the heartbeat's key. Resolves when Valkey stored it or did not answer in time. Never
+   * rejects.
    *
-   * The heartbeats of one turn of the event loop go as one script. Tried: a command for each, pipelined by
-   * the library; its promises, timers and callbacks cost a heartbeat a tenth of its time.
+   * The heartbeats of one turn of the event loop go as one script. One command for each, pipelined
+   * by the library, was tried: its promises, timers and callbacks cost a heartbeat a tenth of its
+   * time.
    *
-   * @returns undefined when Valkey is not asked: it is down, or has just failed to answer
+   * @returns undefined if Valkey is not asked because it is down or failed to answer just now
    */
   record(heartbeat: Heartbeat): Promise<void> | undefined {
     if (this.client.state() !== 'ready') return undefined;
@@ -59,9 +64,9 @@ export class HeartbeatStore {
   }
 
   /**
-   * Milliseconds until each agent's silence lasts longer than its threshold, by `agentKey`; negative when it does
-   * already. By Valkey's clock alone. An agent of which Valkey knows nothing is not in it, and none is when Valkey is
-   * away: that proves nothing about the agent.
+   * Milliseconds until each agent's silence exceeds its threshold, by `agentKey`, on Valkey's
+   * clock. Negative if it already does. Agents that Valkey does not know are missing, and all are
+   * missing while Valkey is down. That proves nothing about an agent.
    */
   async deadlinesOf(agents: readonly AgentPlace[]): Promise<Map<string, number>> {
     const known = new Map<string, number>();
@@ -80,7 +85,7 @@ export class HeartbeatStore {
     return known;
   }
 
-  /** One heartbeat at a time finds out whether Valkey answers again. */
+  /** Only one heartbeat at a time tests whether Valkey answers again. */
   private mayProbe(): boolean {
     const now = performance.now();
     if (now < this.retryAt) return false;
@@ -106,7 +111,7 @@ export class HeartbeatStore {
   }
 }
 
-/** Heartbeats that go together. */
+/** Heartbeats that are written together. */
 interface Batch {
   keys: string[];
   values: (string | number)[];
@@ -118,15 +123,16 @@ function keyOf(agent: AgentPlace): string {
 }
 
 /**
- * As servers of the version before write it, whose agents are to be spared while servers are upgraded one by one. To
- * be dropped with the next version.
+ * The key that servers of the previous version write. It spares their agents while servers are
+ * upgraded one by one. Remove it with the next version.
  */
 function formerKeyOf({ agentId }: AgentPlace): string {
   return `agent:heartbeat:${agentId}`;
 }
 
 function valueOf({ status, currentTaskId }: Heartbeat): string {
-  // By hand, because it is made thousands of times a second: the status is a word, the id a UUID.
+  // Built by hand, because it happens thousands of times a second. The status is a word and the id
+  // a UUID.
   const task = currentTaskId ? `"${currentTaskId}"` : 'null';
   return `{"status":"${status}","task_id":${task},"timestamp":${Date.now()}}`;
 }

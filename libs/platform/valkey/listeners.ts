@@ -1,12 +1,14 @@
-/** Callbacks of which one that throws keeps no other from being called. */
+/** Callbacks. One that throws does not prevent the others. */
 export class Listeners<Args extends unknown[]> {
   private readonly all = new Set<(...args: Args) => void>();
 
   constructor(private readonly onError: (error: unknown) => void) {}
 
-  /** @returns takes it off again */
+  /**
+   * @returns removes the listener
+   */
   add(listener: (...args: Args) => void): () => void {
-    // A wrapper of its own, so that the same function added twice is called twice.
+    // A wrapper of its own, so that a function that is added twice is called twice.
     const own = (...args: Args): void => listener(...args);
     this.all.add(own);
     return () => this.all.delete(own);

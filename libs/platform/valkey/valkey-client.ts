@@ -6,23 +6,30 @@ export type ValkeyState = 'ready' | 'connecting' | 'closed';
 /**
  * The result of a command.
  * - done: the server answered.
- * - unsent: there is no connection; nothing has happened.
- * - unknown: it was sent and no answer came in time; it may have happened, or happen yet.
- * - refused: the server answered with an error; nothing has happened.
+ * - unsent: there is no connection, and nothing happened.
+ * - unknown: the command was sent and no answer came in time. It may have happened, or happen
+ *   later.
+ * - refused: the server answered with an error, and nothing happened.
  */
 export type Attempt<T> =
   { kind: 'done'; value: T } | { kind: 'unsent' | 'unknown' | 'refused'; error: Error };
 
 const PROBE = 'drover:probe';
 const PROBE_LIVES_MS = 1_000;
-/** Full, a replica, unable to save what it has, or with too few replicas; from a script it may stand further on. */
+/**
+ * The server is full, a replica, unable to save, or has too few replicas. Inside a script's error
+ * the word appears later.
+ */
 const REFUSALS = /\b(OOM|READONLY|MISCONF|NOREPLICAS) /;
 
-/** The connection for commands. A command sent while it is down fails at once, and is never repeated. */
+/**
+ * The connection for commands. A command fails at once while the connection is down, and is never
+ * repeated.
+ */
 export class ValkeyClient {
   /**
-   * The library's own interface, with the prefix added to keys (not to channels). Its promises
-   * reject when the connection is down, at the latest after twice the command timeout.
+   * The library's interface. It adds the prefix to keys, but not to channels. Its promises reject
+   * when the connection is down, at the latest after twice the command timeout.
    */
   readonly commands: Redis;
   private readonly keyPrefix: string;
@@ -33,7 +40,7 @@ export class ValkeyClient {
     this.commands = connect(options, { enableAutoPipelining: true });
   }
 
-  /** Runs commands and says what is known of their outcome; never throws. */
+  /** Runs commands and reports their outcome. Never throws. */
   async attempt<T>(work: (commands: Redis) => Promise<T>): Promise<Attempt<T>> {
     if (this.state() !== 'ready') return { kind: 'unsent', error: new Error('Not connected') };
     try {
@@ -44,7 +51,7 @@ export class ValkeyClient {
     }
   }
 
-  /** The same for commands that change something: their success tells that the server takes changes. */
+  /** The same for commands with effects. Their success proves that the server accepts changes. */
   async change<T>(work: (commands: Redis) => Promise<T>): Promise<Attempt<T>> {
     const answer = await this.attempt(work);
     if (answer.kind === 'done' && this.refuses) {
@@ -61,16 +68,16 @@ export class ValkeyClient {
   }
 
   /**
-   * For health checks: one that answers and takes no changes serves us nothing.
+   * For health checks. A server that answers but accepts no changes is useless.
    *
-   * @throws Error when the server does not answer in time, or refuses
+   * @throws Error if the server does not answer in time, or refuses
    */
   async probe(): Promise<void> {
     const answer = await this.change((commands) => commands.set(PROBE, '', 'PX', PROBE_LIVES_MS));
     if (answer.kind !== 'done') throw answer.error;
   }
 
-  /** Waits until the connection stands, at most `ms`. @returns whether it does */
+  /** Waits for the connection, at most `ms`. @returns whether it is ready */
   ready(ms: number): Promise<boolean> {
     if (this.state() !== 'connecting') return Promise.resolve(this.state() === 'ready');
     return new Promise((resolve) => {
@@ -84,13 +91,13 @@ export class ValkeyClient {
     });
   }
 
-  /** Calls back each time that the connection stands (again). */
+  /** Calls back whenever the connection is ready, also after a reconnection. */
   onReady(listener: () => void): () => void {
     this.commands.on('ready', listener);
     return () => this.commands.off('ready', listener);
   }
 
-  /** The name of a channel on the server: the library adds the prefix to keys only. */
+  /** The full name of a channel. The library adds the prefix only to keys. */
   channel(name: string): string {
     return this.keyPrefix + name;
   }
@@ -106,7 +113,7 @@ export class ValkeyClient {
   }
 }
 
-/** Whether the error is that of a server that answers and takes no changes. */
+/** Whether the error comes from a server that answers but accepts no changes. */
 export function refusesChanges(error: unknown): boolean {
   return error instanceof Error && REFUSALS.test(error.message);
 }

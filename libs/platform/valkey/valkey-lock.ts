@@ -3,20 +3,23 @@ import type { ValkeyClient } from './valkey-client.js';
 
 /**
  * - held: the server has just confirmed it.
- * - lost: the server has just said that somebody else holds it, or nobody.
- * - unknown: no answer. It may be held until `heldUntil()`; a caller that must be sure acts as if lost.
+ * - lost: the server has just said that another owner holds it, or none.
+ * - unknown: no answer. It may be held until `heldUntil()`. A caller that must be sure acts as if
+ *   it is lost.
  */
 export type LockState = 'held' | 'lost' | 'unknown';
 
 export interface LockOptions {
   key: string;
-  /** Milliseconds that the lock outlives its holder's last renewal. */
+  /** Milliseconds for which the lock outlives its holder's last renewal. */
   ttlMs: number;
-  /** Default: a random one. Never a host's name: a restarted process is another owner. */
+  /**
+   * Default: a random owner. Never use a host name, because a restarted process is another owner.
+   */
   owner?: string;
 }
 
-// Also succeeds for its present holder: after an answer that got lost, the same call asks again.
+// Also succeeds for the current holder, so that the same call asks again after a lost answer.
 const ACQUIRE = `
 if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -31,8 +34,8 @@ if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('del', KEYS[1])`;
 
 /**
- * A lock that saves work. It cannot keep two holders apart under all circumstances (a process that
- * was asleep wakes up after its time): what must not happen twice needs a fence in Postgres as well.
+ * A lock that saves work. It cannot separate two holders in all cases, because a sleeping process
+ * can wake after its time. Work that must not happen twice also needs a fence in Postgres.
  */
 export class ValkeyLock {
   readonly owner: string;
@@ -50,20 +53,20 @@ export class ValkeyLock {
     return this.extend(ACQUIRE);
   }
 
-  /** To be called about every third of the time to live. */
+  /** Call it about every third of the time to live. */
   renew(): Promise<LockState> {
     return this.extend(RENEW);
   }
 
-  /** Gives it up, if it is still ours. `held` means that it was. */
+  /** Releases the lock if it is still held. `held` means that it was. */
   async release(): Promise<LockState> {
     this.until = 0;
     return this.ask(RELEASE);
   }
 
   /**
-   * Until when nobody else can have it, on the clock of `performance.now()`; 0 when it isn't held.
-   * Counted from before the request was sent, so it errs on the safe side.
+   * The time until which no other owner can have it, on the clock of `performance.now()`. 0 if it
+   * is not held. Counted from before the request was sent, so it errs on the safe side.
    */
   heldUntil(): number {
     return this.until;

@@ -6,8 +6,8 @@ const PING_MS = 5_000;
 export type MessageListener = (message: string) => void;
 
 /**
- * Listens to channels on a connection of its own, which it pings: a subscription that has died
- * without a word looks exactly like one on which nothing is said.
+ * Listens to channels on a connection of its own and pings it, because a dead subscription looks
+ * exactly like a silent one.
  */
 export class ValkeySubscriber {
   private readonly redis: Redis;
@@ -27,7 +27,7 @@ export class ValkeySubscriber {
   }
 
   /**
-   * Calls back for every message on the channel from now on; the prefix is added.
+   * Calls back for every message on the channel from now on. Adds the prefix.
    *
    * @returns ends the subscription
    */
@@ -35,15 +35,15 @@ export class ValkeySubscriber {
     const channel = this.keyPrefix + name;
     const listeners = this.channels.get(channel) ?? new Set();
     this.channels.set(channel, listeners.add(listener));
-    // Without a connection the channel is subscribed to when there is one.
+    // Without a connection, the channel is subscribed when there is one.
     if (listeners.size === 1 && this.isReady())
       void this.orReconnect(this.redis.subscribe(channel));
     return () => this.unsubscribe(channel, listener);
   }
 
   /**
-   * Calls back when all subscriptions stand again after messages may have been missed: listeners that act on
-   * messages must look at Postgres now. Also called when they stand for the first time.
+   * Calls back when all subscriptions work again after messages may have been lost. Listeners that
+   * act on messages must then read Postgres. Also called the first time.
    */
   onResync(listener: () => void): () => void {
     this.resyncListeners.add(listener);
@@ -81,13 +81,13 @@ export class ValkeySubscriber {
     if (this.isReady()) await this.orReconnect(this.redis.ping());
   }
 
-  /** A connection that does not answer is worth nothing here: a new one is. */
+  /** A connection without answers is useless, so it is replaced. */
   private async orReconnect(answer: Promise<unknown>): Promise<boolean> {
     try {
       await answer;
       return true;
     } catch {
-      // Only if it is still the one that failed: 'ready' may have come since.
+      // Only if it is still the connection that failed. 'ready' may have come since.
       if (this.isReady()) this.redis.disconnect(true);
       return false;
     }

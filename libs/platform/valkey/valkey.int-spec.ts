@@ -11,7 +11,7 @@ import {
   WakeUps,
 } from './index.js';
 
-// A server of its own: these tests stop it, flush it and end it.
+// A server of its own, because these tests stop, flush and end it.
 let server: EmbeddedValkey;
 const open: { close(): void }[] = [];
 
@@ -42,7 +42,7 @@ async function aClient(more: Partial<ValkeyOptions> = {}): Promise<ValkeyClient>
   return client;
 }
 
-/** A process among several: connections of its own, and what it has heard. */
+/** One of several processes, with its own connections and the messages that it received. */
 interface Ear {
   client: ValkeyClient;
   wakeUps: WakeUps;
@@ -116,7 +116,7 @@ describe('the client', () => {
     process.kill(server.pid, 'SIGCONT');
     await client.ready(10_000);
     await other.ready(10_000);
-    // The server found the first one in its socket; a second would make two.
+    // The server found the first command in its socket. A second one would make two.
     await waitFor('the command', async () => (await client.commands.get('counter')) === '1');
     expect(await client.commands.get('counter')).toBe('1');
   });
@@ -178,7 +178,7 @@ describe('the lock', () => {
     expect(await lock.acquire()).toBe('unknown');
     expect(lock.heldUntil()).toBe(0);
     process.kill(server.pid, 'SIGCONT');
-    // Whether or not the first call was executed late, the same owner gets it.
+    // The same owner gets it, whether or not the first call was executed late.
     expect(await waitFor('an answer', async () => (await lock.acquire()) === 'held')).toBe(true);
   });
 });
@@ -199,7 +199,7 @@ describe('wake-ups', () => {
       ['w2', 1],
     ]);
     expect(there.agents).toEqual(['a', 'b']);
-    // Had it heard itself, it would have done so before the answer to this.
+    // Had it received its own message, it would have done so before the answer to this.
     there.wakeUps.claims('w3', 1);
     await waitFor('the answer', () => here.claims.some(([id]) => id === 'w3'));
     expect(here.claims).toEqual([

@@ -11,10 +11,12 @@ import { ValkeyClient } from './valkey-client.js';
 import { ValkeySubscriber } from './valkey-subscriber.js';
 import { WakeUps } from './wake-ups.js';
 
-/** A server starts without Valkey as well; only, it gives it this long. */
+/**
+ * Maximum wait for Valkey at a server's start, in milliseconds. The server starts without it, too.
+ */
 const START_WAIT_MS = 1_000;
 
-/** Provides the connections and what is built on them, everywhere; closes them after all other parts. */
+/** Provides the connections and their users everywhere. Closes them after all other parts. */
 @Module({})
 export class ValkeyModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
@@ -30,7 +32,7 @@ export class ValkeyModule implements OnModuleInit, OnApplicationShutdown {
       global: true,
       providers: [
         { provide: ValkeyClient, useFactory: () => new ValkeyClient(options) },
-        // The two connections break together: one of them telling it is enough.
+        // Both connections break together, so one report is enough.
         {
           provide: ValkeySubscriber,
           useFactory: () =>

@@ -1,7 +1,7 @@
-/** Ids in one message at most: a message that is too long blocks the others behind it. */
+/** Maximum number of ids in one message. A longer message would block those behind it. */
 const IDS_PER_MESSAGE = 1_000;
 
-/** Wake-ups for other servers, gathered over some milliseconds. */
+/** Wake-ups for other servers, collected over some milliseconds. */
 export class WakeUpBatch {
   readonly claims = new Map<string, number>();
   readonly agents = new Set<string>();
@@ -25,7 +25,7 @@ interface Wire {
 }
 
 /**
- * The sender stands before the JSON, so that a process knows its own messages without parsing them.
+ * The sender stands before the JSON, so that a process recognises its own messages without parsing.
  * An empty batch makes no message.
  */
 export function encodeWakeUps(sender: string, batch: WakeUpBatch): string[] {
@@ -46,8 +46,8 @@ export function encodeWakeUps(sender: string, batch: WakeUpBatch): string[] {
 }
 
 /**
- * The wake-ups of another sender; undefined for our own, and for a message that holds none (a newer server's,
- * say).
+ * The wake-ups of another sender. Undefined for the process's own message, and for one without
+ * wake-ups, for example of a newer server.
  */
 export function decodeWakeUps(self: string, message: string): WakeUpBatch | undefined {
   if (message.startsWith(`${self} `)) return undefined;

@@ -4,15 +4,17 @@ import type { ValkeySubscriber } from './valkey-subscriber.js';
 import { decodeWakeUps, encodeWakeUps, WakeUpBatch } from './wake-up-batch.js';
 
 const CHANNEL = 'drover:wake-ups';
-/** A burst becomes one message in this time; the first of a burst goes out at once. */
+/**
+ * A burst becomes one message in this time, in milliseconds. Its first wake-up goes out at once.
+ */
 const GATHER_MS = 2;
 
 /**
- * Wakes waiters: there is something to look at. A wake-up carries no facts and may get lost or come twice:
- * waiters also look by themselves now and then.
+ * Wakes waiters. A wake-up carries no facts and can be lost or come twice, so waiters also look by
+ * themselves from time to time.
  *
- * This process hears at once. Other servers hear through Valkey, and with Valkey down they do not;
- * nothing here throws or waits for it.
+ * This process is woken at once, other servers through Valkey. With Valkey down they are not woken.
+ * Nothing here throws or waits for it.
  */
 export class WakeUps {
   private readonly claimListeners: Listeners<[string, number]>;
@@ -23,10 +25,12 @@ export class WakeUps {
   private batch = new WakeUpBatch();
   private pending = false;
   private sentAt = -Infinity;
-  /** Something could not be told: when Valkey is back, the others must look for themselves. */
+  /** A wake-up could not be sent. When Valkey is back, other servers must look for themselves. */
   private somethingMissed = false;
 
-  /** @param sender names this process among the servers; a process does not act on its own messages */
+  /**
+   * @param sender names this process among the servers; a process ignores its own messages
+   */
   constructor(
     private readonly client: ValkeyClient,
     subscriber: ValkeySubscriber,
@@ -56,7 +60,7 @@ export class WakeUps {
     return this.claimListeners.add(listener);
   }
 
-  /** There is something for the coordinator's next cycle. */
+  /** Wakes the coordinator's next cycle. */
   coordinator(): void {
     this.coordinatorListeners.call();
     this.batch.coordinator = true;
@@ -67,7 +71,7 @@ export class WakeUps {
     return this.coordinatorListeners.add(listener);
   }
 
-  /** Something changed for these agents: a run of theirs was ended or must pause, or they must drain. */
+  /** Wakes these agents: a run of theirs was ended or must pause, or they must drain. */
   signals(agentIds: readonly string[]): void {
     if (agentIds.length === 0) return;
     for (const agentId of agentIds) {
@@ -82,14 +86,14 @@ export class WakeUps {
   }
 
   /**
-   * Wake-ups may have been missed, because the subscription was lost and is back, or because another
-   * server could not send: waiters must look at Postgres again.
+   * Calls back when wake-ups may have been lost, because the subscription was interrupted or
+   * another server could not send. Waiters must then read Postgres.
    */
   onResync(listener: () => void): () => void {
     return this.resyncListeners.add(listener);
   }
 
-  /** Sends what is gathered and stops listening. */
+  /** Sends the collected wake-ups and stops listening. */
   close(): void {
     this.send();
     for (const undo of this.cleanUp) undo();
@@ -100,7 +104,7 @@ export class WakeUps {
     this.pending = true;
     const wait = Math.ceil(this.sentAt + GATHER_MS - performance.now());
     const send = () => this.send();
-    // Not at once, so that what the caller says next goes with it; a timer would take a millisecond.
+    // Deferred, so that the caller's next wake-up goes with it. A timer would take a millisecond.
     if (wait <= 0) setImmediate(send);
     else setTimeout(send, wait);
   }

@@ -6,7 +6,7 @@ import { findHeldKey, type HeldKeyRow } from './store/find.sql.js';
 import { purgeKeys } from './store/purge.sql.js';
 import { releaseRequest } from './store/release.sql.js';
 
-/** Longer than any request may take: a holder that is unresponsive for longer has died. */
+/** Longer than any request can take. A holder that is unresponsive for longer has died. */
 const LOCK_SECONDS = 60;
 const KEPT_SECONDS = 86_400;
 
@@ -14,7 +14,7 @@ const KEPT_SECONDS = 86_400;
 export interface IdempotencyRecord {
   readonly key: string;
   readonly requestHash: Buffer;
-  /** Proof of holding it; the next holder of the key gets another one. */
+  /** Proof of holding the key. The next holder gets another one. */
   readonly lock: string;
   /** Set by `storeAnswer`, so that the answer is not stored twice. */
   stored: boolean;
@@ -40,7 +40,7 @@ export async function beginIdempotent(
 ): Promise<Beginning> {
   const { key, requestHash } = request;
   const params = [workspaceId, key, requestHash];
-  // A key that was held at the first statement may be given back before the second one.
+  // A key that was held at the first statement can be released before the second one.
   for (let attempt = 0; attempt < 3; attempt++) {
     const taken = await firstRow(runner, beginRequest, [...params, LOCK_SECONDS, KEPT_SECONDS]);
     if (taken) return { kind: 'first', record: { ...request, lock: taken.lock, stored: false } };
@@ -58,10 +58,10 @@ function answerOf(held: HeldKeyRow): StoredAnswer {
 }
 
 /**
- * Keeps the answer for repetitions of the request. Inside the transaction that does the work it makes the two
- * one: both happen, or neither. The body is stored as JSON, so put no secret in it.
+ * Stores the answer for repetitions of the request. Inside the transaction of the work, both happen
+ * or neither. The body is stored as JSON, so it must contain no secret.
  *
- * @throws DroverError `idempotency_in_progress` when another request took the key over meanwhile
+ * @throws DroverError `idempotency_in_progress` if another request took the key over meanwhile
  */
 export async function storeAnswer(
   runner: SqlRunner,
@@ -84,7 +84,7 @@ export async function releaseKey(
   await runner.rows(releaseRequest, [workspaceId, record.key, record.lock]);
 }
 
-/** Removes up to `limit` expired keys, as the service role; returns how many it removed. */
+/** Removes up to `limit` expired keys as the service role. Returns their number. */
 export async function purgeExpiredKeys(runner: SqlRunner, limit: number): Promise<number> {
   const removed = await runner.rows(purgeKeys, [limit]);
   return removed.length;

@@ -33,15 +33,15 @@ class IdempotencyInterceptor extends IdempotentRequests implements NestIntercept
     ];
     if (!this.concerns(request)) return next.handle();
     const answer = this.run(request, reply, () => lastValueFrom(next.handle()));
-    // An answer that comes again passes no other interceptor.
+    // A repeated answer passes no other interceptor.
     const finish = (body: unknown) => isVersioned(context.getHandler()) && setEtagOf(body, reply);
     return from(answer).pipe(tap(finish));
   }
 }
 
 /**
- * For POST routes: a request that carries an Idempotency-Key runs once; a repetition within 24 hours gets the
- * first answer again. Not for answers with secrets in them: answers are stored.
+ * For POST routes. A request with an Idempotency-Key runs once, and a repetition within 24 hours
+ * gets the first answer. Do not use it for answers with secrets, because answers are stored.
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(

@@ -17,10 +17,10 @@ class ThingDto {
 }
 
 let runs: string[] = [];
-/** Resolves what the handler waits for, once somebody calls `open`. */
+/** Resolves the handler's wait when somebody calls `open`. */
 let gate: { entered: () => void; open: Promise<void> } | undefined;
 let failure: Error | undefined;
-/** Opened after each test, so that a failed one leaves no request behind. */
+/** Opened after each test, so that a failed test leaves no request behind. */
 let gates: (() => void)[] = [];
 
 @Controller('things')
@@ -142,7 +142,7 @@ async function create(key: string | undefined, title = 'a', at = path) {
 const age = (key: string, assignment: string) =>
   db.owner.query(`UPDATE idempotency_keys SET ${assignment} WHERE key = $1`, [key]);
 
-/** A request whose handler waits, once it has started, until it is opened. */
+/** A request whose handler waits after its start until it is opened. */
 function waitingRequest(key: string) {
   let open = () => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -152,7 +152,7 @@ function waitingRequest(key: string) {
     const answer = create(key);
     await entered;
     gate = undefined;
-    // Wrapped, or awaiting the start would await the answer.
+    // Wrapped, because awaiting the start would otherwise await the answer.
     return { answer };
   };
   return { start, open: () => open() };

@@ -17,14 +17,14 @@ export function readKey(header: string | string[] | undefined): string | undefin
 
 export interface HashedRequest {
   method: string;
-  /** With the query. */
+  /** Includes the query. */
   url: string;
   body?: unknown;
 }
 
 /**
- * The identity of a request: method, path, query, body, and caller. The answer to one member is not for
- * another who happens to use the same key.
+ * The identity of a request: method, path, query, body and caller. The answer to one member is not
+ * for another who uses the same key.
  */
 export function hashRequest({ method, url, body }: HashedRequest, caller: Caller): Buffer {
   const { kind, id } = actorOf(caller);

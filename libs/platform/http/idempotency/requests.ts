@@ -18,19 +18,19 @@ export interface IdempotentRequest extends FastifyRequest {
   idempotency?: IdempotencyRecord;
 }
 
-/** Together about as long as a key is held for a request that does not answer. */
+/** Together about as long as a key is held for a request without an answer. */
 const RELEASE_ATTEMPTS = 60;
 const RELEASE_EVERY_MS = 1_000;
 
-/** A refusal as it is stored; rebuilt as an error when it is replayed. */
+/** A refusal as stored. A replay rebuilds the error from it. */
 interface StoredRefusal {
   code: ErrorCode;
   extras: ErrorExtras;
 }
 
 /**
- * Runs a request with an Idempotency-Key once, and gives its answer to every repetition, for 24 hours.
- * Without the header, or without a workspace to keep the key in, it does nothing.
+ * Runs a request with an Idempotency-Key once, and answers every repetition for 24 hours with the
+ * same answer. Without the header, or without a workspace for the key, it does nothing.
  */
 export class IdempotentRequests {
   constructor(
@@ -38,12 +38,12 @@ export class IdempotentRequests {
     private readonly logger: Logger,
   ) {}
 
-  /** Whether `run` has anything to do for the request. */
+  /** Whether the request has a key to process. */
   concerns(request: FastifyRequest): boolean {
     return request.headers['idempotency-key'] !== undefined;
   }
 
-  /** The answer of `work`, now or before. Sets `request.idempotency` while it runs. */
+  /** The answer of `work`, now or earlier. Sets `request.idempotency` while it runs. */
   async run(
     request: IdempotentRequest,
     reply: FastifyReply,
@@ -68,7 +68,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** The work is done: an answer that could not be kept is no reason to tell the client otherwise. */
+  /** The work is done, so a failure to store the answer must not change the client's answer. */
   private async keep(
     tenant: TenantScope,
     record: IdempotencyRecord,
@@ -104,8 +104,8 @@ export class IdempotentRequests {
 }
 
 /**
- * The database that failed the request could not take the key back either: as soon as it can, so that
- * the client's next try does not wait until the key is free by itself.
+ * The database that failed the request could not release the key either. It is released as soon as
+ * possible, so that the client's next attempt need not wait for its expiry.
  */
 async function releaseLater(tenant: TenantScope, record: IdempotencyRecord): Promise<void> {
   for (let attempt = 0; attempt < RELEASE_ATTEMPTS; attempt++) {
@@ -118,10 +118,16 @@ async function releaseLater(tenant: TenantScope, record: IdempotencyRecord): Pro
   }
 }
 
-/** Refusals that the next try may not meet again: the other request has ended, the limit was raised. */
+/**
+ * Refusals that the next attempt may not meet: the other request has ended, or the limit was
+ * raised.
+ */
 const PASSING: readonly ErrorCode[] = ['idempotency_in_progress', 'exceeds_queue'];
 
-/** Whether the same request would be refused again; the others may succeed on the next try. */
+/**
+ * Whether the same request would be refused again. After other refusals the next attempt can
+ * succeed.
+ */
 function isFinal(error: DroverError): boolean {
   const { status } = error.spec;
   return status < 500 && status !== 429 && !PASSING.includes(error.code);

@@ -7,7 +7,7 @@ class ProblemField {
   @ApiProperty({ example: 'must be a UUID' }) message!: string;
 }
 
-/** RFC 9457, as every error is answered. */
+/** RFC 9457, the form of every error answer. */
 export class Problem {
   @ApiProperty({ example: 'urn:drover:error:validation_failed' }) type!: string;
   @ApiProperty() title!: string;
@@ -28,8 +28,8 @@ export class Problem {
 const documentedCodes = new WeakMap<object, ErrorCode[]>();
 
 /**
- * Documents the errors of a route by their codes, or of all routes of a controller; used several
- * times on one, it adds them up.
+ * Documents the errors of a route, or of all routes of a controller, by their codes. Several uses
+ * add up.
  */
 export function ApiErrors(...codes: ErrorCode[]): ClassDecorator & MethodDecorator {
   const documentRoute = routeErrors(codes);
@@ -74,7 +74,9 @@ function statusOf(code: ErrorCode): number {
   return ERRORS[code].status;
 }
 
-/** Swagger joins what several decorators describe of a status, but keeps only the last content. */
+/**
+ * Swagger merges descriptions of a status from several decorators, but uses only the last content.
+ */
 function problemResponse(status: number, fresh: ErrorCode[], all: ErrorCode[]): MethodDecorator {
   const examples = Object.fromEntries(
     all.map((code) => [code, { $ref: `#/components/examples/${code}` }]),

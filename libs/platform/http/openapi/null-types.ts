@@ -1,8 +1,8 @@
 type Json = Record<string, unknown>;
 
 /**
- * Says what may be null as JSON Schema does, and with it OpenAPI 3.1. Decorators know `nullable` only, which
- * validators of 3.1 pass over.
+ * Marks nullable values as JSON Schema and OpenAPI 3.1 do. Decorators only know `nullable`, which
+ * validators of 3.1 ignore.
  */
 export function withNullTypes<T>(part: T): T {
   if (Array.isArray(part)) return part.map(withNullTypes) as T;

@@ -1,7 +1,10 @@
-/** Where `@ApiOperation` leaves what it was given; the package shows no name for it. */
+/** The metadata key of `@ApiOperation`. The package exports no name for it. */
 const API_OPERATION = 'swagger/apiOperation';
 
-/** Handlers with such a name get the noun of their controller: `create` of TasksController is `createTask`. */
+/**
+ * Handlers with such a name get the noun of their controller: `create` of TasksController is
+ * `createTask`.
+ */
 const VERBS = [
   'accept',
   'add',
@@ -49,15 +52,15 @@ const VERBS = [
   'update',
 ] as const;
 
-/** What the id of every operation looks like: a verb of the list, and what it is done to. */
+/** The form of every operation id: a verb of the list and its object. */
 export const OPERATION_ID = new RegExp(`^(${VERBS.join('|')})[A-Z][A-Za-z]*$`);
 
-/** What tells a controller from others of the same noun. */
+/** Suffixes that distinguish controllers of the same noun. */
 const PARTS = /(Queries|Creation|Update|Commands|Reports)?Controller$/;
 
 /**
- * The id of an operation that names none in its `@ApiOperation`: from the names of controller and handler. A handler
- * whose name is no verb keeps it.
+ * The id of an operation without one in its `@ApiOperation`, from the names of controller and
+ * handler. A handler whose name is no verb keeps it.
  */
 export function operationId(controller: string, handler: string): string {
   const noun = singular(controller.replace(PARTS, ''));

@@ -4,9 +4,9 @@ const SUFFIX = 'Dto';
 const POINTER = '#/components/schemas/';
 
 /**
- * Gives each schema the name of the thing that it describes: the class `TaskDto` is `Task` in the document.
+ * Gives each schema the name of its object: the class `TaskDto` is `Task` in the document.
  *
- * @throws Error when two classes would get one name
+ * @throws Error if two classes would get the same name
  */
 export function withPublicNames(document: OpenAPIObject): OpenAPIObject {
   const { components = {} } = document;

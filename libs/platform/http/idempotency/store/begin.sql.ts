@@ -2,10 +2,10 @@ import { command } from '#lib/database';
 
 /**
  * Takes a key: a new one, an expired one, or that of the same request whose first owner died before
- * it answered. No row means that the key is somebody's.
+ * it answered. No row means that another request holds the key.
  *
- * Once for each request with a key. Index: the primary key.
- * One statement, because between a look and an insert two equal requests would both find nothing.
+ * Once for each request with a key. Index: the primary key. One statement, because between a look
+ * and an insert two equal requests would both find nothing.
  *
  * $1 workspace, $2 key, $3 request hash, $4 seconds the lock holds, $5 seconds the answer is kept
  */

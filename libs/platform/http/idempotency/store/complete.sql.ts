@@ -1,11 +1,10 @@
 import { command } from '#lib/database';
 
 /**
- * Keeps the answer, if the request that began it still holds the key: the lock is the proof, since each
- * holder gets another one. No row means that it was taken over.
+ * Stores the answer if the request that started still holds the key. The lock is the proof, because
+ * each holder gets another one. No row means that another request took the key over.
  *
- * In a service's transaction, or after it.
- * Index: the primary key.
+ * In a service's transaction, or after it. Index: the primary key.
  *
  * $1 workspace, $2 key, $3 lock, $4 status code, $5 body
  */

@@ -2,14 +2,14 @@ import { query } from '#lib/database';
 
 export interface HeldKeyRow {
   same_request: boolean;
-  /** Null while the first request is under way. */
+  /** Null while the first request runs. */
   status_code: number | null;
   response_body: unknown;
   wait_seconds: number | null;
 }
 
 /**
- * The facts about a key that another request took.
+ * The facts about a key that another request holds.
  *
  * After `beginRequest` has returned no row. Index: the primary key.
  *

@@ -1,10 +1,10 @@
 import { command } from '#lib/database';
 
 /**
- * Gives a key back without an answer, so that the client's next try runs at once. One that has its
- * answer stays: the commit whose outcome was unknown did happen.
+ * Releases a key without an answer, so that the client's next attempt runs at once. A key with an
+ * answer stays: the commit with the unknown outcome did happen.
  *
- * After a request has failed on our side. Index: the primary key.
+ * After a failure of the server. Index: the primary key.
  *
  * $1 workspace, $2 key, $3 lock
  */
