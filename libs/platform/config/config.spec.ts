@@ -15,7 +15,7 @@ const withKeys = (keys: string | undefined, more: Record<string, string> = {}) =
   });
 
 describe('ENCRYPTION_KEYS', () => {
-  it('are ids with 32 bytes each, the current first', () => {
+  it('master keys are ids with 32 bytes each, the current first', () => {
     const { masterKeys } = withKeys(`k2:${KEY}, k1:${'B'.repeat(43)}=`).encryption;
     expect(masterKeys.map(({ id, key }) => [id, key.symmetricKeySize])).toEqual([
       ['k2', 32],
@@ -30,16 +30,16 @@ describe('ENCRYPTION_KEYS', () => {
     ['an id twice', `k1:${KEY},k1:${KEY}`],
     ['an id with odd characters', `k 1:${KEY}`],
     ['nothing after a comma', `k1:${KEY},`],
-  ])('are refused for %s, without showing them', (_, keys) => {
+  ])('invalid master keys are refused for %s without being shown', (_, keys) => {
     expect(() => withKeys(keys)).toThrow('ENCRYPTION_KEYS: must be id:base64 of 32 bytes');
     expect(() => withKeys(keys)).not.toThrow('AAAA');
   });
 
-  it('are told when they are missing, with how to make them', () => {
+  it('missing master keys are refused with advice on how to make them', () => {
     expect(() => withKeys(undefined)).toThrow('ENCRYPTION_KEYS: is missing');
   });
 
-  it('are not shown by an inspection of the configuration', () => {
+  it('an inspection of the configuration shows no key', () => {
     const text = inspect(withKeys(`k1:${KEY}`).encryption, { depth: 9 });
     expect(text).toContain('k1');
     expect(text).not.toContain('AAAA');
@@ -51,7 +51,7 @@ describe('A gateway', () => {
   const secret = { GATEWAY_SECRET: 'x'.repeat(32) };
   const withGateway = (more: Record<string, string>) => withKeys(`k1:${KEY}`, more).gateway;
 
-  it('is wanted with its address and its secret, or not at all', () => {
+  it('a gateway needs both its address and its secret, or neither', () => {
     expect(withGateway({ ...url, ...secret }).url).toBe('http://127.0.0.1:8787');
     expect(withGateway({}).url).toBeUndefined();
     expect(() => withGateway(url)).toThrow('  GATEWAY_SECRET: is missing, and GATEWAY_URL is set');
@@ -72,10 +72,10 @@ describe('TRUST_PROXY', () => {
     ['', []],
     ['false', []],
     ['10.0.0.1, 192.168.0.0/16, fd00::/8', ['10.0.0.1', '192.168.0.0/16', 'fd00::/8']],
-  ])('%j is understood', (value, trusted) => expect(withProxy(value)).toEqual(trusted));
+  ])('the value %j is understood', (value, trusted) => expect(withProxy(value)).toEqual(trusted));
 
   it.each(['true', '1', 'proxy.test', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/', ','])(
-    '%j is refused: nobody may be believed who is not known',
+    'the value %j is refused, because an unknown proxy cannot be trusted',
     (value) => expect(() => withProxy(value)).toThrow('TRUST_PROXY: must be the addresses'),
   );
 });
@@ -84,18 +84,18 @@ describe('WEBHOOK_ALLOWED_NETWORKS', () => {
   const allowed = (value: string) =>
     withKeys(`k1:${KEY}`, { WEBHOOK_ALLOWED_NETWORKS: value }).webhooks.allowedNetworks;
 
-  it('are networks and addresses', () => {
+  it('allowed networks can be networks and addresses', () => {
     expect(allowed('')).toEqual([]);
     expect(allowed('127.0.0.0/8, ::1')).toEqual(['127.0.0.0/8', '::1']);
   });
 
-  it.each(['true', 'localhost', '10.0.0.0/33'])('%j is none', (value) =>
+  it.each(['true', 'localhost', '10.0.0.0/33'])('%j is no network', (value) =>
     expect(() => allowed(value)).toThrow('WEBHOOK_ALLOWED_NETWORKS: must be the addresses'),
   );
 });
 
-describe('Every variable', () => {
-  it('is refused in words that say what it must be', () => {
+describe('Any variable', () => {
+  it('a wrong variable is refused in words that say what it must be', () => {
     const wrong = {
       COORDINATOR_CRON: 'often',
       ROLES: 'api,cook',

@@ -35,7 +35,7 @@ function coalescer(slow: Slow, limits: { maxBatch?: number; maxInFlight?: number
 }
 
 describe('a coalescer', () => {
-  it('puts calls of one turn into one statement', async () => {
+  it('calls of one turn become one statement', async () => {
     const slow = new Slow();
     const calls = coalescer(slow);
     const answers = Promise.all([calls.submit('w', 'a'), calls.submit('w', 'b')]);
@@ -44,7 +44,7 @@ describe('a coalescer', () => {
     expect(slow.batches).toEqual([['a', 'b']]);
   });
 
-  it('gathers what comes while a statement runs, and sends it when that is done', async () => {
+  it('calls that arrive while a statement runs go out together when it ends', async () => {
     const slow = new Slow();
     const calls = coalescer(slow);
     const first = calls.submit('w', 'a');
@@ -59,7 +59,7 @@ describe('a coalescer', () => {
     expect(slow.batches).toEqual([['a'], ['b', 'c']]);
   });
 
-  it('keeps groups apart', async () => {
+  it('groups never share a statement', async () => {
     const slow = new Slow();
     const calls = coalescer(slow);
     const answers = Promise.all([calls.submit('v', 'a'), calls.submit('w', 'b')]);
@@ -69,7 +69,7 @@ describe('a coalescer', () => {
     expect(slow.batches).toEqual([['a'], ['b']]);
   });
 
-  it('keeps to its limits', async () => {
+  it('a batch and the batches in flight keep to their limits', async () => {
     const slow = new Slow();
     const calls = coalescer(slow, { maxBatch: 2, maxInFlight: 2 });
     const answers = Promise.all(['a', 'b', 'c', 'd', 'e'].map((item) => calls.submit('w', item)));
@@ -83,7 +83,7 @@ describe('a coalescer', () => {
     expect(slow.batches.at(-1)).toEqual(['e']);
   });
 
-  it('does not put two of one identity into one batch', async () => {
+  it('two items of one identity never share a batch', async () => {
     const slow = new Slow();
     const calls = coalescer(slow);
     const answers = Promise.all([calls.submit('w', 'a'), calls.submit('w', 'a')]);
@@ -93,7 +93,7 @@ describe('a coalescer', () => {
     expect(slow.batches).toEqual([['a'], ['a']]);
   });
 
-  it('does not let one bad item fail the others', async () => {
+  it('a bad item does not fail the others', async () => {
     const slow = new Slow();
     const calls = coalescer(slow);
     const answers = Promise.allSettled(['a', 'bad', 'c'].map((item) => calls.submit('w', item)));
@@ -105,7 +105,7 @@ describe('a coalescer', () => {
     ]);
   });
 
-  it('tells all when the database itself is what failed, without asking it again for each', async () => {
+  it('a failure of the database fails all items without a statement for each', async () => {
     let asked = 0;
     const run = () => {
       asked += 1;
@@ -117,7 +117,7 @@ describe('a coalescer', () => {
     expect(asked).toBe(1);
   });
 
-  it('goes on after a failure', async () => {
+  it('the next batch runs after a failed one', async () => {
     const slow = new Slow();
     const calls = coalescer(slow);
     const bad = calls.submit('w', 'bad').catch((error: Error) => error.message);

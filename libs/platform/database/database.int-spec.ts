@@ -40,31 +40,31 @@ const tenantsSeenBy = async (workspaceId: string) =>
   (await single.tenant(workspaceId).rows(agentNames)).map((row) => row.workspace_id);
 
 describe('a statement for a tenant', () => {
-  it('sees that tenant alone, on a connection that has served another', async () => {
+  it('a statement sees only its tenant on a connection that has served another', async () => {
     for (const id of [one, two, one, two]) expect(await tenantsSeenBy(id)).toEqual([id]);
   });
 
-  it('sees that tenant alone when many come at once', async () => {
+  it('concurrent statements see only their own tenants', async () => {
     const ids = Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? one : two));
     const seen = await Promise.all(ids.map(tenantsSeenBy));
     expect(seen).toEqual(ids.map((id) => [id]));
   });
 
-  it('cannot write a row of another', async () => {
+  it('a statement cannot write a row of another tenant', async () => {
     const foreign = single.tenant(one).rows(insertWorkspaceRow, [two, 'intruder']);
     await expect(foreign).rejects.toThrow(/row-level security/);
     const { rows } = await db.owner.query(`SELECT 1 FROM projects WHERE name = 'intruder'`);
     expect(rows).toEqual([]);
   });
 
-  it('leaves no tenant behind, whether it succeeds or fails', async () => {
+  it('a statement leaves no tenant behind, whether it succeeds or fails', async () => {
     await single.tenant(one).rows(agentNames);
     await expect(single.tenant(one).rows(query('spec_broken', 'SELECT 1 / 0'))).rejects.toThrow();
     const rest = await single.tenant(two).transaction(async (tx) => tx.rows(currentTenant));
     expect(rest).toEqual([{ tenant: two }]);
   });
 
-  it('is undone as a whole when it fails', async () => {
+  it('a failed statement is rolled back as a whole', async () => {
     const failing = command(
       'spec_failing',
       `WITH made AS (INSERT INTO projects (workspace_id, id, name) VALUES ($1, gen_random_uuid(), 'half') RETURNING 1)
@@ -75,7 +75,7 @@ describe('a statement for a tenant', () => {
     expect(rows).toEqual([]);
   });
 
-  it('is given up when it takes longer than it may, and the client may try again', async () => {
+  it('a statement past its time limit is cancelled, and the client may retry', async () => {
     const hasty = new Database({
       appUrl: db.appUrl,
       serviceUrl: db.serviceUrl,
@@ -92,7 +92,7 @@ describe('a statement for a tenant', () => {
     await hasty.close();
   });
 
-  it('is ended by the server when its transaction stays open, whatever it does', async () => {
+  it('the server ends a session whose transaction stays open', async () => {
     const limit = query<{ limit: string }>(
       'spec_limit',
       `SELECT current_setting('transaction_timeout') AS limit`,
@@ -101,7 +101,7 @@ describe('a statement for a tenant', () => {
     expect(await db.database.service.rows(limit)).toEqual([{ limit: '1min' }]);
   });
 
-  it('works again after its connection was ended', async () => {
+  it('a statement works again after its connection was ended', async () => {
     await single.tenant(one).rows(agentNames);
     await db.owner.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'drover_app' AND datname = current_database()`,
@@ -125,7 +125,7 @@ describe('a pipeline for a tenant', () => {
   );
   const refused = command('spec_refused', 'SELECT 1 / $1::int');
 
-  it('answers with the rows of each statement, which sees what those before it did', async () => {
+  it('each statement of a pipeline returns its rows and sees the effects of those before it', async () => {
     const silent = command('spec_silent', 'UPDATE projects SET name = name WHERE name = $1');
     for (const name of ['piped', 'piped again']) {
       const steps = [
@@ -144,7 +144,7 @@ describe('a pipeline for a tenant', () => {
     expect(await single.tenant(two).rows(countNamed, ['piped'])).toEqual([{ n: 0 }]);
   });
 
-  it('is undone as a whole wherever it fails, and its statements work again', async () => {
+  it('a failed pipeline is rolled back as a whole, and its statements work again', async () => {
     const other = command('spec_other_insert', `${insertNamed.text} || ''`);
     const failing = single.tenant(one).pipeline([
       [insertNamed, [one, 'undone']],
@@ -165,7 +165,7 @@ describe('a pipeline for a tenant', () => {
     expect(await single.tenant(one).rows(countNamed, ['done'])).toEqual([{ n: 1 }]);
   });
 
-  it('with values that cannot be sent does nothing', async () => {
+  it('a pipeline with values that cannot be sent does nothing', async () => {
     const circular: unknown[] = [];
     circular.push({ circular });
     const steps = [
@@ -180,7 +180,7 @@ describe('a pipeline for a tenant', () => {
 
 describe('a transaction', () => {
   it.each(['transaction', 'prisma'] as const)(
-    'is repeated when a deadlock threw it out (%s)',
+    'a transaction is repeated after a deadlock (%s)',
     async (how) => {
       const [first, second] = [await anAgent(db.owner, one), await anAgent(db.owner, one)];
       const touch = command(
@@ -217,7 +217,7 @@ function meetOnce(): () => Promise<void> {
   };
 }
 
-it('reads and writes the same times through Prisma, whatever the time zone of the database is', async () => {
+it('Prisma reads and writes the same times in any time zone of the database', async () => {
   await db.owner.query(`DO $$ BEGIN
     EXECUTE format('ALTER DATABASE %I SET timezone = ''Asia/Tokyo''', current_database()); END $$`);
   const elsewhere = new Database({ appUrl: db.appUrl, serviceUrl: db.serviceUrl });

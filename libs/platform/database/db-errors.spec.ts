@@ -11,7 +11,7 @@ const codeOf = (error: unknown, written: boolean) => {
   return translated instanceof DroverError ? translated.code : undefined;
 };
 
-describe('what a database says that takes no changes', () => {
+describe('a database that accepts no changes', () => {
   it.each(['25006', '53100', '53200', '58030'])('%s is an outage that changed nothing', (code) => {
     const error = pgError(code);
     expect([isUnreachable(error), refusesWrites(error)]).toEqual([true, true]);
@@ -22,20 +22,20 @@ describe('what a database says that takes no changes', () => {
     expect(refusesWrites(translateError(error, true))).toBe(true);
   });
 
-  it.each(['25P03', '25P04', '57P05'])('%s has ended the session', (code) => {
+  it.each(['25P03', '25P04', '57P05'])('%s means that the session was ended', (code) => {
     expect(isUnreachable(pgError(code, 'FATAL'))).toBe(true);
     expect(refusesWrites(pgError(code, 'FATAL'))).toBe(false);
   });
 
-  it('08P01 is an outage when a pooler ends the session with it, and a mistake of ours otherwise', () => {
+  it('08P01 is an outage when a pooler ends the session with it, and a bug otherwise', () => {
     expect(codeOf(pgError('08P01', 'FATAL'), false)).toBe('database_unavailable');
     expect(codeOf(pgError('08P01', 'FATAL'), true)).toBe('outcome_unknown');
     expect(codeOf(pgError('08P01'), false)).toBeUndefined();
   });
 });
 
-describe('an error of a socket', () => {
-  it('is an outage, whichever realm it comes from', () => {
+describe('a socket error', () => {
+  it('a socket error from any realm is an outage', () => {
     const reset = "Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })";
     const error: unknown = runInNewContext(reset);
     expect(error instanceof Error).toBe(false);

@@ -17,7 +17,7 @@ const SCRIPT = `
   console.log(JSON.stringify([first, await outcome()]));
 `;
 
-it.each([0, 3])('is loaded once files can be opened again, of which there were %d', (spare) => {
+it.each([0, 3])('Prisma loads once files can be opened again, after only %d could be', (spare) => {
   const node = `ulimit -n 256; exec "$0" --input-type=module -e "$1" "$2"`;
   const args = ['-c', node, process.execPath, SCRIPT, String(spare)];
   const { stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8', timeout: 50_000 });

@@ -5,7 +5,7 @@ import { Refusals } from './refusals.js';
 
 const noPool = {} as pg.Pool;
 
-it('loads anew what could not be loaded, and has nothing to end of it', async () => {
+it('Prisma that failed to load is loaded again, and has nothing to close', async () => {
   let loads = 0;
   const fail = () => Promise.reject(new Error(`load ${++loads}`));
   const prisma = new PrismaTenants(noPool, noPool, new Refusals(), fail);

@@ -14,13 +14,13 @@ const schema = z.object({
 });
 
 describe('Variables', () => {
-  it('have their defaults where they are left out, or empty', () => {
+  it('absent and empty variables have their defaults', () => {
     const defaults = { COUNT: 7, NAMES: [], ON: false, COLOR: 'red' };
     expect(readVariables(schema, {})).toEqual(defaults);
     expect(readVariables(schema, { COUNT: '', NAMES: '', ADDRESS: '' })).toEqual(defaults);
   });
 
-  it('are read as what they are', () => {
+  it('variables have the types of their schema', () => {
     const env = {
       COUNT: ' 10 ',
       NAMES: 'a, b,',
@@ -37,7 +37,7 @@ describe('Variables', () => {
     });
   });
 
-  it('are read from files that are named instead, without the line break at their end', () => {
+  it('a variable with _FILE is read from its file, without the final line break', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'drover-settings-')), 'value');
     writeFileSync(file, 'blue\n');
     expect(readVariables(schema, { COLOR_FILE: file, NAMES: 'a' })).toMatchObject({
@@ -52,18 +52,18 @@ describe('Variables', () => {
     );
   });
 
-  it('whose own name ends so are no such names', () => {
+  it('a variable whose own name ends in _FILE names no file', () => {
     const own = z.object({ TOKEN: z.string().optional(), TOKEN_FILE: z.string().optional() });
     expect(readVariables(own, { TOKEN_FILE: '/nowhere' })).toEqual({ TOKEN_FILE: '/nowhere' });
   });
 
-  it.each(['0', '11', '1.5', '1e1', '0x7', 'seven', ' ', '-1'])('refuse %j as a count', (text) => {
+  it.each(['0', '11', '1.5', '1e1', '0x7', 'seven', ' ', '-1'])('a count cannot be %j', (text) => {
     expect(() => readVariables(schema, { COUNT: text })).toThrow(
       '  COUNT: must be a whole number from 1 to 10',
     );
   });
 
-  it('are all named when they are wrong, each with what it must be', () => {
+  it('all wrong variables are named with their valid values', () => {
     const wrong = { COUNT: 'x', ON: 'maybe', COLOR: 'green', ADDRESS: 'ftp://x.test' };
     expect(() => readVariables(schema, wrong)).toThrow(
       [

@@ -47,7 +47,7 @@ it.each([
   if (text !== '') expect(said).toMatch(/^HTTP\/1.1 408 [^]*"request_timeout"/);
 });
 
-it('an answer may take longer than a request', async () => {
+it('an answer can take longer than a request', async () => {
   const poll = open();
   poll.write('GET /late HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
   const answer = untilClosed(poll);
@@ -59,7 +59,7 @@ it('an answer may take longer than a request', async () => {
   expect(await answer).toMatch(/^HTTP\/1.1 200 [^]*"late":true/);
 });
 
-it('the connection after the last is closed at once, and there is room again', async () => {
+it('a connection above the limit is closed at once, and a closed one makes room', async () => {
   const held = [open(), open(), open()];
   await Promise.all(held.map((socket) => once(socket, 'connect')));
   const ends = held.map(untilClosed);

@@ -115,22 +115,25 @@ describe('a hot route', () => {
     return { status: response.status, etag, body: answer };
   }
 
-  it.each(cases)('%s with %i, as the long way does', async (_, status, request) => {
-    const { headers = {}, body } = request;
-    const [hot, cold] = await Promise.all(
-      [short, long].map((server) => ask(server, `${id}/heartbeat`, headers, body)),
-    );
-    expect(hot).toEqual(cold);
-    expect(hot?.status).toBe(status);
-  });
+  it.each(cases)(
+    'a hot route answers %s with %i, like a normal route',
+    async (_, status, request) => {
+      const { headers = {}, body } = request;
+      const [hot, cold] = await Promise.all(
+        [short, long].map((server) => ask(server, `${id}/heartbeat`, headers, body)),
+      );
+      expect(hot).toEqual(cold);
+      expect(hot?.status).toBe(status);
+    },
+  );
 
-  it('is given the caller, and answers with 201 and the ETag of a versioned row', async () => {
+  it('a hot route receives the caller and answers 201 with the ETag of a versioned row', async () => {
     const { status, etag, body } = await ask(short, 'versioned', {}, { status: 'x' });
     expect({ status, etag }).toEqual({ status: 201, etag: '"7"' });
     expect(body).toEqual({ who: 'mine', id: '', version: 7, secret: 'this is bound' });
   });
 
-  it('is no route without a guard, and has none of its own', async () => {
+  it('a hot route needs the guard of all routes and cannot have its own', async () => {
     @Controller()
     @UseGuards(TestGuard)
     class GuardedController {
@@ -145,13 +148,13 @@ describe('a hot route', () => {
     await expect(start).rejects.toThrow('can have no guard of its own');
   });
 
-  it('answers what its handler refuses later', async () => {
+  it('a hot route answers a late refusal of its handler', async () => {
     const { status, body } = await ask(short, `${id}/refuse`, {}, { status: 'x' });
     expect(status).toBe(409);
     expect(body).toMatchObject({ code: 'agent_draining', detail: 'x' });
   });
 
-  it('names a malformed id', async () => {
+  it('a hot route names a malformed id', async () => {
     const { body } = await ask(short, '17/heartbeat', {}, { status: 'healthy' });
     expect(body).toMatchObject({ errors: [{ field: 'id' }] });
   });

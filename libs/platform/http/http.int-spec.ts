@@ -88,7 +88,7 @@ async function problemOf(response: Response): Promise<Problem> {
 }
 
 describe('bodies', () => {
-  it('arrive as an instance of their class', async () => {
+  it('a body arrives as an instance of its class', async () => {
     const response = await post('{"title":"Straße 😀"}');
     expect(response.status).toBe(201);
     expect(await response.json()).toMatchObject({ body: { title: 'Straße 😀' }, isInstance: true });
@@ -126,7 +126,7 @@ describe('bodies', () => {
     ['{"title":"a","priority":null}', 400, 'validation_failed', 'priority'],
     ['{"title":"   "}', 400, 'validation_failed', 'title'],
     [`{"title":"${'x'.repeat(21)}"}`, 400, 'validation_failed', 'title'],
-  ])('%s is %i %s at %s', async (body, status, code, field) => {
+  ])('a body with %s gets %i %s at %s', async (body, status, code, field) => {
     const response = await post(body);
     const problem = await problemOf(response);
     expect(response.status).toBe(status);
@@ -134,13 +134,13 @@ describe('bodies', () => {
     if (field !== undefined) expect(problem.errors?.map((error) => error.field)).toContain(field);
   });
 
-  it('are refused when they nest too deep, wherever the depth is', async () => {
+  it('a body that nests too deep is refused, wherever the depth is', async () => {
     const deep = `{"title":"a","inputContext":{"x":${'['.repeat(100)}${']'.repeat(100)}}}`;
     const problem = await problemOf(await post(deep));
     expect(problem.errors?.[0]).toMatchObject({ message: expect.stringContaining('64 levels') });
   });
 
-  it('are refused when they are not UTF-8, not JSON by type, or too large', async () => {
+  it('a body that is not UTF-8, not JSON by type, or too large is refused', async () => {
     expect((await post(new Uint8Array([0x22, 0xff, 0x22]))).status).toBe(400);
     expect((await problemOf(await post('title=a', 'application/x-www-form-urlencoded'))).code).toBe(
       'unsupported_media_type',
@@ -156,7 +156,7 @@ describe('bodies', () => {
     [{ 'content-type': 'application/json; charset=utf-16' }, /in UTF-8/],
     [{ 'content-type': 'application/json;v=1 ; Charset = "ISO-8859-1"' }, /in UTF-8/],
     [{ 'content-type': 'application/json; charset=utf-8; charset=utf-7' }, /in UTF-8/],
-  ])('are refused in another form: %j', async (headers, advice) => {
+  ])('a body with the headers %j is refused', async (headers, advice) => {
     const response = await send('/things', { method: 'POST', headers, body: '{"title":"a"}' });
     expect(response.status).toBe(415);
     const problem = await problemOf(response);
@@ -167,19 +167,19 @@ describe('bodies', () => {
   it.each([
     [{ 'content-type': 'application/json; charset=UTF-8' }],
     [{ 'content-type': 'application/json;charset="utf8"', 'content-encoding': 'Identity' }],
-  ])('are taken when they say that they are as they should be: %j', async (headers) => {
+  ])('a body with the headers %j is accepted', async (headers) => {
     const response = await send('/things', { method: 'POST', headers, body: '{"title":"a"}' });
     expect(response.status).toBe(201);
   });
 
-  it('may be left out', async () => {
+  it('a body is optional', async () => {
     const response = await send('/things', { method: 'POST' });
     expect((await problemOf(response)).errors).toEqual([
       { field: 'title', message: 'must be a string of 1 to 20 characters' },
     ]);
   });
 
-  it('never make an error of ours, whatever JSON they hold', async () => {
+  it('no JSON body causes an internal error', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -205,7 +205,7 @@ describe('queries', () => {
     ['?priority%3E%3D8', { limit: 50, priorityGte: 8 }],
     ['?priorityGte=8', { limit: 50, priorityGte: 8 }],
     ['?tags=a,b&tags=c', { limit: 50, tags: ['a', 'b', 'c'] }],
-  ])('%s is read', async (query, expected) => {
+  ])('the query %s is parsed', async (query, expected) => {
     expect(await (await send(`/things${query}`)).json()).toEqual(expected);
   });
 
@@ -225,7 +225,7 @@ describe('queries', () => {
     ['?constructor=1', 'constructor'],
     ['?tags=%00', 'tags'],
     ['?cursor=%00', 'cursor'],
-  ])('%s is refused at %s', async (query, field) => {
+  ])('the query %s is refused at %s', async (query, field) => {
     const response = await send(`/things${query}`);
     expect(response.status).toBe(400);
     expect((await problemOf(response)).errors?.map((error) => error.field)).toEqual([field]);
@@ -235,20 +235,20 @@ describe('queries', () => {
 describe('paths and headers', () => {
   const id = '0199f0c4-0000-7000-8000-000000000001';
 
-  it('names a malformed id', async () => {
+  it('a malformed id in a path is named', async () => {
     expect((await problemOf(await send('/things/%00'))).errors?.[0]?.field).toBe('id');
     expect((await problemOf(await send('/things/17'))).errors?.[0]?.field).toBe('id');
     expect((await send('/things/%zz')).status).toBe(400);
   });
 
-  it('tells a missing path from a missing method', async () => {
+  it('a missing path gets 404 and a missing method 405', async () => {
     expect((await problemOf(await send('/nothing'))).code).toBe('route_not_found');
     const response = await send(`/things/${id}`, { method: 'PUT' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, HEAD, PATCH');
   });
 
-  it('carries the version both ways', async () => {
+  it('a version travels in ETag and If-Match', async () => {
     expect((await send(`/things/${id}`)).headers.get('etag')).toBe('"3"');
     const patch = (value: string) =>
       send(`/things/${id}`, { method: 'PATCH', headers: { 'if-match': value } });
@@ -256,7 +256,7 @@ describe('paths and headers', () => {
     expect((await problemOf(await patch('"abc"'))).code).toBe('malformed_header');
   });
 
-  it('repeats a good request id and replaces a bad one', async () => {
+  it('a valid request id is repeated and an invalid one replaced', async () => {
     const ask = (value: string) => send('/things', { headers: { 'x-request-id': value } });
     expect((await ask('client-1')).headers.get('x-request-id')).toBe('client-1');
     expect((await ask('x'.repeat(129))).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -264,7 +264,7 @@ describe('paths and headers', () => {
 });
 
 describe('errors', () => {
-  it('of ours are logged with their stack, and told to nobody', async () => {
+  it('internal errors are logged with their stack and not shown to clients', async () => {
     const response = await send('/things/failing/unknown?secret=1');
     const problem = await problemOf(response);
     expect(response.status).toBe(500);
@@ -284,7 +284,7 @@ describe('errors', () => {
     ['postgres', 400, 'validation_failed'],
     ['http', 403, 'forbidden'],
     ['limited', 429, 'rate_limited'],
-  ])('of kind %s are %i %s', async (how, status, code) => {
+  ])('errors of kind %s are %i %s', async (how, status, code) => {
     const response = await send(`/things/failing/${how}`);
     expect(response.status).toBe(status);
     const problem = await problemOf(response);

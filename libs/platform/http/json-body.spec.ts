@@ -31,7 +31,7 @@ describe('a JSON body', () => {
       '{"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["}',
       expect.anything(),
     ],
-  ])('%j is read', (text, expected) => {
+  ])('the body %j is parsed', (text, expected) => {
     expect(parse(text)).toEqual(expected);
   });
 
@@ -49,32 +49,32 @@ describe('a JSON body', () => {
     ['"\\u0000"', 'body'],
     ['{"a":1e999}', 'a'],
     [`{"a":-${'9'.repeat(400)}}`, 'a'],
-  ])('%j is refused as %j', (text, expected) => {
+  ])('the body %j is refused as %j', (text, expected) => {
     expect(refusalOf(text)).toBe(expected);
   });
 
-  it('nests 64 levels and no more', () => {
+  it('a body can nest 64 levels and no more', () => {
     expect(refusalOf(nested(64, '[', ']'))).toBe('accepted');
     expect(refusalOf(nested(65, '[', ']'))).toMatch(/^\[0\]/);
     expect(refusalOf(nested(500_000, '[', ']'))).toMatch(/^\[0\]/);
     expect(refusalOf(nested(65, '{"a":', '}'))).toMatch(/^a\.a/);
   });
 
-  it('nests as many levels as it is told to', () => {
+  it('a body can nest as many levels as configured', () => {
     const body = (levels: number) => Buffer.from(nested(levels, '{"a":', '}'));
     expect(() => parseJsonBody(body(70), 70)).not.toThrow();
     expect(() => parseJsonBody(body(71), 70)).toThrow(DroverError);
   });
 
-  it('is refused with a path that holds no half of a character', () => {
+  it('the path in a refusal contains no half of a character', () => {
     expect(refusalOf(`{"${'x'.repeat(199)}😀":"\\u0000"}`)).toBe(`${'x'.repeat(199)}\uFFFD`);
   });
 
-  it('is refused when it is not UTF-8', () => {
+  it('a body that is not UTF-8 is refused', () => {
     expect(() => parseJsonBody(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toThrow(DroverError);
   });
 
-  it('is storable whenever it is accepted, for any JSON there is', () => {
+  it('every accepted body can be stored', () => {
     const escaped = (json: string) =>
       json.replace(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
     fc.assert(

@@ -25,7 +25,7 @@ describe('a query string', () => {
     expect({ ...parseQuery(text) }).toEqual(expected);
   });
 
-  it('never throws and never touches a prototype', () => {
+  it('no query string throws or touches a prototype', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(Object.getPrototypeOf(parseQuery(text))).toBeNull();

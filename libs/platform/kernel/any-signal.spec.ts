@@ -3,7 +3,7 @@ import { getEventListeners, once } from 'node:events';
 import { withAnySignal } from './any-signal.js';
 
 describe('withAnySignal', () => {
-  it.each([0, 1])('aborts with source %d', async (which) => {
+  it.each([0, 1])('the signal aborts with source %d', async (which) => {
     const sources = [new AbortController(), new AbortController()];
     const signals = sources.map(({ signal }) => signal);
     const aborted = withAnySignal(signals, async (signal) => {
@@ -15,12 +15,12 @@ describe('withAnySignal', () => {
     expect(await aborted).toBe(true);
   });
 
-  it('is aborted from the start when a source is', async () => {
+  it('the signal is aborted from the start if a source is', async () => {
     const sources = [new AbortController().signal, AbortSignal.abort()];
     expect(await withAnySignal(sources, (signal) => Promise.resolve(signal.aborted))).toBe(true);
   });
 
-  it('leaves nothing with the sources, however it ends', async () => {
+  it('no listener stays with the sources, however the work ends', async () => {
     const { signal } = new AbortController();
     const waiting = Array.from({ length: 20 }, () =>
       withAnySignal([signal], () => once(signal, 'x')),

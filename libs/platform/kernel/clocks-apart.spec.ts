@@ -8,7 +8,7 @@ it.each([
   [31, '31 s ahead of'],
   [-31, '31 s behind'],
   [3_600, '3600 s ahead of'],
-])('A clock that is %s s ahead is said to be %s ours', (seconds, said) => {
+])('a clock that differs by %s s is described as %s ours', (seconds, said) => {
   const now = 1_800_000_000_000;
   expect(clocksApart(now / 1000 + seconds, now)).toBe(said);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Doorbell } from './doorbell.js';
 
 describe('Doorbell', () => {
-  it('hears a ring that came before anybody waited, once', async () => {
+  it('a ring before the wait is heard once', async () => {
     const bell = new Doorbell();
     bell.ring();
     bell.ring();
@@ -10,14 +10,14 @@ describe('Doorbell', () => {
     expect(await bell.wait(1)).toBe(false);
   });
 
-  it('wakes the one that waits', async () => {
+  it('a ring wakes the waiter', async () => {
     const bell = new Doorbell();
     const waiting = bell.wait(60_000);
     bell.ring();
     expect(await waiting).toBe(true);
   });
 
-  it('gives up at its time', async () => {
+  it('a wait ends at its time', async () => {
     expect(await new Doorbell().wait(1)).toBe(false);
   });
 });

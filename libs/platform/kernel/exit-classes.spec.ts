@@ -40,7 +40,7 @@ describe('The class of an end', () => {
     [{ exitCode: 193 }, 'exit_code'],
     [{ exitCode: 75 }, 'exit_code'],
     [{ exitCode: 1 }, 'exit_code'],
-  ])('%j is %s', (known, expected) => {
+  ])('%j has the class %s', (known, expected) => {
     expect(classOfExit(facts(known))).toBe(expected);
   });
 });

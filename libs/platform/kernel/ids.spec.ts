@@ -11,21 +11,21 @@ describe('newId', () => {
     jest.restoreAllMocks();
   });
 
-  it('makes UUIDs of version 7 with the time in them', () => {
+  it('ids are UUIDs of version 7 with their time', () => {
     const before = Date.now();
     const id = newId();
     expect([validate(id), version(id), isUuid(id)]).toEqual([true, 7, true]);
     expect(timeOf(id)).toBeGreaterThanOrEqual(before);
   });
 
-  it('makes each once, in order, also more than a millisecond can number', () => {
+  it('ids are unique and ordered, also when a millisecond has too many', () => {
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
     const ids = many();
     expect(ids).toEqual([...new Set(ids)].sort());
     expect(ids.every((id) => version(id) === 7)).toBe(true);
   });
 
-  it('keeps the order when the clock goes back', () => {
+  it('ids stay ordered when the clock goes back', () => {
     const now = Date.now() + 120_000;
     const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
     const first = newId();

@@ -7,13 +7,13 @@ import { makeFolder } from './make-folder.js';
 const root = mkdtempSync(join(tmpdir(), 'drover-make-folder-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-it('makes a folder once, with those above it', () => {
+it('a folder and its parents are created once', () => {
   const path = join(root, 'a', 'b', 'c');
   expect([makeFolder(path, 0o700), makeFolder(path, 0o700)]).toEqual([true, false]);
   expect([path, join(root, 'a')].map((one) => statSync(one).mode & 0o777)).toEqual([0o700, 0o700]);
 });
 
-it('says that a file is in the way', () => {
+it('a file in the way is reported', () => {
   const file = join(root, 'file');
   writeFileSync(file, '');
   expect(() => makeFolder(file)).toThrow('EEXIST');
@@ -21,7 +21,7 @@ it('says that a file is in the way', () => {
 });
 
 it.each(process.platform === 'linux' ? ['/proc/drover', '/proc/drover/inner'] : [])(
-  'comes to an end in %s',
+  'creating a folder in %s terminates',
   (path) => {
     expect(() => makeFolder(path)).toThrow('ENOENT');
   },

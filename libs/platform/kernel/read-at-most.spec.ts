@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { readAtMost } from './read-at-most.js';
 
 describe('readAtMost', () => {
-  it('reads what is as long as the limit, characters that come in pieces too', async () => {
+  it('a stream as long as the limit is read, also with characters in pieces', async () => {
     const bytes = Buffer.from('wörds');
     const pieces = [...bytes].map((byte) => Uint8Array.of(byte));
     expect(await readAtMost(Readable.from(pieces), 6)).toBe('wörds');
@@ -11,7 +11,7 @@ describe('readAtMost', () => {
     expect(await readAtMost(Readable.from([]), 0)).toBe('');
   });
 
-  it('leaves one that does not end, and closes it', async () => {
+  it('a stream that does not end is abandoned and closed', async () => {
     let closed = false;
     function* endless() {
       try {

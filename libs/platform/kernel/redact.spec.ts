@@ -20,7 +20,7 @@ describe('redactText', () => {
     ['Proxy-Authorization: Bearer hunter22', 'hunter22'],
     ['X-Authorization: Basic hunter22', 'hunter22'],
     ['Basic QWxhZGRpbjpvcGVu', 'QWxh'],
-  ])('hides the secret in %s', (text, secret) => {
+  ])('the secret in %s is hidden', (text, secret) => {
     expect(redactText(text)).not.toContain(secret);
   });
 
@@ -35,11 +35,11 @@ describe('redactText', () => {
     'first-pass: compile, second-pass: link',
     'Tests pass: everything, tokens: 4711, max_tokens=4096',
     'primaryKey: customer, keyboard: dvorak',
-  ])('leaves %s as it is', (text) => {
+  ])('the text %s stays unchanged', (text) => {
     expect(redactText(text)).toBe(text);
   });
 
-  it('finds a JSON web token behind a dash, and behind a dot', () => {
+  it('a JSON web token after a dash or a dot is found', () => {
     const token = 'eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl';
     expect(redactText(`old-${token} x`)).toBe('old-[redacted] x');
     expect(redactText(`somethinglong.${token}`)).toBe('somethinglong.[redacted]');
@@ -61,18 +61,18 @@ describe('redactText', () => {
     'token=',
     'a: ',
     'DB_PASS= ',
-  ])('is done with a megabyte of %j', (unit) => {
+  ])('a megabyte of %j is processed in time', (unit) => {
     const text = unit.repeat(2 ** 20 / unit.length);
     expect(redactText(text).length).toBeGreaterThan(0);
   });
 
-  it('changes nothing the second time', () => {
+  it('a second redaction changes nothing', () => {
     const once = redactText('password=abcd1234 and Bearer abcdef');
     expect(redactText(once)).toBe(once);
   });
 });
 
-it('redact hides fields by the words of their names, and what may hold anything', () => {
+it('redact hides fields by the words of their names, and fields that can hold anything', () => {
   const fields = {
     dbPass: 'x',
     apiKey2: 1,
@@ -95,7 +95,7 @@ it('redact hides fields by the words of their names, and what may hold anything'
   });
 });
 
-it('tells by its id which key it was, and hides what is none', () => {
+it('redact shows the id of a key, and hides an invalid one', () => {
   const id = '019a9f6c-41aa-7d02-8b52-000000000007';
   expect(redact({ apiKeyId: id, apiKey: id })).toEqual({ apiKeyId: id, apiKey: '[redacted]' });
   expect(redact({ apiKeyId: 'hunter22' })).toEqual({ apiKeyId: '[redacted]' });

@@ -68,7 +68,7 @@ describe('looksSecret', () => {
     'credentialsJson',
     'tokenB64',
   ];
-  it.each(secret)('%s', (name) => expect(looksSecret(name)).toBe(true));
+  it.each(secret)('the name %s is secret', (name) => expect(looksSecret(name)).toBe(true));
 
   const harmless = [
     'title',
@@ -134,5 +134,5 @@ describe('looksSecret', () => {
     '',
     '___',
   ];
-  it.each(harmless)('not %j', (name) => expect(looksSecret(name)).toBe(false));
+  it.each(harmless)('the name %j is not secret', (name) => expect(looksSecret(name)).toBe(false));
 });

@@ -11,7 +11,7 @@ describe('A traceparent', () => {
     [`00-${TRACE}-${SPAN}-00`, false],
     [`00-${TRACE}-${SPAN}-03`, true],
     [`cc-${TRACE}-${SPAN}-01-what-the-future-holds`, true],
-  ])('%s is read', (text, sampled) => {
+  ])('%s is parsed', (text, sampled) => {
     expect(parseTraceparent(text)).toEqual({ traceId: TRACE, spanId: SPAN, sampled });
   });
 
@@ -27,17 +27,17 @@ describe('A traceparent', () => {
     `00-${TRACE}-${'0'.repeat(16)}-01`,
     `00-${TRACE}-${SPAN}`,
     `00-${TRACE.slice(1)}-${SPAN}-01`,
-  ])('%s is none', (text) => {
+  ])('%s is invalid', (text) => {
     expect(parseTraceparent(text)).toBeUndefined();
   });
 
-  test('is written as it was read', () => {
+  test('a traceparent is written as it was read', () => {
     const text = `00-${TRACE}-${SPAN}-01`;
     const context = parseTraceparent(text);
     expect(context && traceparentOf(context)).toBe(text);
   });
 
-  test('of a run keeps the trace and its flag, and has a span that follows from the id', () => {
+  test('the traceparent of a run keeps trace and flag and derives its span from the id', () => {
     const id = newId();
     expect(traceparentWithin(`00-${TRACE}-${SPAN}-00`, id)).toBe(`00-${TRACE}-${spanIdOf(id)}-00`);
     expect(traceparentWithin(null, id)).toBeNull();

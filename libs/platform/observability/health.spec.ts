@@ -9,7 +9,7 @@ const led = {
 };
 
 describe('readiness', () => {
-  it('needs the database, and not Valkey', async () => {
+  it('readiness needs the database, and not Valkey', async () => {
     expect(await new Health(up, down).readiness()).toEqual({
       status: 'ready',
       database: 'connected',
@@ -20,7 +20,7 @@ describe('readiness', () => {
     });
   });
 
-  it('says what answers and takes no changes', async () => {
+  it('readiness names parts that accept no changes', async () => {
     expect(await new Health(up, readOnly).readiness()).toMatchObject({
       valkey: 'refusing_changes',
     });
@@ -29,15 +29,15 @@ describe('readiness', () => {
     });
   });
 
-  it('ends when the shutdown begins', async () => {
+  it('readiness ends when the shutdown starts', async () => {
     const health = new Health(up, up);
     health.beginShutdown();
     await expect(health.readiness()).rejects.toMatchObject({ code: 'shutting_down' });
   });
 });
 
-describe('the health of all', () => {
-  it('has the shape that operators know', async () => {
+describe('system health', () => {
+  it('system health has its documented shape', async () => {
     expect(await new Health(up, up, led).system()).toEqual({
       status: 'healthy',
       coordinator: { active: true, lastCycle: '1970-01-01T00:00:00.000Z', cycleCount: 3 },
@@ -55,18 +55,18 @@ describe('the health of all', () => {
     ['degraded', up, up, undefined],
     ['degraded', up, up, { health: () => Promise.reject(new Error('no')) }],
     ['unhealthy', down, up, led],
-  ])('is %s', async (status, database, valkey, coordinator) => {
+  ])('system health is %s', async (status, database, valkey, coordinator) => {
     expect((await new Health(database, valkey, coordinator).system()).status).toBe(status);
   });
 
   it.each([
     ['reachable', up, 'healthy'],
     ['unreachable', down, 'degraded'],
-  ])('says that the gateway is %s', async (gateway, probe, status) => {
+  ])('the gateway is %s', async (gateway, probe, status) => {
     expect(await new Health(up, up, led, probe).system()).toMatchObject({ gateway, status });
   });
 
-  it('knows nothing of the gateway when the database, which does, is away', async () => {
+  it('the gateway is unknown while the database does not answer', async () => {
     const health = await new Health(down, up, led, down).system();
     expect(health).toMatchObject({ gateway: 'unknown', status: 'unhealthy' });
   });

@@ -9,7 +9,7 @@ function capture(level: 'info' | 'debug' | 'silent' = 'info') {
 }
 
 describe('the log', () => {
-  it('hides secrets by their names, at any depth, in any spelling', () => {
+  it('secret names are hidden at any depth and in any spelling', () => {
     const { logger, lines } = capture();
     logger.info('x', {
       password: 's3cret',
@@ -20,7 +20,7 @@ describe('the log', () => {
     expect(lines[0]).toContain('fine');
   });
 
-  it('hides secrets in errors, their causes and what hangs on them', () => {
+  it('secrets in errors, their causes and their members are hidden', () => {
     const { logger, lines } = capture();
     const cause = new Error('postgres://drover:s3cret@db/x');
     const error = Object.assign(new Error('Bearer s3cret.s3cret', { cause }), { token: 's3cret' });
@@ -31,7 +31,7 @@ describe('the log', () => {
     });
   });
 
-  it('goes on with values that JSON has no form for', () => {
+  it('values without a JSON form do not break a log line', () => {
     const { logger, lines } = capture();
     const loop: Record<string, unknown> = { big: 1n };
     loop.self = loop;
@@ -39,7 +39,7 @@ describe('the log', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('is silent when it is told to be', () => {
+  it('the level silent writes nothing', () => {
     const { logger, lines } = capture('silent');
     logger.fatal('x');
     expect(lines).toEqual([]);
@@ -47,18 +47,18 @@ describe('the log', () => {
   });
 });
 
-describe('a text', () => {
+describe('a logged text', () => {
   it.each([
     ['Authorization: Bearer abc.def-g', 'abc'],
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln', 'eyJ'],
     ['key drv_0123456789abcdef used', 'drv_'],
     ['redis://:hunter2@localhost:6379', 'hunter2'],
     ['postgres://user:p%40ss@host/db', 'p%40ss'],
-  ])('%s does not keep %s', (text, secret) => {
+  ])('the text %s does not keep %s', (text, secret) => {
     expect(redactText(text)).not.toContain(secret);
   });
 
-  it('keeps what is no secret', () => {
+  it('a text without a secret stays unchanged', () => {
     const text = 'GET http://localhost:3000/api/v1/agents?x=1 took 3 ms';
     expect(redactText(text)).toBe(text);
   });

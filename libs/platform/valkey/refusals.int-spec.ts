@@ -22,11 +22,11 @@ afterAll(async () => {
   await server.close();
 });
 
-describe('a Valkey that answers and takes no changes', () => {
+describe('a Valkey that answers but accepts no changes', () => {
   it.each([
     ['is full', 'OOM', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
     ['is a replica', 'READONLY', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
-  ])('%s: tells it once, and when it takes them again', async (_, code, begin, end) => {
+  ])('%s is reported once, and so is its end', async (_, code, begin, end) => {
     const run = ([name, ...args]: string[]) =>
       server.ask((valkey) => valkey.call(name as string, ...args));
     await run(begin);

@@ -75,7 +75,7 @@ async function aProcess(keyPrefix: string): Promise<Ear> {
 }
 
 describe('the client', () => {
-  it('says what became of a command', async () => {
+  it('an attempt reports the outcome of a command', async () => {
     const client = await aClient();
     expect(await client.attempt((commands) => commands.set('a', '1'))).toEqual({
       kind: 'done',
@@ -92,7 +92,7 @@ describe('the client', () => {
     expect(performance.now() - before).toBeLessThan(2_000);
   });
 
-  it('leaves a server that does not answer, and comes back to it', async () => {
+  it('the client leaves a server that does not answer, and returns to it', async () => {
     const client = await aClient();
     process.kill(server.pid, 'SIGSTOP');
     const closed = next(client, 'close');
@@ -105,7 +105,7 @@ describe('the client', () => {
     await client.probe();
   });
 
-  it('does not run a command again whose answer was lost', async () => {
+  it('a command whose answer was lost is not repeated', async () => {
     const client = await aClient();
     const other = await aClient({ keyPrefix: '' });
     process.kill(server.pid, 'SIGSTOP');
@@ -121,7 +121,7 @@ describe('the client', () => {
     expect(await client.commands.get('counter')).toBe('1');
   });
 
-  it('puts its prefix before keys and channels', async () => {
+  it('keys and channels have the prefix', async () => {
     const client = await aClient({ keyPrefix: 'mine:' });
     const bare = await aClient({ keyPrefix: '' });
     await client.commands.set('key', 'value');
@@ -129,7 +129,7 @@ describe('the client', () => {
     expect(client.channel('news')).toBe('mine:news');
   });
 
-  it('tells of a lost connection once', async () => {
+  it('a lost connection is reported once', async () => {
     const errors: Error[] = [];
     const client = new ValkeyClient({
       url: 'redis://127.0.0.1:1',
@@ -144,7 +144,7 @@ describe('the client', () => {
 });
 
 describe('the lock', () => {
-  it('has one holder', async () => {
+  it('a lock has one holder', async () => {
     const client = await aClient();
     const [mine, yours] = [1, 2].map(() => new ValkeyLock(client, { key: 'l', ttlMs: 10_000 }));
     expect(await mine?.acquire()).toBe('held');
@@ -158,7 +158,7 @@ describe('the lock', () => {
     expect(await mine?.renew()).toBe('lost');
   });
 
-  it('ends with its time, and does not end the next holder’s', async () => {
+  it("a lock expires, and its end does not release the next holder's", async () => {
     const client = await aClient();
     const [late, other] = [150, 10_000].map(
       (ttlMs) => new ValkeyLock(client, { key: 'l', ttlMs }),
@@ -171,7 +171,7 @@ describe('the lock', () => {
     expect(await other.renew()).toBe('held');
   });
 
-  it('does not know when nobody answers, and takes up what it held when somebody does', async () => {
+  it('a lock is unknown while nobody answers, and held again when somebody does', async () => {
     const client = await aClient();
     const lock = new ValkeyLock(client, { key: 'l', ttlMs: 60_000 });
     process.kill(server.pid, 'SIGSTOP');
@@ -184,7 +184,7 @@ describe('the lock', () => {
 });
 
 describe('wake-ups', () => {
-  it('reach this process at once and others through Valkey, each once', async () => {
+  it('wake-ups reach this process at once and others through Valkey, each once', async () => {
     const prefix = `${newId()}:`;
     const [here, there] = [await aProcess(prefix), await aProcess(prefix)];
     here.wakeUps.claims('w1', 2);
@@ -210,7 +210,7 @@ describe('wake-ups', () => {
     ]);
   });
 
-  it('of a burst become a handful of messages', async () => {
+  it('a burst of wake-ups becomes a few messages', async () => {
     const prefix = `${newId()}:`;
     const [here, there] = [await aProcess(prefix), await aProcess(prefix)];
     const from = performance.now();
@@ -224,7 +224,7 @@ describe('wake-ups', () => {
     expect(there.claims.length).toBeLessThanOrEqual(took / 2 + 3);
   });
 
-  it('need no Valkey for this process, and never throw', async () => {
+  it('wake-ups in this process need no Valkey and never throw', async () => {
     const unreachable = { url: 'redis://127.0.0.1:1' };
     const [client, subscriber] = [new ValkeyClient(unreachable), new ValkeySubscriber(unreachable)];
     const wakeUps = new WakeUps(client, subscriber, newId());
@@ -239,7 +239,7 @@ describe('wake-ups', () => {
     expect(heard).toEqual(['w']);
   });
 
-  it('tell everybody to look again when the subscription is back', async () => {
+  it('a restored subscription makes everybody look again', async () => {
     const ear = await aProcess(`${newId()}:`);
     process.kill(server.pid, 'SIGSTOP');
     await waitFor('the connection to end', () => ear.client.state() !== 'ready' || pinged(ear));
@@ -247,7 +247,7 @@ describe('wake-ups', () => {
     await waitFor('the resync', () => ear.resyncs > 0);
   });
 
-  it('tell the others to look again when what was to be told could not be', async () => {
+  it('a wake-up that could not be sent makes other servers look again', async () => {
     const prefix = `${newId()}:`;
     const [here, there] = [await aProcess(prefix), await aProcess(prefix)];
     here.client.commands.disconnect(true);
@@ -272,7 +272,7 @@ describe('heartbeats', () => {
     staleThresholdSeconds,
   });
 
-  it('are kept longer than the threshold, and tell the deadline', async () => {
+  it('heartbeats live longer than the threshold and give the deadline', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
     const [alive, late, unknown] = [anAgent(), anAgent(), anAgent()];
@@ -293,7 +293,7 @@ describe('heartbeats', () => {
     expect(known.get(agentKey(late))).toBeLessThan(-4_900);
   });
 
-  it('count as well where a server of the version before took them, the later one of two', async () => {
+  it('heartbeats of a server of the previous version count, and the later one wins', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
     const agents = [anAgent(), anAgent()] as const;
@@ -307,7 +307,7 @@ describe('heartbeats', () => {
     expect(known.get(agentKey(agents[1]))).toBeGreaterThan(44_000);
   });
 
-  it('are known of nobody when Valkey is away, and do not make agents wait for it', async () => {
+  it('without Valkey no heartbeat is known, and agents do not wait', async () => {
     const store = new HeartbeatStore(await aClient());
     const agent = anAgent();
     await store.record(heartbeat(agent));
@@ -323,7 +323,7 @@ describe('heartbeats', () => {
     );
   });
 
-  it('work for more agents than one script takes', async () => {
+  it('more heartbeats than fit into one script are recorded', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
     const agents = Array.from({ length: 1_201 }, anAgent);

@@ -16,7 +16,7 @@ function batchOf(
 }
 
 describe('wake-ups between servers', () => {
-  it('arrives as it was, however much it is', () => {
+  it('wake-ups of any size arrive unchanged', () => {
     const ids = fc.uniqueArray(fc.uuid(), { maxLength: 2_500 });
     const claims = ids.map((list) => list.map((id, index): [string, number] => [id, index + 1]));
     fc.assert(
@@ -36,13 +36,13 @@ describe('wake-ups between servers', () => {
     );
   });
 
-  it('is not for its sender', () => {
+  it('the sender ignores its own wake-ups', () => {
     const [message = ''] = encodeWakeUps('a', batchOf([['w', 1]], []));
     expect(decodeWakeUps('a', message)).toBeUndefined();
     expect(decodeWakeUps('b', message)?.claims).toEqual(new Map([['w', 1]]));
   });
 
-  it('is nothing when there is none', () => {
+  it('an empty batch makes no message', () => {
     expect(encodeWakeUps('a', new WakeUpBatch())).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe('wake-ups between servers', () => {
     'x {"claims":[1,["a","b"],["a"]]}',
     'x {"agents":{"a":1}}',
     'x {"later":true}',
-  ])('ignores %s', (message) => {
+  ])('the message %s is ignored', (message) => {
     expect(decodeWakeUps('a', message)).toBeUndefined();
   });
 });

@@ -28,7 +28,7 @@ describe('planMigration', () => {
       rows: [row(FIRST.name, migrationFile('', 'SELECT 1;\r\n').checksum)],
       pending: ['2_second'],
     },
-  ])('applies what is missing when $why', ({ rows, pending }) => {
+  ])('missing migrations are applied when $why', ({ rows, pending }) => {
     const plan = planMigration(FILES, rows);
     expect(plan.kind === 'apply' && plan.pending.map((file) => file.name)).toEqual(pending);
     expect(refusal(plan)).toBeNull();
@@ -50,7 +50,7 @@ describe('planMigration', () => {
       plan: { kind: 'newer', names: ['3_third', '4_fourth'] },
       says: /newer version of Drover \(it has 3_third, 4_fourth\): start that version/,
     },
-  ])('refuses what is $plan.kind, in one sentence', ({ rows, plan, says }) => {
+  ])('a plan of kind $plan.kind is refused in one sentence', ({ rows, plan, says }) => {
     const made = planMigration(FILES, rows);
     expect(made).toEqual(plan);
     expect(refusal(made)).toMatch(says);

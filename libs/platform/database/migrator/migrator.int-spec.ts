@@ -71,7 +71,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('migrate', () => {
-  it('applies what is missing, in order, and nothing twice', async () => {
+  it('missing migrations are applied in order, and none twice', async () => {
     const lines: string[] = [];
     expect(await run({ log: (line) => lines.push(line) })).toEqual([FIRST, SECOND]);
     expect(lines).toEqual([`applying the migration ${FIRST}`, `applying the migration ${SECOND}`]);
@@ -83,13 +83,13 @@ describe('migrate', () => {
     expect(await run()).toEqual(['20260103000000_third']);
   });
 
-  it('lets several at once do the work of one', async () => {
+  it('concurrent migrators do the work of one', async () => {
     const runs = await Promise.all([run(), run(), run()]);
     expect(runs.flat().sort()).toEqual([FIRST, SECOND]);
     expect(await ask('SELECT FROM _prisma_migrations')).toHaveLength(2);
   });
 
-  it('makes the first migration of this build, in several databases at once', async () => {
+  it('the first migration can run in several databases at once', async () => {
     const names = (await readdir(OUR_MIGRATIONS)).sort();
     const urls = await Promise.all([1, 2, 3, 4].map(() => cluster.newDatabase()));
     const signIns = urls.map((url) => ({
@@ -103,7 +103,7 @@ describe('migrate', () => {
     for (const { serviceUrl } of signIns) expect(await checkMigrated(serviceUrl)).toBeNull();
   });
 
-  it('says so when another migration holds the lock for too long', async () => {
+  it('a migrator reports a lock that another migration holds for too long', async () => {
     const holder = new pg.Client({ connectionString: ownerUrl });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock(72707369)');
@@ -114,7 +114,7 @@ describe('migrate', () => {
     expect(await run()).toEqual([FIRST, SECOND]);
   });
 
-  it('undoes a migration that fails, and keeps those before it', async () => {
+  it('a failed migration is rolled back, and those before it stay', async () => {
     await write(SECOND, 'CREATE TABLE two (id int);\nSELECT 1 / 0;');
     expect(await refusalOf(run())).toMatch(
       `The migration ${SECOND} failed and was undone (division by zero)`,
@@ -125,7 +125,7 @@ describe('migrate', () => {
     expect(await run()).toEqual([SECOND]);
   });
 
-  it('fails with the code of the driver when the database is not there', async () => {
+  it("a missing database fails with the driver's code", async () => {
     const missing = new URL(ownerUrl);
     missing.pathname = '/nowhere';
     await expect(migrate({ ownerUrl: missing.href, migrationsDir })).rejects.toMatchObject({
@@ -134,29 +134,29 @@ describe('migrate', () => {
   });
 });
 
-describe('a database that does not fit', () => {
+describe('a database that does not match', () => {
   beforeEach(() => run());
 
-  it('is refused after a migration was changed, until it is restored', async () => {
+  it('a database with a changed migration is refused until it is restored', async () => {
     await write(FIRST, 'CREATE TABLE one (id bigint);\n');
     expect(await refusalOf(run())).toMatch(`The migration ${FIRST} was changed after`);
     await write(FIRST, 'CREATE TABLE one (id int);\n');
     expect(await run()).toEqual([]);
   });
 
-  it('is accepted when only the line ends were changed', async () => {
+  it('a database whose migrations differ only in line endings is accepted', async () => {
     await write(FIRST, 'CREATE TABLE one (id int);\r\n');
     expect(await run()).toEqual([]);
   });
 
-  it('is refused when a newer version has migrated it, and left as it is', async () => {
+  it('a database of a newer version is refused and left unchanged', async () => {
     await rm(join(migrationsDir, SECOND), { recursive: true });
     await write('20260101120000_between', 'CREATE TABLE between_them (id int);');
     expect(await refusalOf(run())).toMatch(`newer version of Drover (it has ${SECOND})`);
     expect(await tables()).toEqual(['_prisma_migrations', 'one', 'two']);
   });
 
-  it('is refused when a migration was left unfinished, until that is marked as rolled back', async () => {
+  it('a database with an unfinished migration is refused until it is marked as rolled back', async () => {
     await ask(
       `UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '${SECOND}'`,
     );
@@ -169,7 +169,7 @@ describe('a database that does not fit', () => {
 });
 
 describe('_prisma_migrations', () => {
-  it('has the columns that Prisma gives it', async () => {
+  it("the table has Prisma's columns", async () => {
     await run();
     const columns = await ask<{ line: string }>(
       `SELECT concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod),
@@ -189,7 +189,7 @@ describe('_prisma_migrations', () => {
     ]);
   });
 
-  it('has a row for each migration, as Prisma writes it', async () => {
+  it('each migration has the row that Prisma would write', async () => {
     await run();
     const rows = await ask<Record<string, unknown>>(
       `SELECT *, finished_at >= started_at AND started_at > now() - interval '1 minute' AS timely
@@ -214,7 +214,7 @@ describe('_prisma_migrations', () => {
 });
 
 describe('migrationStatus', () => {
-  it('tells what is applied, what is pending, and what is wrong', async () => {
+  it('the status lists applied and pending migrations and the refusal', async () => {
     const status = () => migrationStatus(ownerUrl, migrationsDir);
     expect(await status()).toEqual({ applied: [], pending: [FIRST, SECOND], refusal: null });
     expect(await tables()).toEqual([]);

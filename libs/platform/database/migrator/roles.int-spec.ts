@@ -39,7 +39,7 @@ async function storedPassword(role: string): Promise<string | null> {
 }
 
 describe('the two roles', () => {
-  it('are made by the migration without a way to sign in', async () => {
+  it('the migration creates both roles without a way to sign in', async () => {
     const { rows } = await cluster.admin.query(
       `SELECT rolname, rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication
        FROM pg_roles WHERE rolname LIKE 'drover%' ORDER BY 1`,
@@ -61,7 +61,7 @@ describe('the two roles', () => {
   it.each([
     ['drover_app', 'appUrl'],
     ['drover_service', 'serviceUrl'],
-  ])('sign in with the passwords of the URLs, and no others: %s', async (role, option) => {
+  ])('both roles sign in only with the passwords of the URLs: %s', async (role, option) => {
     const signIn = (password: string) => migrate({ ownerUrl, [option]: as(role, password) });
     await signIn("a % 'secret");
     expect(await whoIs(as(role, "a % 'secret"))).toBe(role);
@@ -71,7 +71,7 @@ describe('the two roles', () => {
     await expect(whoIs(as(role, "a % 'secret"))).rejects.toMatchObject({ code: '28P01' });
   });
 
-  it('are left alone when they can sign in already', async () => {
+  it('roles that can already sign in are left unchanged', async () => {
     const appUrl = as('drover_app', 'steady');
     await migrate({ ownerUrl, appUrl });
     const before = await storedPassword('drover_app');
@@ -79,7 +79,7 @@ describe('the two roles', () => {
     expect(await storedPassword('drover_app')).toBe(before);
   });
 
-  it('are set even while somebody else changes them', async () => {
+  it('passwords are set even while another session changes the roles', async () => {
     const other = await cluster.admin.connect();
     await other.query('BEGIN; ALTER ROLE drover_app CONNECTION LIMIT 100');
     const migrated = migrate({ ownerUrl, appUrl: as('drover_app', 'meanwhile') });
@@ -95,7 +95,7 @@ describe('the two roles', () => {
     expect(await whoIs(as('drover_app', 'meanwhile'))).toBe('drover_app');
   });
 
-  it('may connect where not everybody may', async () => {
+  it('both roles can connect where connecting is not public', async () => {
     const url = await cluster.newDatabase();
     await cluster.admin.query(
       `REVOKE CONNECT ON DATABASE ${new URL(url).pathname.slice(1)} FROM PUBLIC`,
@@ -105,13 +105,13 @@ describe('the two roles', () => {
     expect(await whoIs(appUrl)).toBe('drover_app');
   });
 
-  it('must be the ones that the URLs name', async () => {
+  it('the URLs must name the two roles', async () => {
     await expect(migrate({ ownerUrl, appUrl: as('somebody', 'x') })).rejects.toThrow(
       'The URL for drover_app signs in as somebody: correct the user in it.',
     );
   });
 
-  it.each(['SUPERUSER', 'BYPASSRLS'])('are refused with %s', async (power) => {
+  it.each(['SUPERUSER', 'BYPASSRLS'])('roles are refused with %s', async (power) => {
     await cluster.admin.query(`ALTER ROLE drover_app ${power}`);
     await expect(migrate({ ownerUrl, appUrl: as('drover_app', 'steady') })).rejects.toThrow(
       /^Row-level security does not bind drover_app, .*: run ALTER ROLE drover_app NOSUPERUSER/,
@@ -120,7 +120,7 @@ describe('the two roles', () => {
   });
 });
 
-describe('an owner who is no superuser and may not change roles', () => {
+describe('an owner who is no superuser and cannot change roles', () => {
   const owner = { name: 'plain_owner', password: 'plain' };
   let plainUrl: string;
 
@@ -130,13 +130,13 @@ describe('an owner who is no superuser and may not change roles', () => {
     plainUrl = await cluster.newDatabase(owner);
   });
 
-  it('migrates, given roles that can sign in', async () => {
+  it('such an owner can migrate when the roles can sign in', async () => {
     const appUrl = as('drover_app', 'given', plainUrl);
     expect(await migrate({ ownerUrl: plainUrl, appUrl })).not.toEqual([]);
     expect(await whoIs(appUrl)).toBe('drover_app');
   });
 
-  it('is told what an administrator has to do for a role that cannot', async () => {
+  it('such an owner is told what an administrator must do for a role that cannot sign in', async () => {
     const appUrl = as('drover_app', 'another', plainUrl);
     await expect(migrate({ ownerUrl: plainUrl, appUrl })).rejects.toThrow(
       /^The owner of the database may not set the password of drover_app: have an administrator run/,

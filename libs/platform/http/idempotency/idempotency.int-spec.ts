@@ -161,7 +161,7 @@ function waitingRequest(key: string) {
 describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
   beforeEach(() => void (path = of));
 
-  it('runs once, and its answer is given again with what belongs to it', async () => {
+  it('a request with a key runs once, and repetitions get its answer and headers', async () => {
     const key = newId();
     const first = await create(key);
     const again = await create(key);
@@ -173,13 +173,13 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
     expect(again.headers.get('etag')).toBe('"1"');
   });
 
-  it('runs each time without the header', async () => {
+  it('a request without the header runs each time', async () => {
     await create(undefined);
     await create(undefined);
     expect(runs).toHaveLength(2);
   });
 
-  it('is refused with another body, or by another member', async () => {
+  it('a key is refused with another body or from another member', async () => {
     const key = newId();
     await create(key);
     expect((await create(key, 'b')).body.code).toBe('idempotency_key_reused');
@@ -188,14 +188,14 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
     expect(runs).toEqual(['a']);
   });
 
-  it('does not meet the same key of another workspace', async () => {
+  it('the same key of another workspace is another key', async () => {
     const key = newId();
     await create(key);
     caller = { ...caller, workspaceId: await aWorkspace(db.owner) };
     expect((await create(key, 'b')).status).toBe(201);
   });
 
-  it('waits for the first one under way', async () => {
+  it('a repetition during the first request is refused until it ends', async () => {
     const key = newId();
     const request = waitingRequest(key);
     const { answer: first } = await request.start();
@@ -208,14 +208,14 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
     expect((await create(key)).body).toEqual((await first).body);
   });
 
-  it('runs once among twenty at the same time', async () => {
+  it('one of twenty concurrent requests with a key runs', async () => {
     const key = newId();
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(key)));
     expect(runs).toHaveLength(1);
     expect(answers.filter(({ status }) => ![201, 409].includes(status))).toEqual([]);
   });
 
-  it('takes over when the first owner died, and shuts that one out', async () => {
+  it('a request takes the key of a dead owner over and locks it out', async () => {
     const key = newId();
     const request = waitingRequest(key);
     const { answer: slow } = await request.start();
@@ -227,7 +227,7 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
     expect((await create(key)).body).toEqual(second.body);
   });
 
-  it('is not answered by an owner who comes back after the key was taken over', async () => {
+  it('an owner that returns after its key was taken over cannot answer', async () => {
     const key = newId();
     const [first, second] = [waitingRequest(key), waitingRequest(key)];
     const { answer: slow } = await first.start();
@@ -241,7 +241,7 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
     expect((await create(key)).body).toEqual(body);
   });
 
-  it('is not taken over by another request', async () => {
+  it('another request cannot take the key over', async () => {
     const key = newId();
     const first = waitingRequest(key);
     const { answer: slow } = await first.start();
@@ -251,7 +251,7 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
     await slow;
   });
 
-  it('is forgotten after its time', async () => {
+  it('a key expires', async () => {
     const key = newId();
     await create(key);
     await age(key, `expires_at = now() - interval '1 second'`);
@@ -260,7 +260,7 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
     expect(await purgeExpiredKeys(db.database.service, 1_000)).toBe(1);
   });
 
-  it('is refused again as the first time, when the refusal is final', async () => {
+  it('a final refusal is repeated', async () => {
     const key = newId();
     failure = new DroverError('illegal_transition', {
       detail: 'no',
@@ -276,7 +276,7 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
   });
 
   it.each(['internal_error', 'rate_limited', 'outcome_unknown'] as const)(
-    'may be repeated at once after %s',
+    'a request can be repeated at once after %s',
     async (code) => {
       const key = newId();
       failure = new DroverError(code);
@@ -286,7 +286,7 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
     },
   );
 
-  it.each(['', ' ', 'a b', 'ü', 'x'.repeat(256)])('is refused with the key %j', async (key) => {
+  it.each(['', ' ', 'a b', 'ü', 'x'.repeat(256)])('the key %j is refused', async (key) => {
     const answer = await create(
       encodeURIComponent(key) === key ? key : Buffer.from(key).toString('latin1'),
     );
@@ -297,14 +297,14 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
 describe.each(PATHS)('a service behind %s that stores the answer in its own transaction', (of) => {
   beforeEach(() => void (path = of));
 
-  it('is not asked twice', async () => {
+  it('a stored answer is replayed without asking the service', async () => {
     const key = newId();
     const first = await create(key, 'a', `${path}/transactional`);
     expect((await create(key, 'a', `${path}/transactional`)).body).toEqual(first.body);
     expect(runs).toHaveLength(1);
   });
 
-  it('keeps no answer of work that was rolled back', async () => {
+  it('work that was rolled back leaves no answer', async () => {
     const key = newId();
     failure = new Error('after the answer');
     expect((await create(key, 'a', `${path}/transactional`)).status).toBe(500);
@@ -312,7 +312,7 @@ describe.each(PATHS)('a service behind %s that stores the answer in its own tran
     expect((await create(key, 'a', `${path}/transactional`)).body.run).toBe(2);
   });
 
-  it('does not commit when its key was taken over meanwhile', async () => {
+  it('a service whose key was taken over does not commit', async () => {
     const key = newId();
     await create(key, 'a', `${path}/transactional`);
     const record = {

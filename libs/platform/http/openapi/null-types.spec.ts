@@ -24,6 +24,6 @@ it.each([
     { properties: { nullable: { type: 'string' } } },
   ],
   [[{ items: { type: 'integer', nullable: true } }], [{ items: { type: ['integer', 'null'] } }]],
-])('%j becomes %j', (before, after) => {
+])('the schema %j becomes %j', (before, after) => {
   expect(withNullTypes<unknown>(before)).toEqual(after);
 });

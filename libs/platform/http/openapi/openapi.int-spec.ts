@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
 
   afterAll(() => app.close());
 
-  it('is there, and its page too', async () => {
+  it('the document and its page are served', async () => {
     expect(document.info.version).toBe('1.2.3');
     expect(document.servers).toEqual([{ url: 'https://drover.example' }]);
     for (const path of ['/docs', '/docs/swagger-ui.css', '/docs/swagger-ui-init.js']) {
@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('describes fields by the decorators that check them', () => {
+  it('fields are described by the decorators that check them', () => {
     expect(document.components?.schemas?.Thing).toEqual({
       type: 'object',
       required: ['title'],
@@ -89,7 +89,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('names each error once, with an example', () => {
+  it('the document names each error once, with an example', () => {
     const responses = document.paths['/api/v1/things']?.post?.responses as Record<
       string,
       { description: string; content: Record<string, { examples: object }> }

@@ -12,7 +12,7 @@ it.each([
   ['TaskDependenciesController', 'list', 'listTaskDependencies'],
   ['ProjectsController', 'createMilestone', 'createMilestone'],
   ['AgentsController', 'health', 'health'],
-])('%s.%s is %s', (controller, handler, id) => {
+])('the operation of %s.%s is %s', (controller, handler, id) => {
   expect(operationId(controller, handler)).toBe(id);
 });
 
@@ -23,6 +23,6 @@ it.each([
   ['create', false],
   ['agentHealth', false],
   ['settle', false],
-])('%s is the id of an operation: %s', (id, isOne) => {
+])('whether %s is an operation id: %s', (id, isOne) => {
   expect(OPERATION_ID.test(id)).toBe(isOne);
 });

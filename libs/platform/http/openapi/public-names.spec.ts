@@ -5,7 +5,7 @@ import { withPublicNames } from './public-names.js';
 const withSchemas = (schemas: object, paths: object = {}) =>
   ({ paths, components: { schemas } }) as OpenAPIObject;
 
-it('a schema and the pointers to it have the name without the suffix', () => {
+it('a schema and its references have the name without the suffix', () => {
   const before = withSchemas(
     { TaskDto: { type: 'object' }, Problem: { items: [{ $ref: '#/components/schemas/TaskDto' }] } },
     { '/tasks': { schema: { $ref: '#/components/schemas/TaskDto' }, description: 'A TaskDto' } },
@@ -18,7 +18,7 @@ it('a schema and the pointers to it have the name without the suffix', () => {
   );
 });
 
-it('two classes cannot have one public name', () => {
+it('two classes cannot have the same public name', () => {
   expect(() => withPublicNames(withSchemas({ Task: {}, TaskDto: {} }))).toThrow(
     'Two schemas have the public name Task',
   );

@@ -76,16 +76,16 @@ it.each([
   expect(logged).toMatchObject([{ level: 'info', message: 'request refused', status, code }]);
 });
 
-it('says what the parser made of it', async () => {
+it("the problem document contains the parser's explanation", async () => {
   const answer = await send(`FOO / HTTP/1.1\r\n${HOST}\r\n`);
   expect(answer).toContain('"detail":"Invalid method encountered."');
 });
 
-it('takes HTTP/1.0 without a host', async () => {
+it('HTTP/1.0 without a host is accepted', async () => {
   expect(await send('GET /api/v1/things HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it('is not put into the middle of another answer', async () => {
+it('a problem document is not written into another answer', async () => {
   const socket = open();
   const answer = text(socket);
   socket.write(`GET /api/v1/things/half HTTP/1.1\r\n${HOST}\r\n`);

@@ -30,7 +30,7 @@ it.each([
   [CALLERS[2], { workspaceId: 'w', agentId: 'a' }],
   [CALLERS[3], { workspaceId: 'w', agentId: 'a', taskId: 't', runId: 'r' }],
   [undefined, {}],
-])('the line of a refusal says who asked: %j', (caller, ids) => {
+])('the log line of a refusal names the caller: %j', (caller, ids) => {
   const { level, time, pid, message, ...fields } = lineOf(caller);
   expect([level, message, typeof time, typeof pid]).toEqual([
     'info',

@@ -83,14 +83,14 @@ describe('class-validator`s decorators', () => {
     expect(fieldsOf(OuterDto, value).sort()).toEqual(fields.sort());
   });
 
-  it('say what is wrong without repeating the name', () => {
+  it("messages do not repeat the field's name", () => {
     expect(errorsOf(OuterDto, { title: 5 })).toEqual([
       { field: 'title', message: expect.stringMatching(/^must be/) },
     ]);
     expect(errorsOf(OuterDto, { title: 'x', tags: [1] })[0]?.message).toBe('must be a string');
   });
 
-  it('hold after inheritance and mapped types', () => {
+  it('rules hold after inheritance and in mapped types', () => {
     class PatchDto extends PartialType(OuterDto) {}
     expect(fieldsOf(PatchDto, {})).toEqual([]);
     expect(fieldsOf(PatchDto, { priority: 0, list: [{ name: 'long' }] }).sort()).toEqual([
@@ -99,7 +99,7 @@ describe('class-validator`s decorators', () => {
     ]);
   });
 
-  it('agree with class-validator itself, whatever the values are', () => {
+  it('results agree with class-validator for all values', () => {
     const value = fc.oneof(
       fc.constantFrom(undefined, null, 0, 1, 5, 11, 1.5, '', 'a', 'b', 'a@b.example', true, []),
       fc.array(fc.constantFrom('x', 1, null), { maxLength: 3 }),
@@ -123,7 +123,7 @@ describe('class-validator`s decorators', () => {
   });
 });
 
-describe('our own decorators', () => {
+describe("Drover's own decorators", () => {
   it.each([
     [{ text: 'ab' }, []],
     [{ text: '😀😀😀😀' }, []],
@@ -163,7 +163,7 @@ describe('queries', () => {
     @Type(() => Number) @IsOptional() @IsInt() count?: unknown;
   }
 
-  it('become what the fields are', () => {
+  it('query texts become the types of their fields', () => {
     const query = { limit: '7', live: 'true', tags: 'x,y', text: ' t ', count: '3' };
     expect({ ...validateDto(ListQuery, query, true) }).toEqual({
       limit: 7,
@@ -177,7 +177,7 @@ describe('queries', () => {
   });
 
   it.each(['', ' 1', '0x1', '1e1', '+1', 'NaN', 'Infinity', '1'.repeat(30), '１'])(
-    'have no number in %j',
+    'the query text %j is no number',
     (limit) => {
       expect(fieldsOf(ListQuery, { limit }, true)).toEqual(['limit']);
     },
@@ -185,7 +185,7 @@ describe('queries', () => {
 });
 
 describe('many errors', () => {
-  it('are cut at fifty', () => {
+  it('an answer lists at most fifty errors', () => {
     const value = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`f${i}`, 1]));
     expect(errorsOf(OwnDto, value)).toHaveLength(MAX_FIELD_ERRORS);
   });
