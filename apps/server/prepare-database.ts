@@ -5,12 +5,12 @@ import {
   migrate,
   PoolerError,
   poolerOf,
-  query,
   setRoleLimits,
 } from '#lib/database';
 import type { Logger } from '#lib/observability';
 import { KeyRing } from '#lib/secrets';
 import { databaseOptions } from './connections.js';
+import { probe } from './probe.sql.js';
 import { StartupError } from './startup-error.js';
 
 export interface PrepareOptions {
@@ -19,7 +19,6 @@ export interface PrepareOptions {
   migrate: boolean;
 }
 
-const probe = query<unknown>('server_probe', 'SELECT 1');
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /**

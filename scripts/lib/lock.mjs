@@ -1,4 +1,4 @@
-// The same lock as libs/dev/local-servers/lock.ts, for the time before anything is built.
+// The same lock as libs/dev/local-servers/machine/lock.ts, for the time before anything is built.
 import { createHash } from 'node:crypto';
 import { unlink } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';

@@ -1,15 +1,20 @@
-export { createClient, type ClientOptions, type DroverClient } from './client.js';
-export { anonymous, bearer, type Credentials } from './credentials.js';
+export { createClient, type ClientOptions, type DroverClient } from './requests/client.js';
+export { anonymous, bearer, type Credentials } from './requests/credentials.js';
 export type { components, operations, paths } from './generated/api.js';
-export { itemsOf, type Page, pagesOf, type ReadPage } from './pages.js';
-export { ConnectionProblem, DroverProblem, type ErrorCode, type Problem } from './problem.js';
+export { itemsOf, type Page, pagesOf, type ReadPage } from './requests/pages.js';
+export {
+  ConnectionProblem,
+  DroverProblem,
+  type ErrorCode,
+  type Problem,
+} from './requests/problem.js';
 export {
   resumeSignIn,
   type SignedIn,
   signIn,
   type SignInOptions,
   type TokenPair,
-} from './sign-in.js';
+} from './requests/sign-in.js';
 export {
   type DroverEvent,
   type EventFilter,
@@ -18,5 +23,5 @@ export {
   streamEvents,
   streamLogs,
   type StreamOptions,
-} from './streams.js';
-export type { Fetch } from './transport.js';
+} from './streams/streams.js';
+export type { Fetch } from './requests/transport.js';

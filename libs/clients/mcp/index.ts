@@ -1,4 +1,4 @@
-export { answerMcp, type McpRequest } from './http.js';
-export { createMcpServer, type McpOptions } from './server.js';
-export { serveMcpOverStdio } from './stdio.js';
-export type { McpCaller } from './tool.js';
+export { answerMcp, type McpRequest } from './server/http.js';
+export { createMcpServer, type McpOptions } from './server/server.js';
+export { serveMcpOverStdio } from './server/stdio.js';
+export type { McpCaller } from './tools/tool.js';

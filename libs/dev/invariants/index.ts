@@ -1,3 +1,3 @@
-export { checkInvariants } from './check.js';
-export type { Outcome } from './invariant.js';
-export { checkRebuildable } from './rebuildable.js';
+export { checkInvariants } from './checks/check.js';
+export type { Outcome } from './checks/invariant.js';
+export { checkRebuildable } from './checks/rebuildable.js';

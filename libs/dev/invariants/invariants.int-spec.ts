@@ -3,7 +3,7 @@ import { newId } from '#lib/kernel';
 import { anAgent, aWorkspace } from '../../../test/support/factories.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { aDependency, aHeldTask, aTask } from '../../../test/support/task-factories.js';
-import { checkInvariants } from './check.js';
+import { checkInvariants } from './checks/check.js';
 
 let db: TestDatabase;
 let workspaceId: string;

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.js';
+import type { Tool } from './tool.js';
 import { PERSON_FLEET_TOOLS } from './person-fleet.js';
 import { PERSON_QUESTION_TOOLS } from './person-questions.js';
 import { PERSON_TASK_TOOLS } from './person-tasks.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { personTool, type PersonsAccess, type Tool } from '../tool.js';
+import { personTool, type PersonsAccess, type Tool } from './tool.js';
 import { cursor, date, limit, uuid } from './fields.js';
 
 const TASKS: PersonsAccess = { role: 'VIEWER', scope: 'tasks:read' };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { personTool, type Tool } from '../tool.js';
+import { personTool, type Tool } from './tool.js';
 import { cursor, limit, uuid } from './fields.js';
 
 export const PERSON_QUESTION_TOOLS: readonly Tool[] = [

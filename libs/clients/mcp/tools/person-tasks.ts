@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Context, personTool, type PersonsAccess, type Tool } from '../tool.js';
+import { type Context, personTool, type PersonsAccess, type Tool } from './tool.js';
 import {
   briefOf,
   cursor,

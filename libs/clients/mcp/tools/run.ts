@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { runTool, type Tool } from '../tool.js';
+import { runTool, type Tool } from './tool.js';
 import { briefOf, keyed, newTask, object, timestamp, usageReports } from './fields.js';
 
 const OWN_TASK =

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { LIVE_RUN_STATES } from '#lib/transitions';
-import type { Invariant, Violation } from '../invariant.js';
+import type { Invariant, Violation } from './invariant.js';
 
 /** Sweeps come within seconds; what is overdue by this much, nobody will come for. */
 const GRACE = `interval '60 seconds'`;

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { isLiveRun } from '#lib/transitions';
-import type { Invariant, Violation } from '../invariant.js';
+import type { Invariant, Violation } from './invariant.js';
 
 /**
  * Of each budget, what is reserved is what live runs hold of it, and what is consumed was used in its scope and period, as

@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import type { Invariant, Violation } from '../invariant.js';
+import type { Invariant, Violation } from './invariant.js';
 import { KEPT } from './kept.js';
 
 /**

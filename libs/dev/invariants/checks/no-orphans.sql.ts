@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import type { Invariant, Violation } from '../invariant.js';
+import type { Invariant, Violation } from './invariant.js';
 
 /**
  * References without a foreign key: child, its columns, parent, its columns; the first is the workspace's but for

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { LIVE_RUN_STATES } from '#lib/transitions';
-import type { Invariant, Violation } from '../invariant.js';
+import type { Invariant, Violation } from './invariant.js';
 
 const LIVE = `IN (${LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ')})`;
 

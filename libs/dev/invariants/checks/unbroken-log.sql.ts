@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { TASK_EDGES, TASK_STATUSES } from '#lib/transitions';
-import type { Invariant, Violation } from '../invariant.js';
+import type { Invariant, Violation } from './invariant.js';
 import { KEPT } from './kept.js';
 
 const EDGES = TASK_STATUSES.flatMap((from) =>

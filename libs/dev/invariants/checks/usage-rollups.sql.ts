@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { dailySums, monthlySums, SUMS } from '#lib/ledger';
-import type { Invariant, Violation } from '../invariant.js';
+import type { Invariant, Violation } from './invariant.js';
 
 const KEY = 'workspace_id, scope_id, dimension, key, grain, day';
 const sumsOf = (alias: string): string =>

@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { projectRoot } from '../project.js';
+import { projectRoot } from '../machine/project.js';
 
 /** The library compiled for processes of their own, which tests may kill. */
 export class CompiledLibrary {
@@ -19,10 +19,11 @@ export class CompiledLibrary {
     const cache = join(projectRoot(), '.cache');
     await mkdir(cache, { recursive: true });
     const folder = await mkdtemp(join(cache, 'embedded-spec-'));
-    const names = (await readdir(source)).filter((n) => n.endsWith('.ts') && !/spec\.ts$/.test(n));
+    const names = (await readdir(source, { recursive: true })).filter(isCompiled);
     await Promise.all(
       names.map(async (name) => {
         const { code } = await transformFile(join(source, name));
+        await mkdir(dirname(join(folder, name)), { recursive: true });
         await writeFile(join(folder, name.replace(/ts$/, 'js')), code);
       }),
     );
@@ -110,4 +111,8 @@ export async function askValkey(url: string, ...commands: string[]): Promise<str
   }
   socket.destroy();
   return answer;
+}
+
+function isCompiled(name: string): boolean {
+  return name.endsWith('.ts') && !/spec\.ts$|^testing/.test(name);
 }

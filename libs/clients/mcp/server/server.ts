@@ -2,9 +2,9 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { DroverClient } from '#lib/api-client';
-import { ANSWER, answerOf, refusalOf } from './result.js';
-import { isOffered, type McpCaller, type Tool } from './tool.js';
-import { TOOLS } from './tools/index.js';
+import { ANSWER, answerOf, refusalOf } from '../tools/result.js';
+import { isOffered, type McpCaller, type Tool } from '../tools/tool.js';
+import { TOOLS } from '../tools/index.js';
 
 export interface McpOptions {
   /** With the caller's credentials: whatever a tool does, it does by these. */

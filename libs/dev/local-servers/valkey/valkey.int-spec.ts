@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { askValkey, isAlive } from './testing/child.js';
+import { askValkey, isAlive } from '../testing/child.js';
 import { resolveValkey, startEmbeddedValkey } from './valkey.js';
 
 let scratch: string;

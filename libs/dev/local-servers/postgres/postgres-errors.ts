@@ -1,4 +1,4 @@
-import { diskFull, EmbeddedError, permissionDenied } from './errors.js';
+import { diskFull, EmbeddedError, permissionDenied } from '../machine/errors.js';
 
 interface Where {
   folder: string;

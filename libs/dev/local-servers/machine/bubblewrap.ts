@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EmbeddedError } from './errors.js';
 import { fetchPackage, installCommand, type Wanted } from './package-fetch.js';
-import { Supervisor } from './supervisor.js';
-import { firstOf, onPath } from './valkey-find.js';
+import { Supervisor } from '../processes/supervisor.js';
+import { firstOf, onPath } from '../valkey/valkey-find.js';
 
 export interface Bubblewrap {
   file: string;

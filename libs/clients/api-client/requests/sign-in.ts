@@ -1,6 +1,6 @@
 import { createClient, type ClientOptions, type DroverClient } from './client.js';
 import type { Credentials } from './credentials.js';
-import type { components } from './generated/api.js';
+import type { components } from '../generated/api.js';
 import { DroverProblem } from './problem.js';
 
 /** What a sign-in lives on. Whoever has it acts as the user: store it as a password is stored. */

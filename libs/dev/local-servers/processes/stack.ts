@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { canReach, makePassableFolder, serviceAccount } from './accounts.js';
-import { explainFileError, stoppedWhileStarting } from './errors.js';
-import type { EmbeddedPostgres, PostgresOptions } from './postgres.js';
-import { startEmbeddedPostgres } from './postgres.js';
+import { canReach, makePassableFolder, serviceAccount } from '../machine/accounts.js';
+import { explainFileError, stoppedWhileStarting } from '../machine/errors.js';
+import type { EmbeddedPostgres, PostgresOptions } from '../postgres/postgres.js';
+import { startEmbeddedPostgres } from '../postgres/postgres.js';
 import { Supervisor } from './supervisor.js';
-import type { EmbeddedValkey, ExternalValkey, ValkeyOptions } from './valkey.js';
-import { resolveValkey } from './valkey.js';
+import type { EmbeddedValkey, ExternalValkey, ValkeyOptions } from '../valkey/valkey.js';
+import { resolveValkey } from '../valkey/valkey.js';
 
 export interface StackOptions {
   /** Holds `postgres` and `valkey`. Without it the data is temporary. */

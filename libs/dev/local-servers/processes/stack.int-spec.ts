@@ -5,13 +5,13 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { closed } from '../../../test/support/closed.js';
+import { closed } from '../../../../test/support/closed.js';
 import type { Stack } from './stack.js';
 import { beginStack, startStack } from './stack.js';
 import { Supervisor } from './supervisor.js';
-import type { Child } from './testing/child.js';
-import { askValkey, CompiledLibrary, gone, isAlive } from './testing/child.js';
-import { startEmbeddedValkey } from './valkey.js';
+import type { Child } from '../testing/child.js';
+import { askValkey, CompiledLibrary, gone, isAlive } from '../testing/child.js';
+import { startEmbeddedValkey } from '../valkey/valkey.js';
 
 interface Told {
   pids: number[];

@@ -5,8 +5,8 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { EmbeddedError, stoppedWhileStarting } from './errors.js';
-import { projectRoot } from './project.js';
+import { EmbeddedError, stoppedWhileStarting } from '../machine/errors.js';
+import { projectRoot } from '../machine/project.js';
 
 export interface ServerCommand {
   file: string;
@@ -88,7 +88,7 @@ export class Supervisor {
   }
 
   static async start(): Promise<Supervisor> {
-    const script = join(projectRoot(), 'libs', 'dev', 'local-servers', 'supervisor-process.mjs');
+    const script = join(projectRoot(), 'libs/dev/local-servers/processes/supervisor-process.mjs');
     const child = spawn(process.execPath, ['--max-semi-space-size=1', script], {
       cwd: '/',
       env: { PATH: process.env['PATH'] ?? '' },

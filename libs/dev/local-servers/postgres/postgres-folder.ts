@@ -15,9 +15,9 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Account } from './accounts.js';
-import { canReach, makePassableFolder, serviceAccount } from './accounts.js';
-import { EmbeddedError, errnoOf, explainFileError } from './errors.js';
+import type { Account } from '../machine/accounts.js';
+import { canReach, makePassableFolder, serviceAccount } from '../machine/accounts.js';
+import { EmbeddedError, errnoOf, explainFileError } from '../machine/errors.js';
 
 /** Where root's data goes when the requested folder lies where PostgreSQL's account can't pass. */
 const ELSEWHERE = '/var/lib/drover/data';

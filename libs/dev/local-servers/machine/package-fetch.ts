@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { EmbeddedError, errnoOf, explainFileError } from './errors.js';
 import { withLock } from './lock.js';
 import { projectRoot } from './project.js';
-import type { Supervisor } from './supervisor.js';
+import type { Supervisor } from '../processes/supervisor.js';
 
 export interface Fetching {
   /** Runs the package tools, so that they too end when we do. */

@@ -1,6 +1,11 @@
 import { delimiter, isAbsolute, join } from 'node:path';
-import { EmbeddedError } from './errors.js';
-import { type Fetching, fetchPackage, installCommand, type Wanted } from './package-fetch.js';
+import { EmbeddedError } from '../machine/errors.js';
+import {
+  type Fetching,
+  fetchPackage,
+  installCommand,
+  type Wanted,
+} from '../machine/package-fetch.js';
 import { probe, SERVER_NAMES, type ValkeyProgram } from './valkey-program.js';
 
 const INSTALL_COMMANDS: Record<string, string> = {

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { Account } from './accounts.js';
-import { canReach, makePassableFolder } from './accounts.js';
-import { EmbeddedError, errnoOf } from './errors.js';
-import { withLock } from './lock.js';
-import { projectRoot } from './project.js';
+import type { Account } from '../machine/accounts.js';
+import { canReach, makePassableFolder } from '../machine/accounts.js';
+import { EmbeddedError, errnoOf } from '../machine/errors.js';
+import { withLock } from '../machine/lock.js';
+import { projectRoot } from '../machine/project.js';
 
 export interface PostgresBinaries {
   initdb: string;

@@ -9,8 +9,8 @@ import {
 } from 'openapi-fetch';
 import { MAX_ANSWER_BYTES, valueOf } from './answer.js';
 import { anonymous } from './credentials.js';
-import type { paths } from './generated/api.js';
-import { KEYED } from './generated/keyed.js';
+import type { paths } from '../generated/api.js';
+import { KEYED } from '../generated/keyed.js';
 import { DroverProblem, type Problem } from './problem.js';
 import { transport, type TransportOptions, trimmed } from './transport.js';
 

@@ -4,16 +4,16 @@ import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { EmbeddedError, explainFileError } from './errors.js';
-import { freePort } from './free-port.js';
-import { withLock } from './lock.js';
+import { EmbeddedError, explainFileError } from '../machine/errors.js';
+import { freePort } from '../machine/free-port.js';
+import { withLock } from '../machine/lock.js';
 import type { PostgresBinaries } from './postgres-binaries.js';
 import { packagedMajor, postgresBinaries } from './postgres-binaries.js';
 import { explainPostgres } from './postgres-errors.js';
 import type { PostgresFolder } from './postgres-folder.js';
 import { preparePostgresFolder } from './postgres-folder.js';
-import type { RunningServer, ServerCommand } from './supervisor.js';
-import { Supervisor } from './supervisor.js';
+import type { RunningServer, ServerCommand } from '../processes/supervisor.js';
+import { Supervisor } from '../processes/supervisor.js';
 
 export interface PostgresOptions {
   /** Made when missing, reused when it holds data. */

@@ -1,10 +1,10 @@
-import { chunksOf } from './answer.js';
-import type { Credentials } from './credentials.js';
-import { anonymous } from './credentials.js';
-import type { components, operations } from './generated/api.js';
-import { ConnectionProblem, DroverProblem, type Problem } from './problem.js';
+import { chunksOf } from '../requests/answer.js';
+import type { Credentials } from '../requests/credentials.js';
+import { anonymous } from '../requests/credentials.js';
+import type { components, operations } from '../generated/api.js';
+import { ConnectionProblem, DroverProblem, type Problem } from '../requests/problem.js';
 import { serverSentEvents, type ServerSentEvent } from './sse.js';
-import { sleep, transport, type TransportOptions, trimmed } from './transport.js';
+import { sleep, transport, type TransportOptions, trimmed } from '../requests/transport.js';
 
 export interface StreamOptions extends Partial<TransportOptions> {
   baseUrl: string;

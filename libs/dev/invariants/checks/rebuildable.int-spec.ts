@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { HeartbeatStore, ValkeyClient } from '#lib/valkey';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
-import { anAgent, aWorkspace } from '../../../test/support/factories.js';
-import { testValkey } from '../../../test/support/valkey.js';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { anAgent, aWorkspace } from '../../../../test/support/factories.js';
+import { testValkey } from '../../../../test/support/valkey.js';
 import { checkRebuildable } from './rebuildable.js';
 
 const THRESHOLD_SECONDS = 180;

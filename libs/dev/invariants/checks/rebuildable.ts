@@ -1,7 +1,7 @@
 import type { SqlRunner } from '#lib/database';
 import { agentKey } from '#lib/kernel';
 import { heartbeatTtlSeconds, ValkeyClient } from '#lib/valkey';
-import { heartbeatsKnown, type KnownHeartbeat } from './checks/heartbeats-known.sql.js';
+import { heartbeatsKnown, type KnownHeartbeat } from './heartbeats-known.sql.js';
 import { withRunner } from './runner.js';
 import type { Outcome, Violation } from './invariant.js';
 

@@ -1,4 +1,4 @@
-import type { components } from './generated/api.js';
+import type { components } from '../generated/api.js';
 
 export type Problem = components['schemas']['Problem'];
 export type ErrorCode = components['schemas']['ErrorCode'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { anyText } from '../../../test/support/any-text.js';
+import { anyText } from '../../../../test/support/any-text.js';
 import { fit } from './fit.js';
 
 const sizeOf = (value: unknown) => JSON.stringify(value).length;

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { ConnectionProblem, DroverProblem } from '#lib/api-client';
-import { fit } from './fit.js';
+import { fit } from '../server/fit.js';
 
 /** Characters of JSON in an answer. It is there twice: as a text, and structured. */
 export const MAX_ANSWER = 60_000;

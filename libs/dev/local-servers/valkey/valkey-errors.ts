@@ -1,4 +1,4 @@
-import { diskFull, EmbeddedError, permissionDenied } from './errors.js';
+import { diskFull, EmbeddedError, permissionDenied } from '../machine/errors.js';
 
 /** The meaning of Valkey's own messages, for the person who started it. */
 export function explainValkey(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EmbeddedError, explainFileError } from './errors.js';
-import { explainPostgres } from './postgres-errors.js';
-import { explainValkey } from './valkey-errors.js';
+import { explainPostgres } from '../postgres/postgres-errors.js';
+import { explainValkey } from '../valkey/valkey-errors.js';
 
 const ONE_SENTENCE = /^[A-Z/][^\n]*[^.]\.$/;
 

@@ -1,15 +1,15 @@
 import type { SqlRunner } from '#lib/database';
-import { accountedFor } from './checks/accounted-for.sql.js';
-import { boundedAttempts } from './checks/bounded-attempts.sql.js';
-import { boundedConcurrency } from './checks/bounded-concurrency.sql.js';
-import { budgetsAddUp } from './checks/budgets-add-up.sql.js';
-import { dependenciesFirst } from './checks/dependencies-first.sql.js';
-import { noOrphans } from './checks/no-orphans.sql.js';
-import { oneEventEach } from './checks/one-event-each.sql.js';
-import { oneLiveRun } from './checks/one-live-run.sql.js';
-import { oneOpenQuestion } from './checks/one-open-question.sql.js';
-import { unbrokenLog } from './checks/unbroken-log.sql.js';
-import { usageRollups } from './checks/usage-rollups.sql.js';
+import { accountedFor } from './accounted-for.sql.js';
+import { boundedAttempts } from './bounded-attempts.sql.js';
+import { boundedConcurrency } from './bounded-concurrency.sql.js';
+import { budgetsAddUp } from './budgets-add-up.sql.js';
+import { dependenciesFirst } from './dependencies-first.sql.js';
+import { noOrphans } from './no-orphans.sql.js';
+import { oneEventEach } from './one-event-each.sql.js';
+import { oneLiveRun } from './one-live-run.sql.js';
+import { oneOpenQuestion } from './one-open-question.sql.js';
+import { unbrokenLog } from './unbroken-log.sql.js';
+import { usageRollups } from './usage-rollups.sql.js';
 import type { Invariant, Outcome } from './invariant.js';
 import { withRunner } from './runner.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { anAgent, aWorkspace } from '../../../test/support/factories.js';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
-import { aHeldTask } from '../../../test/support/task-factories.js';
+import { anAgent, aWorkspace } from '../../../../test/support/factories.js';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { aHeldTask } from '../../../../test/support/task-factories.js';
 import { checkInvariants } from './check.js';
 
 let db: TestDatabase;

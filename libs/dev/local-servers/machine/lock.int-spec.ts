@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { withLock } from './lock.js';
-import { CompiledLibrary } from './testing/child.js';
+import { CompiledLibrary } from '../testing/child.js';
 
 let library: CompiledLibrary;
 
@@ -30,7 +30,7 @@ describe('withLock', () => {
   it('is freed when its holder is killed', async () => {
     const name = `lock spec killed ${String(process.pid)}`;
     const child = await library.run(
-      `const { withLock } = await import("./lock.js");
+      `const { withLock } = await import("./machine/lock.js");
        await withLock(${JSON.stringify(name)}, async () => {
          tell('held');
          await new Promise((resolve) => setTimeout(resolve, 60_000));

@@ -1,0 +1,161 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { importedFiles, readSources, type SourceFile } from './sources.js';
+
+/** Three rules say which file a reader looks into: for a statement, for an injectable class, at a library's top level. */
+
+const ROOT = join(import.meta.dirname, '../..');
+const sources = readSources('apps', 'libs', 'tools');
+
+/**
+ * Files that still break a rule, counted by their group. A count only shrinks; a group without one has no exception.
+ */
+const EXCEPTIONS: Record<string, Record<string, number>> = {
+  sql: { 'libs/access': 3, 'libs/platform': 3, 'libs/usage': 3, 'libs/work': 31 },
+  place: {
+    'libs/access': 28,
+    'libs/events': 6,
+    'libs/platform': 5,
+    'libs/usage': 4,
+    'libs/work': 76,
+  },
+  names: {
+    'apps/gateway': 1,
+    'libs/access': 6,
+    'libs/events': 9,
+    'libs/platform': 2,
+    'libs/work': 1,
+  },
+  loose: {
+    'libs/access': 9,
+    'libs/events': 25,
+    'libs/hosts': 27,
+    'libs/platform': 84,
+    'libs/work': 51,
+  },
+};
+
+function expectWithinExceptions(rule: string, findings: readonly string[]): void {
+  for (const group of new Set(findings.map(groupOf))) {
+    const found = findings.filter((path) => groupOf(path) === group);
+    const allowed = EXCEPTIONS[rule]?.[group] ?? 0;
+    if (found.length <= allowed) continue;
+    throw new Error(
+      `${group} has ${found.length} exceptions, ${allowed} allowed:\n${found.join('\n')}`,
+    );
+  }
+}
+
+const groupOf = (path: string): string => path.split('/').slice(0, 2).join('/');
+
+/** Tools of development and tests read databases of their own. */
+const isProduct = ({ path }: SourceFile) => !/^(tools|libs\/dev)\//.test(path);
+const product = sources.filter(isProduct);
+
+describe('a statement', () => {
+  const SQL =
+    /\b(?:SELECT|INSERT INTO|DELETE FROM|WHERE|CASE WHEN|ORDER BY|IS (?:NOT )?NULL|COALESCE|coalesce)\b|= ANY\b|\bUPDATE \w+(?: \w+)?\s+SET\b/;
+  const withoutComments = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*/g, '');
+  const isStatements = (path: string) => path.endsWith('.sql.ts');
+  // An index hands a statement on to other libraries: they compose their own of it.
+  const imports = product
+    .filter(({ path }) => basename(path) !== 'index.ts')
+    .map((source) => ({ path: source.path, imported: importedFiles(source) }));
+
+  it('stands in a .sql.ts file', () => {
+    const found = product
+      .filter(({ path }) => !isStatements(path) && !path.includes('/migrator/'))
+      .filter(({ text }) => SQL.test(withoutComments(text)));
+    expectWithinExceptions(
+      'sql',
+      found.map(({ path }) => path),
+    );
+  });
+
+  it('is in store/ when several folders run it, else beside the code that runs it', () => {
+    const found = product.filter(({ path }) => isStatements(path) && !isInPlace(path));
+    expectWithinExceptions(
+      'place',
+      found.map(({ path }) => path),
+    );
+  });
+
+  function isInPlace(path: string): boolean {
+    const folders = foldersThatRun(path);
+    if (basename(dirname(path)) === 'store') return folders.size !== 1;
+    return folders.size === 0 || (folders.size === 1 && folders.has(dirname(path)));
+  }
+
+  /** Through statements that are composed of it, too. */
+  function foldersThatRun(path: string, seen = new Set<string>()): Set<string> {
+    seen.add(path);
+    const importers = imports.filter(({ imported }) => imported.includes(path));
+    const folders = importers.flatMap((importer) => {
+      if (!isStatements(importer.path)) return [dirname(importer.path)];
+      return seen.has(importer.path) ? [] : [...foldersThatRun(importer.path, seen)];
+    });
+    return new Set(folders);
+  }
+});
+
+describe('the file of an injectable class', () => {
+  const DECORATOR = /^@(?:Injectable|Controller|Module|Catch)\(/m;
+  const CLASS = /^(?:export )?(?:abstract )?class (\w+)/gm;
+
+  /** Decorators stand before the class without an empty line. */
+  function injectablesOf(text: string): string[] {
+    return [...text.matchAll(CLASS)]
+      .filter(({ index }) => DECORATOR.test(text.slice(text.lastIndexOf('\n\n', index), index)))
+      .map(([, name = '']) => name);
+  }
+
+  it('is named by the class', () => {
+    const found = sources
+      .flatMap(({ path, text }) =>
+        injectablesOf(text).map((name) => ({ path, file: fileOf(name) })),
+      )
+      .filter(({ path, file }) => basename(path) !== file)
+      .map(({ path, file }) => `${path} should be ${file}`);
+    expectWithinExceptions('names', found);
+  });
+
+  it.each([
+    ['TaskCreation', 'task-creation.ts'],
+    ['ProjectsService', 'projects.service.ts'],
+    ['ApiKeysController', 'api-keys.controller.ts'],
+    ['OIDCGuard', 'oidc.guard.ts'],
+  ])('%s is in %s', (name, file) => expect(fileOf(name)).toBe(file));
+});
+
+const KIND = /-(controller|exception-filter|filter|guard|interceptor|module|service)$/;
+
+function fileOf(className: string): string {
+  const words = className.replaceAll(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, '-');
+  return `${words.toLowerCase().replace(KIND, '.$1')}.ts`;
+}
+
+describe("a library's top level", () => {
+  const libraries = readdirSync(join(ROOT, 'libs')).flatMap((group) =>
+    readdirSync(join(ROOT, 'libs', group)).map((name) => `libs/${group}/${name}`),
+  );
+  const BELONGS = /^index\.ts$|\.module\.ts$|-spec\.ts$/;
+  /** A library of so few files needs no folders. */
+  const FEW = 3;
+
+  it('has the index, the module and specs of the whole, and no loose files', () => {
+    const found = libraries.flatMap((library) => {
+      const files = readdirSync(join(ROOT, library)).filter((name) => name.endsWith('.ts'));
+      const loose = files.filter((name) => !BELONGS.test(name));
+      const few = sources.filter(({ path }) => path.startsWith(`${library}/`)).length <= FEW + 2;
+      return few ? [] : loose.map((name) => `${library}/${name}`);
+    });
+    expectWithinExceptions('loose', found);
+  });
+
+  it('has an index and a README', () => {
+    const wanted = libraries.flatMap((library) => [`${library}/index.ts`, `${library}/README.md`]);
+    const missing = wanted.filter((path) => !existsSync(join(ROOT, path)));
+    expectWithinExceptions('loose', missing);
+  });
+});
