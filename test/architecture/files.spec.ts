@@ -12,12 +12,11 @@ const sources = readSources('apps', 'libs', 'tools');
  * Files that still break a rule, counted by their group. A count only shrinks; a group without one has no exception.
  */
 const EXCEPTIONS: Record<string, Record<string, number>> = {
-  sql: { 'libs/access': 3, 'libs/platform': 3, 'libs/usage': 3, 'libs/work': 31 },
+  sql: { 'libs/access': 3, 'libs/platform': 3, 'libs/work': 31 },
   place: {
     'libs/access': 28,
     'libs/events': 6,
     'libs/platform': 5,
-    'libs/usage': 4,
     'libs/work': 76,
   },
   names: {

@@ -2,20 +2,20 @@ export * from './domain/index.js';
 export { BudgetsModule } from './budgets.module.js';
 export { type PricedUsage, UsageCharges, type UsageOutcome } from './charges/usage-charges.js';
 export { RunBudgets, type RunBudgetView } from './checks/run-budgets.js';
-export { holdsAfforded } from './holds/afforded.js';
+export { holdsAfforded } from './holds/afforded.sql.js';
 export {
   availableBudgets,
   hasBudgets,
   isAffordable,
   isUsedUp,
   NO_BUDGETS,
-} from './holds/available-budgets.js';
+} from './holds/available-budgets.sql.js';
 export { alertsDue, tellBudgetAlerts } from './store/tell-budget-alerts.sql.js';
 export {
   hasThrottledProjects,
   isInNoThrottledProject,
   isThrottled,
-} from './throttling/throttle-conditions.js';
+} from './throttling/throttle-conditions.sql.js';
 export { type Throttle, throttlesOf } from './throttling/throttles-of.sql.js';
 export { Throttles } from './throttling/throttles.js';
 export { type ChangedThrottle, writeThrottles } from './throttling/write-throttles.sql.js';

@@ -12,6 +12,6 @@ export {
 } from './entries/reports.js';
 export { insertUsage, knownReports } from './entries/usage-logs.sql.js';
 export { pruneUsageReports } from './retention/prune-usage.js';
-export { dailySums, monthlySums, SUMS } from './store/counted.js';
+export { dailySums, monthlySums, SUMS } from './store/counted.sql.js';
 export { rebuildUsageRollups } from './sums/usage-rebuild.js';
 export { UsageRollup } from './sums/usage-rollup.js';

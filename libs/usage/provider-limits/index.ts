@@ -6,6 +6,6 @@ export {
   isAgentLimited,
   isFreeOfProviderLimits,
   limitsOfTask,
-} from './limits/limit-conditions.js';
+} from './limits/limit-conditions.sql.js';
 export { ProviderLimits, type UnderstoodLimit } from './limits/provider-limits.js';
 export { removePastProviderLimits } from './limits/remove-past-provider-limits.sql.js';

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { alertLevel, alertMessage, percentUsed } from './alert-text.js';
+import { alertLevel, alertMessage, percentUsed } from './alert-text.sql.js';
 
 /** The thresholds of a budget, in percent. `reached_percent` is one of them, or 0. */
 const THRESHOLDS = [50, 75, 90, 100].map((percent) => `(${percent}::smallint)`).join(', ');

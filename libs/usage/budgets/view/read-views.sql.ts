@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { alertLevel, alertMessage, percentUsed } from '../store/alert-text.js';
+import { alertLevel, alertMessage, percentUsed } from '../store/alert-text.sql.js';
 
 /** The values of the keys of a workspace. */
 export interface WorkspaceView {

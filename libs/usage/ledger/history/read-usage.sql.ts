@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { dayOf, keyIn, NONE, summands, SUMS, sums } from '../store/counted.js';
+import { dayOf, keyIn, NONE, summands, SUMS, sums } from '../store/counted.sql.js';
 
 /** The sums of a group. Tokens and costs are decimals as text. */
 export interface UsageRow {

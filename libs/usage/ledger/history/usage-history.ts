@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
 import { dayAfter, type Days, latest, requestedDays, wholeMonths } from '../domain/days.js';
-import { type Dimension, NONE } from '../store/counted.js';
+import { type Dimension, NONE } from '../store/counted.sql.js';
 import {
   readUsageByDay,
   readUsageByKey,

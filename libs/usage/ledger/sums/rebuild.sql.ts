@@ -1,5 +1,5 @@
 import { command, query } from '#lib/database';
-import { dailySums, monthlySums, ROLLUP_COLUMNS } from '../store/counted.js';
+import { dailySums, monthlySums, ROLLUP_COLUMNS } from '../store/counted.sql.js';
 
 export interface RollupMonth {
   workspace_id: string;

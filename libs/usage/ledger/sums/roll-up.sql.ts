@@ -1,5 +1,5 @@
 import { command, query } from '#lib/database';
-import { dailySums, monthlySums, ROLLUP_COLUMNS, SUMS } from '../store/counted.js';
+import { dailySums, monthlySums, ROLLUP_COLUMNS, SUMS } from '../store/counted.sql.js';
 
 export interface Progress {
   /** The last number of the ledger that was drawn. */

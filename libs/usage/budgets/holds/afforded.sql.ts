@@ -1,5 +1,5 @@
 import { isActiveBudget } from '#lib/transitions';
-import { runsLeft } from '../throttling/throttle-conditions.js';
+import { runsLeft } from '../throttling/throttle-conditions.sql.js';
 
 /**
  * CTEs that keep the tasks of `chosen` whose estimates their budgets can bear. Of throttled scopes
