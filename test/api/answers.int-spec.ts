@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp } from '../support/app.js';
 import { aUser } from '../support/factories.js';
-import { anAccount, EXTRAS } from './support/accounts.js';
+import { type Account, anAccount, extrasOf } from './support/accounts.js';
 import { readDocument } from './support/conformity.js';
 import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
 import { type Asker, requestWith } from './support/places.js';
@@ -88,8 +88,14 @@ const NEEDED: Record<string, string> = {
 };
 
 describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, route) => {
+  const reads = route.method === 'GET';
+  let read: Tenant;
+  beforeAll(async () => {
+    if (reads) read = await aTenant(app);
+  });
+
   it.each(kindsOf(route))('answers a %s as it is documented', async (kind) => {
-    const tenant = await aTenant(app);
+    const tenant = reads ? read : await aTenant(app);
     const wire = await goodRequest(route, { tenant, kind });
     const answer = await send(app.url, wire);
     expect(`${answer.status} ${answer.text}`).toMatch(/^20/);
@@ -109,17 +115,24 @@ async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
   const { own, ...caller } = tenant.callers[kind];
   const status = NEEDED[route.name];
   const task = status === undefined ? own.task : await aTaskThatIs(tenant, status);
-  const account = await anAccount(app, tenant);
-  const extras = { ...(await bodyFor(route, { tenant, kind })), ...EXTRAS[route.name]?.(account) };
+  const extras = {
+    ...(await bodyFor(route, { tenant, kind })),
+    ...(await extrasOf(route, () => anAccount(app, tenant))),
+  };
   const invitation =
     route.name === 'POST /invitations/{id}/accept' ? await anInvitation(tenant) : own.invitation;
   const asker: Asker = { kind, caller: { ...caller, own: { ...own, task, invitation } }, extras };
   const wire = requestWith(route, asker, new Map());
   if (route.access?.operator) return { ...wire, headers: await anOperator(app) };
-  if (route.name !== 'POST /auth/password') return wire;
-  const body = { currentPassword: account.password, newPassword: newId() };
-  const headers = { authorization: `Bearer ${account.accessToken}` };
-  return { ...wire, headers, text: JSON.stringify(body) };
+  return route.name === 'POST /auth/password'
+    ? asAccount(wire, await anAccount(app, tenant))
+    : wire;
+}
+
+/** A new password is asked for by the account itself, which knows the old one. */
+function asAccount(wire: Wire, { password, accessToken }: Account): Wire {
+  const text = JSON.stringify({ currentPassword: password, newPassword: newId() });
+  return { ...wire, headers: { authorization: `Bearer ${accessToken}` }, text };
 }
 
 /** What these need beside the fields that their schemas require. */

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { startTestApp } from '../support/app.js';
 import { BAD_CURSORS, BAD_IDS, badQueries } from './support/bad-queries.js';
-import { digestOf } from './support/digest.js';
+import { KeptState } from './support/digest.js';
 import { badBodies, NO_OBJECTS } from './support/mutations.js';
 import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
 import { headerPlaces, requestWith } from './support/places.js';
@@ -17,6 +17,7 @@ const app = await startTestApp({ ROLES: 'api' });
 const routes = await readRoutes(app.url);
 const tenant = await aTenant(app);
 const operator = await anOperator(app);
+const state = await KeptState.of(app.db.owner);
 
 afterAll(() => app.stop());
 
@@ -28,10 +29,6 @@ const all = routes.map((route): Named => [route.name, route]);
 
 describe.each(all)('%s', (_, route) => {
   const good = goodRequest(route);
-  let before: unknown;
-  beforeAll(async () => {
-    before = await digestOf(app.db.owner);
-  });
   if (route.body) {
     it('names the field of a body that is wrong', async () => {
       const bodies = badBodies(route.body ?? {});
@@ -106,7 +103,7 @@ describe.each(all)('%s', (_, route) => {
   }
 
   it('has changed no row by all that', async () => {
-    expect(await digestOf(app.db.owner)).toEqual(before);
+    await state.expectUnchanged();
   });
 });
 
@@ -157,11 +154,10 @@ it.each([
     'staleThresholdSeconds',
   ],
 ])('%s refuses %j', async (name, body, field) => {
-  const before = await digestOf(app.db.owner);
   const route = routes.find((candidate) => candidate.name === name) as Route;
   const answer = await send(app.url, { ...goodRequest(route), text: JSON.stringify(body) });
   expect(complaints(field, answer, field)).toEqual([]);
-  expect(await digestOf(app.db.owner)).toEqual(before);
+  await state.expectUnchanged();
 });
 
 /** A request that its caller could make. */

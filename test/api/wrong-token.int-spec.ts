@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { startTestApp } from '../support/app.js';
 import {
   aWardrobe,
@@ -7,7 +7,7 @@ import {
   SECRET,
   wrongCredentials,
 } from './support/credentials.js';
-import { type Digest, digestOf } from './support/digest.js';
+import { KeptState } from './support/digest.js';
 import { forge } from './support/forgery.js';
 import { type Access, readRoutes, type Route } from './support/openapi.js';
 import { requestWith } from './support/places.js';
@@ -34,6 +34,8 @@ const PUBLIC = [
 const app = await startTestApp({ ROLES: 'api' });
 const routes = await readRoutes(app.url);
 const wardrobe = await aWardrobe(app);
+/** Refused requests are kept in the audit log, and nowhere else. */
+const state = await KeptState.of(app.db.owner, ['audit_log']);
 const isProtected = (route: Route): route is Route & { access: Access } =>
   route.access !== undefined;
 
@@ -61,11 +63,6 @@ it.each(['user', 'agent', 'run'] as const)(
 describe.each(routes.filter(isProtected).map((route) => [route.name, route] as const))(
   '%s',
   (_, route) => {
-    let before: unknown;
-    beforeAll(async () => {
-      before = await state();
-    });
-
     it.each(route.access.kinds)('refuses what is no credentials of a %s', async (kind) => {
       for (const refused of badCredentials(wardrobe, kind))
         await expectRefused(route, kind, refused);
@@ -79,17 +76,12 @@ describe.each(routes.filter(isProtected).map((route) => [route.name, route] as c
     });
 
     it('has changed no row by all that', async () => {
-      expect(await state()).toEqual(before);
+      await state.expectUnchanged();
     });
   },
 );
 
 /** The request is one that its caller could make, but for the credentials. */
-/** All but who was refused: that is kept. */
-async function state(): Promise<Digest> {
-  return { ...(await digestOf(app.db.owner)), audit_log: '' };
-}
-
 async function expectRefused(route: Route, kind: Access['kinds'][number], refused: Refused) {
   const caller = wardrobe.tenant.callers[kind];
   const asker = { kind, caller: { ...caller, headers: refused.headers } };

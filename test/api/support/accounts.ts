@@ -1,5 +1,6 @@
 import { newId } from '#lib/kernel';
 import type { TestServer } from '../../support/shared-server.js';
+import type { Route } from './openapi.js';
 import { anOperator, type Tenant } from './tenant.js';
 
 export interface Account {
@@ -15,29 +16,42 @@ const REFUSAL = { model: 'claude-sonnet-4' };
 
 const TEMPLATE = { title: '{{issue.title}}', taskType: 'issue' };
 
-/** What the routes without credentials take instead of them; and what no schema can say of others. */
-export const EXTRAS: Record<string, (account: Account) => Record<string, unknown>> = {
-  'POST /auth/login': ({ email, password }) => ({ email, password }),
-  'POST /auth/refresh': ({ refreshToken }) => ({ refreshToken }),
-  'PUT /model-routing': () => ({ rules: [{ tier: 'opus' }] }),
-  'POST /budgets': () => ({
+/** Fields that no schema can say of these. */
+const EXTRAS: Record<string, Record<string, unknown>> = {
+  'PUT /model-routing': { rules: [{ tier: 'opus' }] },
+  'POST /budgets': {
     scope: 'project',
     periodStart: '2036-01-01T00:00:00Z',
     periodEnd: '2036-02-01T00:00:00Z',
-  }),
-  'POST /inbound-hooks': () => ({
+  },
+  'POST /inbound-hooks': {
     kind: 'github',
     rules: [{ on: 'issues', do: 'create_task', task: TEMPLATE }],
-  }),
-  'PATCH /inbound-hooks/{id}': () => ({ rules: undefined }),
-  'POST /runs/{runId}/questions': () => ({ deadlineSeconds: 60, onDeadline: 'fail' }),
-  'POST /webhooks': () => ({ url: 'https://example.com/hook', events: ['*'] }),
-  'POST /webhooks/{id}/replay': () => ({ state: 'dead' }),
-  'POST /runs/{runId}/usage': () => ({ reports: [USAGE] }),
-  'POST /agent-tasks/{id}/usage': () => ({ reports: [USAGE] }),
-  'POST /runs/{runId}/provider-limits': () => REFUSAL,
-  'POST /agent-tasks/{id}/provider-limits': () => REFUSAL,
+  },
+  'PATCH /inbound-hooks/{id}': { rules: undefined },
+  'POST /runs/{runId}/questions': { deadlineSeconds: 60, onDeadline: 'fail' },
+  'POST /webhooks': { url: 'https://example.com/hook', events: ['*'] },
+  'POST /webhooks/{id}/replay': { state: 'dead' },
+  'POST /runs/{runId}/usage': { reports: [USAGE] },
+  'POST /agent-tasks/{id}/usage': { reports: [USAGE] },
+  'POST /runs/{runId}/provider-limits': REFUSAL,
+  'POST /agent-tasks/{id}/provider-limits': REFUSAL,
 };
+
+/** Routes without credentials take an account's secrets instead of them. */
+const SECRETS: Record<string, (account: Account) => Record<string, unknown>> = {
+  'POST /auth/login': ({ email, password }) => ({ email, password }),
+  'POST /auth/refresh': ({ refreshToken }) => ({ refreshToken }),
+};
+
+/** The fields that a route takes beside those that its schema requires. */
+export async function extrasOf(
+  { name }: Route,
+  account: () => Promise<Account>,
+): Promise<Record<string, unknown>> {
+  const secrets = SECRETS[name];
+  return secrets ? secrets(await account()) : (EXTRAS[name] ?? {});
+}
 
 /** A member of the tenant who can sign in with a password. */
 export async function anAccount(app: TestServer, tenant: Tenant): Promise<Account> {

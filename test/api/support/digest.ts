@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import type pg from 'pg';
 
 /** No rows of tenants, and changed by servers by themselves. */
@@ -32,6 +33,37 @@ export async function digestOfWorkspace(owner: pg.Pool, workspaceId: string): Pr
     return [];
   });
   return hashes(owner, parts);
+}
+
+/** The state of all tables, as the last walk has left it: it is the state before the next one. */
+export class KeptState {
+  private constructor(
+    private readonly owner: pg.Pool,
+    private readonly ignored: readonly string[],
+    private last: Digest,
+  ) {}
+
+  /** @param ignored tables that a walk may change */
+  static async of(owner: pg.Pool, ignored: readonly string[] = []): Promise<KeptState> {
+    return new KeptState(owner, ignored, await digestOf(owner));
+  }
+
+  /** Fails for the walk that has changed a row, and not for those after it. */
+  async expectUnchanged(): Promise<void> {
+    const before = this.last;
+    this.last = await digestOf(this.owner);
+    expect(this.withoutIgnored(this.last)).toEqual(this.withoutIgnored(before));
+  }
+
+  /** Takes the state as it is, after a walk that changes what is its own. */
+  async renew(): Promise<void> {
+    this.last = await digestOf(this.owner);
+  }
+
+  private withoutIgnored(digest: Digest): Digest {
+    const kept = Object.entries(digest).filter(([name]) => !this.ignored.includes(name));
+    return Object.fromEntries(kept);
+  }
 }
 
 interface Table {
