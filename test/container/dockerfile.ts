@@ -95,7 +95,8 @@ function copy(words: string[], stage: Stage, stages: Map<string, Stage>): void {
     const isInto = target.endsWith('/') || path === '.';
     const to = isInto && path !== '.' ? join(place, basename(path)) : place;
     mkdirSync(dirname(to), { recursive: true });
-    cpSync(source, to, { recursive: true, filter: from ? () => true : isOfContext });
+    if (from) linkTree(source, to);
+    else cpSync(source, to, { recursive: true, filter: isOfContext });
   }
 }
 
@@ -114,6 +115,8 @@ function isOfContext(path: string): boolean {
 /** With a cache of layers, as an engine has one: a minute, and a second when nothing has changed. */
 function install(command: string, stage: Stage): void {
   const modules = join(stage.root, stage.workdir, 'node_modules');
+  // The clone was installed by this step, with the same lock.
+  if (command === 'npm ci') return linkTree(join(context, 'node_modules'), modules);
   const lock = readFileSync(join(context, 'package-lock.json'));
   const key = createHash('sha256').update(`${command} ${process.version}`).update(lock);
   const layer = join(layers, `${stage.name}-${key.digest('hex').slice(0, 16)}`);
@@ -125,7 +128,17 @@ function install(command: string, stage: Stage): void {
     }
     copyTree(modules, `${layer}.${process.pid}`);
     renameSync(`${layer}.${process.pid}`, layer);
-  } else copyTree(layer, modules);
+  } else linkTree(layer, modules);
+}
+
+/** The files themselves, where both folders are on one disk: no later step changes one in place. */
+function linkTree(from: string, to: string): void {
+  try {
+    execFileSync('cp', ['-al', from, to], { stdio: 'ignore' });
+  } catch {
+    rmSync(to, { recursive: true, force: true });
+    copyTree(from, to);
+  }
 }
 
 function copyTree(from: string, to: string): void {
