@@ -17,6 +17,8 @@ const START = join(process.cwd(), 'dist/tools/start/main.js');
 /** One for all tests: a database is made once, and each test leaves one that the next can start with. */
 let home: string;
 let started: Program | undefined;
+/** Where a test has left Drover running for the next one, which does not test the start. */
+let left: string | undefined;
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
@@ -25,17 +27,31 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
+  if (left === undefined) await end();
+});
+
+afterAll(async () => {
+  await end();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function end(): Promise<void> {
   started?.kill('SIGKILL');
   await started?.ended;
   await waitFor('the last process', () => processesWith(home).length === 0);
-});
-
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+}
 
 async function start(): Promise<string> {
   started = new Program(START, [], { DROVER_HOME: home, TMPDIR: home, PORT: '' });
   const [, address = ''] = await started.says(/Drover runs at +(\S+)\s[^]*the data stays/);
   return address;
+}
+
+/** The Drover that the last test has left running, or a new one. */
+async function running(): Promise<string> {
+  const address = left;
+  left = undefined;
+  return address ?? start();
 }
 
 async function stop(): Promise<void> {
@@ -113,11 +129,11 @@ describe('npm start', () => {
     await untilCompleted(address, id);
     expect(await signIn(address)).toBe(200);
     await untilCompleted(address, pasteCurl().id);
-    await stop();
+    left = address;
   });
 
   test('starts a killed server, a killed worker and a killed gateway again', async () => {
-    const address = await start();
+    const address = await running();
     const programs = ['apps/server/main.js', 'apps/worker/main.js', 'apps/gateway/main.js'];
     for (const program of programs) {
       const line = processesWith(home).find((process) => process.includes(program)) ?? '';
@@ -133,7 +149,7 @@ describe('npm start', () => {
       ),
     );
     await untilCompleted(address, pasteCurl().id);
-    await stop();
+    left = address;
   });
 
   /** Counts until it is let go, and saves where it is when it is asked to end. */
@@ -201,14 +217,18 @@ describe('npm start', () => {
     return body;
   }
 
-  test('ends with work under way within its deadline, and goes on with it after the next start', async () => {
-    const address = await start();
-    const names = ['one', 'two', 'three'];
-    const tasks = await Promise.all(names.map((name) => aLongTask(address, name)));
+  test('ends with tasks and sessions under way, and goes on with them after the next start', async () => {
+    const address = await running();
+    const quick = await aLongSession(address, 'quick');
+    await expectToGoOn(address, quick, await nextMark('quick'));
+    const names = ['one', 'two', 'three', 'pushed'];
+    const make = (name: string) =>
+      name === 'pushed' ? aLongSession(address, name) : aLongTask(address, name);
+    const tasks = await Promise.all(names.map(make));
     const marks = await Promise.all(names.map((name) => nextMark(name)));
     started?.kill('SIGTERM');
-    const end = await Promise.race([started?.ended, delay(30_000, 'too late', { ref: false })]);
-    expect(end).toBe(143);
+    const code = await Promise.race([started?.ended, delay(30_000, 'too late', { ref: false })]);
+    expect(code).toBe(143);
     expect(processesWith(home)).toEqual([]);
     expect(await start()).toBe(address);
     for (const [index, name] of names.entries()) {
@@ -217,26 +237,22 @@ describe('npm start', () => {
       const task = await expectToGoOn(address, tasks[index] ?? '', mark);
       expect(task).toMatchObject({ generation: 2, retryCount: 0 });
     }
-    await stop();
+    left = address;
   });
 
-  test('gives push agents sessions, and goes on with them after the next start', async () => {
-    const address = await start();
-    const quick = await aLongSession(address, 'quick');
-    await expectToGoOn(address, quick, await nextMark('quick'));
-    const long = await aLongSession(address, 'long');
-    const first = await nextMark('long');
+  test('ends at once after a second signal, and loses nothing by it', async () => {
+    const address = await running();
+    const task = await aLongTask(address, 'last');
+    const first = await nextMark('last');
     started?.kill('SIGTERM');
-    const end = await Promise.race([started?.ended, delay(30_000, 'too late', { ref: false })]);
-    expect(end).toBe(143);
-    expect(processesWith(home)).toEqual([]);
+    // A signal that follows at once is the same Ctrl-C, passed on by npm.
+    await delay(1_500);
+    started?.kill('SIGTERM');
+    expect(await started?.ended).toBe(143);
+    await waitFor('the last process', () => processesWith(home).length === 0);
     expect(await start()).toBe(address);
-    const second = await nextMark('long', first);
-    expect(second.n).toBe(1);
-    expect(await expectToGoOn(address, long, second)).toMatchObject({
-      generation: 2,
-      retryCount: 0,
-    });
+    const second = await nextMark('last', first);
+    expect(await expectToGoOn(address, task, second)).toMatchObject({ generation: 2 });
     await stop();
   });
 
@@ -260,22 +276,6 @@ describe('npm start', () => {
     await started.says(/Nobody answers at VALKEY_URL \(127.0.0.1:1\)/);
     await started.says(/gateway at http:\/\/127.0.0.1:9\n[^]*the data stays/);
     expect(processesWith(home).filter((line) => line.includes('apps/gateway'))).toEqual([]);
-    await stop();
-  });
-
-  test('ends at once after a second signal, and loses nothing by it', async () => {
-    const address = await start();
-    const task = await aLongTask(address, 'last');
-    const first = await nextMark('last');
-    started?.kill('SIGTERM');
-    // One that follows at once is the same Ctrl-C, passed on by npm.
-    await delay(1_500);
-    started?.kill('SIGTERM');
-    expect(await started?.ended).toBe(143);
-    await waitFor('the last process', () => processesWith(home).length === 0);
-    expect(await start()).toBe(address);
-    const second = await nextMark('last', first);
-    expect(await expectToGoOn(address, task, second)).toMatchObject({ generation: 2 });
     await stop();
   });
 
