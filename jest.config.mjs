@@ -62,14 +62,6 @@ export default {
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
       globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
     },
-    {
-      ...shared,
-      displayName: 'load',
-      testMatch: ['<rootDir>/test/faults/**/*.load-spec.ts'],
-      runner: '<rootDir>/test/support/serial-runner.mjs',
-      globalSetup: '<rootDir>/test/support/global-setup.mjs',
-      globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-    },
   ],
   reporters: [
     'default',

