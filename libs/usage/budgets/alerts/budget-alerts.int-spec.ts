@@ -34,7 +34,7 @@ async function use(id: string, consumed: number): Promise<void> {
   await app.db.database.service.rows(tellBudgetAlerts, [100, workspace.id]);
 }
 
-it('lists what was told of a budget, the newest first, page by page, and of no other', async () => {
+it('the alerts of one budget are listed, the newest first, page by page', async () => {
   const { body: project } = await workspace.api.post<{ id: string }>('/projects', { name: 'P' });
   const [id, other] = [
     await aBudget(1_000),
@@ -63,7 +63,7 @@ it('lists what was told of a budget, the newest first, page by page, and of no o
   expect(rest.body).toEqual({ items: body.items.slice(3), nextCursor: null });
 });
 
-it('is of a budget of the workspace', async () => {
+it('alerts of a budget of another workspace cannot be listed', async () => {
   const id = await aBudget(10, { scope: 'task', scopeId: await aTask() });
   expect(await workspace.api.get(`/budgets/${id}/alerts`)).toMatchObject({
     status: 200,

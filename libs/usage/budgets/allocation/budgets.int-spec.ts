@@ -83,7 +83,7 @@ const use = (id: string, tokens: number, values: Record<string, unknown> = {}) =
 });
 
 describe('a budget', () => {
-  it('holds once in any period of a scope, which is of the workspace', async () => {
+  it('two budgets of a scope cannot overlap', async () => {
     const budget = await makeBudget({ allocated: '9007199254740993' });
     expect(budget).toMatchObject({
       scope: 'global',
@@ -125,7 +125,7 @@ describe('a budget', () => {
     expect((await workspace.api.get<{ items: [] }>('/budgets')).body.items).toEqual([]);
   });
 
-  it('is none of another workspace’s project, milestone or task', async () => {
+  it('a budget cannot cover a project, milestone or task of another workspace', async () => {
     const other = await server.newWorkspace();
     const { body: project } = await other.api.post<{ id: string }>('/projects', { name: 'Theirs' });
     const { body: milestone } = await other.api.post<{ id: string }>(
@@ -145,7 +145,7 @@ describe('a budget', () => {
     }
   });
 
-  it('is changed by those who have read it', async () => {
+  it('a change with an old version is refused', async () => {
     const budget = await makeBudget({ allocated: 10 });
     const change = { allocated: 20, policy: 'finish' };
     const headers = { 'if-match': '"7"' };
@@ -159,7 +159,7 @@ describe('a budget', () => {
 });
 
 describe('a claim', () => {
-  it('holds the estimate of its task on every budget that covers it, until the run ends', async () => {
+  it('a run holds the estimate of its task from every budget until it ends', async () => {
     const { body: project } = await workspace.api.post<{ id: string }>('/projects', { name: 'P' });
     const taskId = await makeTask({ projectId: project.id });
     const budgets = [
@@ -180,7 +180,7 @@ describe('a claim', () => {
     for (const budget of budgets) expect(await read(budget)).toMatchObject({ reserved: '0' });
   });
 
-  it('does not happen when a budget has less left; what waits says so, and goes on when there is more', async () => {
+  it('a task waits for tokens of its budget, explains it, and runs after a raise', async () => {
     const budget = await makeBudget({ allocated: 2 * ESTIMATE + 1 });
     await Promise.all([makeTask(), makeTask(), makeTask()]);
     const agent = await anAgent();
@@ -207,7 +207,7 @@ describe('a claim', () => {
   });
 
   it.each([1, 50])(
-    'never holds more than there is: 200 at once, up to %i tasks each',
+    '200 concurrent claims of up to %i tasks never hold more than the budget',
     async (maxTasks) => {
       const budget = await makeBudget({ allocated: 37 * ESTIMATE + 100 });
       const tasks = Array.from({ length: 300 }, () => ({ title: 'T', taskType: 't' }));
@@ -229,7 +229,7 @@ describe('a claim', () => {
     },
   );
 
-  it('that comes upon a budget which is being changed is judged by what is left then', async () => {
+  it('a claim that waits for a changing budget sees its new allocation', async () => {
     const budget = await makeBudget({ allocated: ESTIMATE });
     await makeTask();
     const agent = await anAgent();
@@ -241,7 +241,8 @@ describe('a claim', () => {
     const claimed = claim(agent);
     await waitFor('the claim at the budget', async () => {
       const { rows } = await server.db.owner.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type =
+          'Lock'`,
       );
       return rows.length > 0;
     });
@@ -271,7 +272,7 @@ describe('a claim', () => {
       (agent: TestAgent) =>
         workspace.api.post(`/agents/${agent.id}/terminate`, { graceful: false }),
     ],
-  ])('holds nothing any more when its run %s', async (_, end) => {
+  ])('a run that %s holds nothing', async (_, end) => {
     const budget = await makeBudget({ allocated: 100_000 });
     await makeTask();
     const agent = await anAgent();
@@ -283,7 +284,7 @@ describe('a claim', () => {
 });
 
 describe('usage', () => {
-  it('is taken from what the run holds, counted once, and also after its end', async () => {
+  it('usage is taken from the hold, once, also after the end of the run', async () => {
     const budget = await makeBudget({ allocated: 100_000 });
     await makeTask();
     const agent = await anAgent();
@@ -325,7 +326,7 @@ describe('usage', () => {
     expect(body.items).toMatchObject([{ usedTokens: '6500', heldTokens: '0' }]);
   });
 
-  it('beyond what the run holds takes more, as long as there is, and says when to stop', async () => {
+  it('usage beyond the hold grows it while tokens are left, then advises to stop', async () => {
     const budget = await makeBudget({ allocated: 12_000 });
     await makeTask();
     const agent = await anAgent();
@@ -342,7 +343,7 @@ describe('usage', () => {
     expect(await read(budget)).toMatchObject({ consumed: '12300', available: '-300' });
   });
 
-  it('is counted of a period that had begun before its budget was made', async () => {
+  it('usage before a budget was created counts in its period', async () => {
     await makeTask();
     const agent = await anAgent();
     const { runId } = await hold(agent);
@@ -369,7 +370,7 @@ describe('usage', () => {
     });
   });
 
-  it('that would be too much to be added up is refused, and changes nothing', async () => {
+  it('usage that would overflow the sums is refused and changes nothing', async () => {
     const budget = await makeBudget({ allocated: 1 });
     await makeTask();
     const agent = await anAgent();
@@ -388,7 +389,7 @@ describe('usage', () => {
     expect(await read(budget)).toMatchObject({ consumed: '0', reserved: '0' });
   });
 
-  it('is none of another agent’s run', async () => {
+  it('an agent cannot report usage of the run of another agent', async () => {
     await makeTask();
     const { runId } = await hold(await anAgent());
     const other = await anAgent();
@@ -400,8 +401,8 @@ describe('usage', () => {
   });
 });
 
-describe('a look before a commit', () => {
-  it('says what the run holds and has used, and whether it should go on', async () => {
+describe('the check before a commit', () => {
+  it('the check returns hold, usage and advice', async () => {
     await makeBudget({ allocated: 10_000 });
     await makeTask();
     const agent = await anAgent();
@@ -429,7 +430,7 @@ describe('a look before a commit', () => {
 });
 
 describe('reallocation', () => {
-  it('moves what is neither used nor held, and no more', async () => {
+  it('a reallocation moves at most the available tokens', async () => {
     const from = await makeBudget({ allocated: 20_000 });
     const { body: project } = await workspace.api.post<{ id: string }>('/projects', { name: 'P' });
     const to = await makeBudget({ allocated: 5, scope: 'project', scopeId: project.id });

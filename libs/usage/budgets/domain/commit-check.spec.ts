@@ -16,7 +16,7 @@ const budget = (consumed: bigint, values: Partial<Standing> = {}): Standing => (
 const check = (budgets: Standing[], used = 0n, lines?: number) =>
   commitCheckOf(complianceOf(budgets), used, lines);
 
-describe('The check before a commit', () => {
+describe('the check before a commit', () => {
   it.each([
     ['no budget', [], 'continue', /^No budget covers the run: go on\.$/],
     ['90 %', [budget(900n)], 'continue', /^90 % of the budget of its project are .*: go on\.$/],
@@ -45,7 +45,7 @@ describe('The check before a commit', () => {
     expect(advice).toBe(efficiency.isEfficient ? 'continue' : 'warn');
   });
 
-  it('tells of waste beside the budget, and never makes its advice milder', () => {
+  it('the check reports waste, and never makes the advice milder', () => {
     const { advice, message } = check([budget(1_000n)], 1_000n, 1);
     expect(advice).toBe('stop');
     expect(message).toMatch(

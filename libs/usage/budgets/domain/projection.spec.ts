@@ -32,7 +32,7 @@ function facts(values: Partial<ProjectionFacts> = {}): ProjectionFacts {
 const day = (tokens: bigint) => ({ tokens, hours: 24 });
 const nothing = { tokens: 0n, hours: 1 };
 
-it('projects by the last day, and gives the range of all rates', () => {
+it('a projection uses the last day, and has the range of all rates', () => {
   expect(project(facts())).toEqual({
     rates: { lastHour: 0, lastDay: 100, period: 200, ewma: 0 },
     daysUntilExhaustion: 10,
@@ -43,7 +43,7 @@ it('projects by the last day, and gives the range of all rates', () => {
   });
 });
 
-it('knows nothing of the end of what nobody uses', () => {
+it('a budget without usage has no end', () => {
   const idle = facts({ lastDay: nothing, period: nothing });
   expect(project(idle)).toMatchObject({
     rates: { lastHour: 0, lastDay: 0, period: 0, ewma: 0 },
@@ -58,11 +58,11 @@ it('knows nothing of the end of what nobody uses', () => {
 describe('the weighted average', () => {
   const ewma = (hourly: bigint[]) => project(facts({ hourly })).rates.ewma;
 
-  it('of what never changes is just that', () => {
+  it('the average of steady usage is that usage', () => {
     expect(ewma(Array<bigint>(HOURS_WEIGHTED).fill(10n))).toBeCloseTo(240);
   });
 
-  it('counts an hour six hours ago half', () => {
+  it('usage of six hours ago counts half', () => {
     const ago = (hours: number) => [...Array<bigint>(hours).fill(0n), 1_000n];
     expect(ewma(ago(6)) / ewma(ago(0))).toBeCloseTo(0.5);
     expect(ewma(ago(HOURS_WEIGHTED))).toBe(0);
@@ -92,7 +92,7 @@ describe('the recommendation', () => {
     expect(project(facts(values)).recommendation).toBe(recommendation);
   });
 
-  it('never becomes milder when more is burnt, and no number is infinite', () => {
+  it('more usage never makes it milder, and no number is infinite', () => {
     const tokens = fc.bigInt({ min: 0n, max: 2n ** 63n });
     const burnt = fc.record({
       hour: tokens,
@@ -156,7 +156,7 @@ describe('runs that a budget can bear', () => {
     expect(runs(tokens, runHours)).toBe(expected);
   });
 
-  it('is one when nothing remains', () => {
+  it('an exhausted budget can bear one run', () => {
     expect(runs(200n, 240, 0n)).toBe(1);
     expect(runs(200n, 240, -7n)).toBe(1);
   });

@@ -67,7 +67,7 @@ describe('settle', () => {
     expect(settlement.budgets).toEqual(charge.map((one) => ({ id: 'b', ...one })));
   });
 
-  it('leaves alone what nothing was used of', () => {
+  it('runs and budgets without usage stay unchanged', () => {
     expect(settle([RUN], [BUDGET])).toEqual({ runs: [], budgets: [] });
   });
 
@@ -97,7 +97,7 @@ describe('settle', () => {
       return sum + (from.find((one) => one.runId === runId)?.heldOf.includes(id) ? held : 0n);
     }, 0n);
 
-  it('keeps what is reserved equal to what is held, charges all that was used, and grows within what there is', () => {
+  it('reserved equals the holds, all usage is charged, and holds grow within the budget', () => {
     fc.assert(
       fc.property(runs, allocations, (charged, allocated) => {
         const budgets = allocated.map((tokens, n): ChargeableBudget => {

@@ -57,7 +57,8 @@ const A_TASK = newId();
 async function report(values: Report = {}, by: pg.Pool | pg.PoolClient = server.db.owner) {
   const { taskId = A_TASK, agentId = AN_AGENT, projectId = null, model = 'a model' } = values;
   await by.query(
-    `INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, model, input_tokens,
+    `INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, model,
+      input_tokens,
        output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, logged_at)
      VALUES ($1, uuidv7(), 'r', $2, $3, $4, $5, $6, 1, 2, 3, $7, $8)`,
     [
@@ -92,7 +93,7 @@ async function aWriter(): Promise<pg.PoolClient> {
   return client;
 }
 
-describe('The follower', () => {
+describe('the usage follower', () => {
   const reports = async () =>
     (await usage('groupBy=model')).reduce((sum, each) => sum + each.reports, 0);
 
@@ -101,7 +102,7 @@ describe('The follower', () => {
     expect((await checkInvariants(server.db.serviceUrl)).filter(({ holds }) => !holds)).toEqual([]);
   });
 
-  it('misses no report that is committed behind a later one, and adds none twice', async () => {
+  it('a report that commits after a later one is added once', async () => {
     const [slow, slower] = [await aWriter(), await aWriter()];
     await report({}, slow);
     await report({}, slower);
@@ -120,7 +121,7 @@ describe('The follower', () => {
     expect(await reports()).toBe(3);
   });
 
-  it('has each report once, whoever writes, adds and rolls back at the same time', async () => {
+  it('concurrent writers, rollbacks and followers leave each report in the sums once', async () => {
     let writing = true;
     const write = async (writer: number) => {
       const client = await server.db.owner.connect();
@@ -150,14 +151,15 @@ describe('The follower', () => {
     expect(await rows(position)).toEqual(await rows(last));
   });
 
-  it('can make the sums again, of all days of which reports are kept', async () => {
+  it('a rebuild restores the sums of all days whose reports are kept', async () => {
     for (const at of ['2026-01-31', '2026-02-01', '2026-02-28']) await report({ at, tokens: 100 });
     // Of all databases it waits for the transactions that were open.
     for (const rollup = aRollup(); (await rollup.round()).kind !== 'idle';);
     await report({ at: '2026-02-28' });
     const before = await usage('groupBy=model&from=2026-01-01&to=2026-02-28');
     expect(before).toEqual([ofKey('a model', 4)]);
-    const broken = `UPDATE usage_rollups SET reports = reports + 5, input_tokens = 1 WHERE workspace_id = $1`;
+    const broken = `UPDATE usage_rollups SET reports = reports + 5, input_tokens = 1 WHERE
+      workspace_id = $1`;
     await rows(broken, [workspace.id]);
     const outcomes = await checkInvariants(server.db.serviceUrl);
     const found = outcomes.find(({ name }) => name === 'usage_rollups');
@@ -170,7 +172,7 @@ describe('The follower', () => {
 });
 
 describe('a budget', () => {
-  it('has no period of which some usage is not kept any more', async () => {
+  it('a budget cannot begin before the reports that are kept', async () => {
     const { body: old } = await workspace.api.post('/budgets', {
       scope: 'global',
       allocated: 1,
@@ -194,7 +196,7 @@ describe('a budget', () => {
 });
 
 describe('GET /usage', () => {
-  it('sums up by day, agent, task, project and model what is added and what is not yet', async () => {
+  it('the sums of all groupings include reports that are not added yet', async () => {
     const projectId = await aProject(server.db.owner, workspace.id);
     const [agentId, taskId] = [newId(), newId()];
     await report({ at: '2026-01-31T23:59:59.999Z', projectId, cost: '0.000000000001' });
@@ -253,7 +255,7 @@ describe('GET /usage', () => {
     await look();
   });
 
-  it('goes on where a page ends, also behind what has no project', async () => {
+  it('the next page begins where a page ends, also after usage without a project', async () => {
     for (const projectId of [null, newId(), newId()]) await report({ projectId, taskId: newId() });
     for (const at of ['2026-11-20', '2026-11-21']) await report({ at });
     await aRollup().round();
@@ -278,7 +280,7 @@ describe('GET /usage', () => {
     }
   });
 
-  it('shows nothing of other workspaces', async () => {
+  it('another workspace sees no usage', async () => {
     await report();
     await aRollup().round();
     await report();
@@ -304,7 +306,7 @@ describe('GET /usage', () => {
     }
   });
 
-  it('names agents, projects and titles of tasks, in the file too', async () => {
+  it('items have names of agents and projects and titles of tasks, in CSV too', async () => {
     const { owner } = server.db;
     const agentId = await anAgent(owner, workspace.id);
     const projectId = await aProject(owner, workspace.id);
@@ -326,7 +328,7 @@ describe('GET /usage', () => {
     }
   });
 
-  it('is a file of CSV that no spreadsheet takes for formulas', async () => {
+  it('a CSV file has no cell that a spreadsheet takes for a formula', async () => {
     await report({ model: '=HYPERLINK("x")' });
     await report({ model: 'a, b', cost: '0.1' });
     await aRollup().round();

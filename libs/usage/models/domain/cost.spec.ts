@@ -32,12 +32,12 @@ describe('costOf', () => {
     expect(costOf({ ...NO_TOKENS, ...usage }, { ...SONNET, ...prices })).toBe(cost);
   });
 
-  it('knows no cost without a price', () => {
+  it('usage without a price has no cost', () => {
     expect(costOf({ ...NO_TOKENS, inputTokens: 1n }, undefined)).toBeNull();
   });
 
   it.each(['', '-1', '1e3', 'NaN', '.5', '1.', '0.1234567', ' 1', '1,5'])(
-    'takes %p for no price',
+    '%p is not a price',
     (inputUsd) => {
       expect(() => costOf(NO_TOKENS, { ...SONNET, inputUsd })).toThrow(RangeError);
     },
@@ -65,7 +65,7 @@ describe('costOf', () => {
     return BigInt(whole + fraction.padEnd(12, '0'));
   };
 
-  it('is exact, and as short as can be', () => {
+  it('a cost is exact and has no trailing zeros', () => {
     fc.assert(
       fc.property(usages, prices, (usage, price) => {
         const cost = costOf(usage, price);
@@ -81,7 +81,7 @@ describe('costOf', () => {
     );
   });
 
-  it('is the same whether usage is reported at once or in parts', () => {
+  it('usage costs the same at once and in parts', () => {
     fc.assert(
       fc.property(usages, usages, prices, (one, other, price) => {
         const names = Object.keys(one) as (keyof TokenUsage)[];

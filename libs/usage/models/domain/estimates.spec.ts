@@ -26,7 +26,7 @@ describe('the formula', () => {
     expect(estimateTokens(complexity, factor)).toBe(tokens);
   });
 
-  it('rises with the complexity and with the factor', () => {
+  it('an estimate rises with the complexity and with the factor', () => {
     const complexity = fc.integer({ min: 1, max: 99 });
     const factor = fc.integer({ min: 1_000, max: 99_999 }).map((units) => units / 10_000);
     fc.assert(

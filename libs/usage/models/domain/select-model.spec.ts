@@ -61,7 +61,7 @@ describe('selectModel, by the rules of the workspace', () => {
     expect(choice.rule === 'own' ? choice : undefined).toEqual(holds ? own : undefined);
   });
 
-  it('takes the first that holds, before those of the server', () => {
+  it('the first rule of the workspace that matches decides before the server', () => {
     const rules: RoutingRule[] = [
       { taskType: 'review', tier: 'haiku' },
       { minPriority: 5, tier: 'opus' },

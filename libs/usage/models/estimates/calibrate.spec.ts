@@ -15,8 +15,8 @@ function aService(failure: Error, learned: unknown[]): ServiceScope {
   return { rows } as unknown as ServiceScope;
 }
 
-describe('Learning of one workspace', () => {
-  it('that fails is told, and keeps no other from it', async () => {
+describe('calibration', () => {
+  it('a failed workspace is logged, and the others are calibrated', async () => {
     const [learned, told]: [unknown[], unknown[]] = [[], []];
     const warn = (...words: unknown[]): void => void told.push(words);
     const failure = new Error('numeric field overflow');
@@ -25,7 +25,7 @@ describe('Learning of one workspace', () => {
     expect(told).toEqual([[expect.any(String), { workspaceId: 'b', error: failure }]]);
   });
 
-  it('ends when the database is away: that concerns all of them', async () => {
+  it('a database that is down ends the calibration of all workspaces', async () => {
     const learned: unknown[] = [];
     const away = new DroverError('database_unavailable');
     const learning = calibrateEstimates(aService(away, learned), 60, { warn: () => undefined });

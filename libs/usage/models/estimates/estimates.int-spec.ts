@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '#lib/database';
-import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import {
   startTestApp,
@@ -68,9 +67,11 @@ async function aDoneTask(done: Done): Promise<string> {
     estimated,
   );
   await sql(
-    `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, lease_seconds, lease_expires_at,
+    `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, lease_seconds,
+      lease_expires_at,
        started_at, ended_at, end_reason, used_tokens, used_cost_usd)
-     SELECT $1, uuidv7(), $2, $3, u.n, 'COMPLETED', 180, now(), now(), now(), 'completed', u.used, $5
+     SELECT $1, uuidv7(), $2, $3, u.n, 'COMPLETED', 180, now(), now(), now(), 'completed', u.used,
+       $5
      FROM unnest($4::bigint[]) WITH ORDINALITY AS u (used, n)`,
     workspace.id,
     id,
@@ -93,7 +94,7 @@ const estimateOf = ({ estimatedTokens, estimateSource, estimatedComplexity }: Bo
 ];
 
 describe('the estimate of a task', () => {
-  it('is what its client says, or made by its complexity, or a default; what is shown at once is what is kept', async () => {
+  it('an estimate comes from client, complexity or default, and is stored', async () => {
     const tasks = [
       await create({ estimatedTokens: 12_000 }),
       await create({ estimatedTokens: '1000000000000000', estimatedComplexity: 2 }),
@@ -136,7 +137,7 @@ describe('the estimate of a task', () => {
     expect(answer.body['errors']).toMatchObject([{ field: Object.keys(values)[0] }]);
   });
 
-  it('changes with what it is made from, and comes back when what was given is taken back', async () => {
+  it('an estimate follows its sources, and a removed estimate is computed again', async () => {
     const { id } = await create({ estimatedComplexity: 1 });
     const patch = async (values: Body) => {
       const { status, body } = await workspace.api.patch(`/agent-tasks/${id}`, values);
@@ -151,7 +152,7 @@ describe('the estimate of a task', () => {
     expect(await patch({ estimatedComplexity: null })).toEqual(['8970', 'default', null]);
   });
 
-  it('learns from what such tasks used: of its project, else of all of the type', async () => {
+  it('an estimate follows similar tasks of its project, else of its type', async () => {
     const projectId = await aProject(server.db.owner, workspace.id);
     // 1794 a point: the half, the same and the double of it; all runs of a task count.
     for (const half of [1, 1, 1, 2, 2]) {
@@ -176,7 +177,8 @@ describe('the estimate of a task', () => {
       ['8970', 'default', null],
     ]);
     const { rows } = await sql(
-      `SELECT project_id, factor, median_used, samples FROM estimate_calibrations WHERE workspace_id = $1 ORDER BY samples`,
+      `SELECT project_id, factor, median_used, samples FROM estimate_calibrations WHERE
+        workspace_id = $1 ORDER BY samples`,
       workspace.id,
     );
     expect(rows).toEqual([
@@ -186,8 +188,8 @@ describe('the estimate of a task', () => {
   });
 });
 
-describe('learning', () => {
-  it('takes sums beyond 64 bits, and expects no more than a client may say', async () => {
+describe('calibration', () => {
+  it('sums beyond 64 bits give the largest estimate that a client can give', async () => {
     for (let n = 0; n < 5; n++) await aDoneTask({ taskType: 'vast', used: [2 ** 62, 2 ** 62] });
     await learn();
     expect(estimateOf(await create({ taskType: 'vast' }))).toEqual([
@@ -199,7 +201,7 @@ describe('learning', () => {
 });
 
 describe('the reports', () => {
-  it('compare estimates with what was used, by type and project, and in total', async () => {
+  it('the report compares estimates with usage, by type and project and in total', async () => {
     const projectId = await aProject(server.db.owner, workspace.id);
     await aDoneTask({ projectId, estimated: 100, used: [60, 60] });
     await aDoneTask({ projectId, estimated: 100, used: [121] });
@@ -243,7 +245,7 @@ describe('the reports', () => {
     expect(before.body).toMatchObject({ total: { tasks: 0, medianRatio: null }, items: [] });
   });
 
-  it('tell what each task and each project cost, page by page', async () => {
+  it('costs list each task and each project, page by page', async () => {
     const projectId = await aProject(server.db.owner, workspace.id);
     const costUsd = '0.000000000125';
     const ids = [
@@ -282,176 +284,4 @@ describe('the reports', () => {
   ])('refuse %s', async (query) => {
     expect((await workspace.api.get(`/usage/${query}`)).status).toBe(400);
   });
-});
-
-/** A budget of a month that began ten days ago. */
-async function aBudget(allocated: number, projectId: string | null = null): Promise<string> {
-  const id = newId();
-  await sql(
-    `INSERT INTO usage_budgets (workspace_id, id, project_id, allocated, period_start, period_end)
-     VALUES ($1, $2, $3, $4, now() - interval '10 days', now() + interval '20 days')`,
-    workspace.id,
-    id,
-    projectId,
-    allocated,
-  );
-  return id;
-}
-
-/** Usage of a run that lasts since then. */
-async function use(tokens: number, hoursAgo: number, projectId: string | null = null) {
-  const taskId = await aTask(server.db.owner, workspace.id, { status: 'COMPLETED' });
-  const runId = newId();
-  await sql(
-    `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, lease_seconds, lease_expires_at,
-       assigned_at, started_at, ended_at, end_reason)
-     VALUES ($1, $2, $3, $4, 1, 'COMPLETED', 180, now(), now() - make_interval(hours => $5), now(), now(), 'completed')`,
-    workspace.id,
-    runId,
-    taskId,
-    agent.id,
-    hoursAgo,
-  );
-  await sql(
-    `WITH charged AS (UPDATE usage_budgets SET consumed = consumed + $6::bigint
-       WHERE workspace_id = $1 AND (project_id IS NULL OR project_id = $7))
-     INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, model, input_tokens,
-       output_tokens, cache_read_tokens, cache_write_tokens, logged_at)
-     VALUES ($1, $2, 'r', $3, $4, $7, 'm', $6::bigint, 0, 0, 0, now() - make_interval(hours => $5))`,
-    workspace.id,
-    runId,
-    taskId,
-    agent.id,
-    hoursAgo,
-    tokens,
-    projectId,
-  );
-}
-
-const projection = async (id: string) => {
-  const { status, body } = await workspace.api.get(`/budgets/${id}/projection`);
-  expect(status).toBe(200);
-  return body;
-};
-
-describe('the projection of a budget', () => {
-  it('is drawn from what was used in its scope', async () => {
-    const projectId = await aProject(server.db.owner, workspace.id);
-    const [whole, part] = [await aBudget(3_000), await aBudget(1_000, projectId)];
-    await use(100, 5, projectId);
-    await use(50, 5);
-    await use(1_000, 60);
-    expect(await projection(whole)).toMatchObject({
-      budgetId: whole,
-      remainingTokens: '1850',
-      availableTokens: '1850',
-      dailyBurnRate: '150',
-      burnRates: { lastHour: '0', lastDay: '150', period: '115' },
-      daysUntilExhaustion: 12.3333,
-      latestDaysUntilExhaustion: null,
-      willLastPeriod: false,
-      recommendation: 'CONTINUE',
-      throttle: null,
-    });
-    expect(await projection(part)).toMatchObject({
-      remainingTokens: '900',
-      dailyBurnRate: '100',
-      daysUntilExhaustion: 9,
-    });
-    const foreign = await server.newWorkspace();
-    const answer = await foreign.api.get(`/budgets/${whole}/projection`);
-    expect([answer.status, answer.body['code']]).toEqual([404, 'budget_not_found']);
-  });
-
-  it('has nulls where nothing is used', async () => {
-    expect(await projection(await aBudget(1_000))).toMatchObject({
-      dailyBurnRate: '0',
-      daysUntilExhaustion: null,
-      projectedExhaustionDate: null,
-      earliestDaysUntilExhaustion: null,
-      willLastPeriod: true,
-      recommendation: 'CONTINUE',
-    });
-  });
-});
-
-describe('a budget that would not last', () => {
-  const recover = async () => {
-    const body = { workspaceId: workspace.id };
-    const answer = await workspace.api.post<{ counts: Body; failedSteps: string[] }>(
-      '/coordinator/recover',
-      body,
-    );
-    expect([answer.status, answer.body.failedSteps]).toEqual([200, []]);
-    return answer.body.counts['throttlesChanged'];
-  };
-  const claim = async () => {
-    const path = `/agents/${agent.id}/claim`;
-    const { body } = await agent.api.post<{ tasks: unknown[]; reason?: string }>(path, {});
-    return body.reason ?? body.tasks.length;
-  };
-  const whyWaits = async ({ id }: Task) => {
-    const { body } = await workspace.api.get<{ reasons: Body[] }>(`/agent-tasks/${id}/explain`);
-    return body.reasons[0];
-  };
-
-  it('lets its workspace have fewer runs, says so, and more again when it lasts', async () => {
-    const budgetId = await aBudget(1_500);
-    // A run that lasted 20 hours used 300 tokens; 1,200 in 20 days are 4 of these a day.
-    await use(300, 20);
-    const small = { estimatedTokens: 1 };
-    const tasks = [await create(small), await create(small), await create(small)];
-    const claims = () => Promise.all([claim(), claim()]);
-    expect(await recover()).toBe(1);
-    expect(await recover()).toBe(0);
-    const { body } = await workspace.api.get(`/budgets/${budgetId}/projection`);
-    expect(body).toMatchObject({ recommendation: 'THROTTLE', throttle: { maxRuns: 1 } });
-    expect(await claim()).toBe(1);
-    expect(await claims()).toEqual(['throttled', 'throttled']);
-    expect(await whyWaits(tasks[1] as Task)).toMatchObject({
-      code: 'throttled',
-      facts: { projectId: null, budgetId, maxRuns: 1 },
-    });
-    await sql(`UPDATE usage_budgets SET allocated = 1000000 WHERE id = $1`, budgetId);
-    expect(await recover()).toBe(1);
-    expect(await claim()).toBe(1);
-  });
-
-  it('of a project lets that project alone have fewer', async () => {
-    const projectId = await aProject(server.db.owner, workspace.id);
-    const budgetId = await aBudget(1_500, projectId);
-    await use(300, 20, projectId);
-    const small = { projectId, estimatedTokens: 1 };
-    const [first, second] = [await create(small), await create(small)];
-    await recover();
-    expect(await claim()).toBe(1);
-    expect(await claim()).toBe('throttled');
-    const held = await workspace.api.get(`/agent-tasks/${(first as Task).id}`);
-    expect(held.body['runId']).not.toBeNull();
-    expect(await whyWaits(second as Task)).toMatchObject({
-      code: 'throttled',
-      facts: { projectId, budgetId },
-    });
-    await create();
-    expect(await claim()).toBe(1);
-  });
-
-  it.each(['workspace', 'project'])(
-    'lets one claim of many tasks fill a limit of its %s, no more',
-    async (scope) => {
-      const projectId = await aProject(server.db.owner, workspace.id);
-      const budgetId = await aBudget(1_000_000, scope === 'project' ? projectId : undefined);
-      for (let count = 0; count < 5; count++) await create({ projectId, estimatedTokens: 1 });
-      await sql(
-        `INSERT INTO workspace_throttles (workspace_id, project_id, budget_id, max_runs, reason) SELECT workspace_id, project_id, id, 3, 'THROTTLE'
-       FROM usage_budgets WHERE id = $1`,
-        budgetId,
-      );
-      const answer = await agent.api.post<{ tasks: unknown[] }>(`/agents/${agent.id}/claim`, {
-        maxTasks: 50,
-      });
-      expect(answer.body.tasks).toHaveLength(3);
-      expect(await claim()).toBe('throttled');
-    },
-  );
 });

@@ -73,7 +73,7 @@ describe('limitedBy', () => {
   });
 
   it.each<LimitReport>([{}, { provider: 'anthropic', allModels: true }, { model: 'devstral' }])(
-    '%p of a run without a model closes nothing',
+    '%p of a run without a model leads to no limit',
     (report) => {
       expect(limitedBy(report, null)).toBeNull();
     },
@@ -93,7 +93,7 @@ describe('limitSeconds', () => {
     expect(limitSeconds(report, NOW)).toBe(seconds);
   });
 
-  it('refuses a time that is given twice', () => {
+  it('a time that is given twice is refused', () => {
     const report = { until: inSeconds(5), retryAfterSeconds: 5 };
     expect(fieldOf(() => limitSeconds(report, NOW))).toBe('until');
   });

@@ -36,7 +36,7 @@ function price(values: Record<string, unknown> = {}) {
 describe('prices', () => {
   const prices = () => server.app.get(ModelPrices, { strict: false });
 
-  it('are there for well-known models, and for what the tiers stand for', async () => {
+  it('well-known models and the models of the tiers have prices', async () => {
     const now = new Date();
     expect(await prices().priceOf('claude-sonnet-4-20250514', now)).toMatchObject({
       model: 'claude-sonnet-4',
@@ -54,7 +54,7 @@ describe('prices', () => {
     expect(await prices().priceOf('claude-sonnet-4', new Date('2024-12-31'))).toBeUndefined();
   });
 
-  it('are those of the providers, also of what a cache costs', async () => {
+  it('prices equal those of the providers, also for caches', async () => {
     const now = new Date();
     expect(await prices().priceOf('claude-3-haiku-20240307', now)).toMatchObject({
       cacheReadUsd: '0.03',
@@ -63,7 +63,7 @@ describe('prices', () => {
     expect(await prices().priceOf('gemini-3.1-pro-preview', now)).toMatchObject({ inputUsd: '2' });
   });
 
-  it('are shown to everybody, by model and time', async () => {
+  it('everybody can list prices by model and time', async () => {
     const list = (query: string) =>
       workspace.api.get<{ items: Record<string, unknown>[]; nextCursor: string | null }>(
         `/model-prices?${query}`,
@@ -92,7 +92,7 @@ describe('prices', () => {
     expect([...first.items, ...rest.items]).toEqual(all);
   });
 
-  it('begin to hold at a time, and are known at once to the server that was told', async () => {
+  it('a new price applies at once on the server that received it', async () => {
     const effectiveFrom = inAnHour();
     const wanted = price({ effectiveFrom });
     const made = await operator.api.post('/model-prices', wanted);
@@ -107,7 +107,7 @@ describe('prices', () => {
     expect(costOf(usage, held)).toBe('0.000009525');
   });
 
-  it('are never changed: a correction is a new one from now on', async () => {
+  it('a price cannot change: a correction is a new price from now on', async () => {
     const wanted = price({ effectiveFrom: inAnHour() });
     const { status, body } = await operator.api.post('/model-prices', wanted);
     expect(await operator.api.post('/model-prices', wanted)).toMatchObject({ status, body });
@@ -133,7 +133,7 @@ describe('prices', () => {
     expect(rows).toEqual([{ may: false }]);
   });
 
-  it('are made by operators, of decimals', async () => {
+  it('only operators can add prices, as decimals', async () => {
     const refused = await workspace.api.post('/model-prices', price());
     expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     for (const inputUsd of ['-1', '1e3', 'NaN', '', '0.1234567', '1234567', 3]) {
@@ -179,7 +179,7 @@ const route = (request: object, headers?: Record<string, string>) =>
 describe('routing', () => {
   const none = { model: null, tier: null, ofRun: null };
 
-  it('is off until it is enabled, and leaves agents their own models', async () => {
+  it('routing is off until it is enabled, and agents keep their own models', async () => {
     const { body } = await workspace.api.get('/model-routing');
     expect(body).toEqual({ enabled: false, rules: [], tiers: TIER_MODELS, version: 0 });
     expect(await claimed({ priority: 10 })).toEqual(none);
@@ -192,7 +192,7 @@ describe('routing', () => {
     expect(await claimed({ priority: 10 })).toEqual(none);
   });
 
-  it('gives each run the model of its task', async () => {
+  it('each run gets the model of its task', async () => {
     const projectId = await aProject(server.db.owner, workspace.id);
     const rules = [
       { projectId, tier: 'opus' },
@@ -210,7 +210,7 @@ describe('routing', () => {
     });
   });
 
-  it('gives each of many tasks of one claim its model', async () => {
+  it('each task of one claim gets its model', async () => {
     await route({});
     const claimMany = async (model?: string) => {
       for (const task of [{ priority: 9 }, { taskType: 'boilerplate' }]) {
@@ -226,7 +226,7 @@ describe('routing', () => {
     expect(await claimMany('gpt-5')).toEqual(['gpt-5', 'gpt-5']);
   });
 
-  it('says beforehand which model a task would get, and why', async () => {
+  it('a preview names the model that a task would get, and the rule', async () => {
     const projectId = await aProject(server.db.owner, workspace.id);
     await route({
       enabled: false,
@@ -248,7 +248,7 @@ describe('routing', () => {
     });
   });
 
-  it('is set by administrators, who may insist on the version that they have read', async () => {
+  it('administrators set routing, with If-Match if they want', async () => {
     const rules = [{ maxEstimatedTokens: '9223372036854775807', tier: 'haiku' }];
     const first = await route({ rules });
     expect(first.body).toMatchObject({ version: 1, rules });
@@ -292,7 +292,7 @@ describe('routing', () => {
   });
 });
 
-describe('what routing saved', () => {
+describe('savings', () => {
   const DAY = '2026-05-01';
   const between = (from: string, to: string) =>
     workspace.api.get<{ models: Record<string, unknown>[] }>(
@@ -306,14 +306,15 @@ describe('what routing saved', () => {
     at = `${DAY}T12:00:00Z`,
   ) {
     await server.db.owner.query(
-      `INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, model, input_tokens,
+      `INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, model,
+        input_tokens,
          output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, logged_at)
        VALUES ($1, uuidv7(), 'a report', uuidv7(), uuidv7(), $2, $3, $4, $5, $6, $7, $8)`,
       [workspace.id, model, ...tokens, cost, at],
     );
   }
 
-  it('is the difference to the dearest model for the same tokens, at its prices of that time', async () => {
+  it('savings are the difference to the dearest model, at its prices of that time', async () => {
     // 15 and 75 USD at first, ten times as much from the first of May on.
     const dearest = `dearest-${newId()}`;
     for (const [from, factor] of [
@@ -321,7 +322,8 @@ describe('what routing saved', () => {
       ['2026-05-01', 10],
     ] as const) {
       await server.db.owner.query(
-        `INSERT INTO model_prices VALUES ($1, $2, 'opus', 15 * $3::int, 75 * $3::int, 1.5 * $3::int, 18.75 * $3::int)`,
+        `INSERT INTO model_prices VALUES ($1, $2, 'opus', 15 * $3::int, 75 * $3::int, 1.5 *
+          $3::int, 18.75 * $3::int)`,
         [dearest, `${from}T00:00:00Z`, factor],
       );
     }
@@ -372,7 +374,7 @@ describe('what routing saved', () => {
     });
   });
 
-  it('is nothing of nothing, and needs a time', async () => {
+  it('savings without usage are 0, and a reversed period is refused', async () => {
     const { body } = await between('2026-03-01T00:00:00Z', '2026-06-01T00:00:00Z');
     expect(body).toMatchObject({ savedUsd: '0', savedPercent: null, models: [] });
     const { body: last } =
