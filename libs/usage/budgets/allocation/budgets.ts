@@ -128,15 +128,15 @@ export class Budgets {
   ): Promise<Reallocation> {
     const toId = to.toLowerCase();
     if (fromId === toId) {
-      throw invalid('to', 'must be another budget');
+      throw invalidField('to', 'must be another budget');
     }
     const moved = await this.database.tenant(workspaceId).transaction(async (tx) => {
       const locked = await tx.rows(lockBudgets, [workspaceId, [fromId, toId]]);
       const [from, to] = [fromId, toId].map((id) => locked.find((row) => row.id === id));
       if (!from || !to) throw new DroverError('budget_not_found');
-      if (BigInt(from.available) < BigInt(amount)) throw exceeded(from);
+      if (BigInt(from.available) < BigInt(amount)) throw budgetExceeded(from);
       if (BigInt(to.allocated) + BigInt(amount) > MAX_TOKENS) {
-        throw invalid('amount', 'must leave the other budget below 2^63');
+        throw invalidField('amount', 'must leave the other budget below 2^63');
       }
       const rows = await tx.rows(moveAllocation, [workspaceId, fromId, toId, amount]);
       await tx.rows(tellBudgetAlerts, [MAX_ALERTED, workspaceId]);
@@ -181,11 +181,11 @@ export class Budgets {
 
 function scopeColumns(workspaceId: string, { scope, scopeId }: BudgetRequest): (string | null)[] {
   if (scope !== 'global') {
-    if (scopeId === undefined) throw invalid('scopeId', `must name the ${scope}`);
+    if (scopeId === undefined) throw invalidField('scopeId', `must name the ${scope}`);
     return SCOPE_COLUMNS.map((column) => (column === scope ? scopeId : null));
   }
   if (scopeId !== undefined && scopeId.toLowerCase() !== workspaceId) {
-    throw invalid('scopeId', 'must be the workspace, or be left out, with the scope global');
+    throw invalidField('scopeId', 'must be the workspace, or be left out, with the scope global');
   }
   return SCOPE_COLUMNS.map(() => null);
 }
@@ -195,22 +195,22 @@ function validatePeriod({
   periodEnd,
 }: Pick<BudgetRequest, 'periodStart' | 'periodEnd'>): void {
   if (Date.parse(periodStart) < Date.parse(periodEnd)) return;
-  throw invalid('periodEnd', 'must be after periodStart');
+  throw invalidField('periodEnd', 'must be after periodStart');
 }
 
-function invalid(field: string, message: string): DroverError {
+function invalidField(field: string, message: string): DroverError {
   return new DroverError('validation_failed', { errors: [{ field, message }] });
 }
 
 function usageNotKept(since: Date): DroverError {
   const from = since.toISOString();
-  return invalid(
+  return invalidField(
     'periodStart',
     `must not be before ${from}: older usage is not kept, and would not be counted`,
   );
 }
 
-function exceeded({ available, consumed, reserved }: BudgetRow): DroverError {
+function budgetExceeded({ available, consumed, reserved }: BudgetRow): DroverError {
   const movable = BigInt(available) > 0n ? `${available} tokens of it` : 'Nothing of it';
   const used = `${consumed} are consumed, and ${reserved} are held by live runs`;
   const detail = `${movable} can be moved: ${used}.`;
@@ -232,7 +232,7 @@ function scopeNotFound(scope: BudgetScope | null) {
 function toDroverError(error: unknown): unknown {
   const constraint = violatedConstraint(error);
   // Two concurrent changes can be valid alone and contradict each other.
-  if (constraint === PERIOD_IS_TIME) return invalid('periodEnd', 'must be after periodStart');
+  if (constraint === PERIOD_IS_TIME) return invalidField('periodEnd', 'must be after periodStart');
   if (constraint === PERIOD_TAKEN) return new DroverError('budget_period_taken');
   const notFound = NOT_FOUND[constraint as keyof typeof NOT_FOUND];
   return notFound === undefined ? error : new DroverError(notFound);

@@ -3,7 +3,7 @@ import type { UsedRunRow } from './lock-charged.sql.js';
 import { type PricedReport, totalOf } from '#lib/ledger';
 
 /** Adds the tokens and costs of its reports to a run. */
-export function chargedRun(
+export function toChargedRun(
   workspaceId: string,
   run: UsedRunRow,
   reports: readonly PricedReport[],

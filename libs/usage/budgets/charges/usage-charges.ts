@@ -24,7 +24,7 @@ import {
   type UsedRunRow,
 } from './lock-charged.sql.js';
 import { MAX_ALERTED, tellBudgetAlerts } from '../store/tell-budget-alerts.sql.js';
-import { chargedRun } from './charged-run.js';
+import { toChargedRun } from './charged-run.js';
 import { toStanding } from './standing.js';
 
 /** The reports of one run. */
@@ -104,7 +104,7 @@ export class UsageCharges {
   ): Promise<Result> {
     const tenant = this.database.tenant(workspaceId);
     const { usedUp, result } = await tenant.transaction(async (tx) => {
-      const recorded = await recordIn(tx, workspaceId, usages, { ending: true });
+      const recorded = await recordInTransaction(tx, workspaceId, usages, { ending: true });
       const refused = new Map<string, DroverError>();
       recorded.outcomes.forEach((outcome, index) => {
         if (outcome instanceof DroverError) refused.set(usages[index]?.runId ?? '', outcome);
@@ -135,7 +135,7 @@ export class UsageCharges {
   ): Promise<(UsageOutcome | DroverError)[]> {
     const { outcomes, usedUp } = await this.database
       .tenant(workspaceId)
-      .transaction((tx) => recordIn(tx, workspaceId, usages, { ending: false }));
+      .transaction((tx) => recordInTransaction(tx, workspaceId, usages, { ending: false }));
     // The coordinator applies the policy of the budget to running tasks.
     if (usedUp) this.wakeUps.coordinator();
     return outcomes;
@@ -153,13 +153,13 @@ interface Judged {
 /**
  * @param ending whether the runs end in this transaction, which then locks agents before budgets
  */
-async function recordIn(
+async function recordInTransaction(
   tx: Transaction,
   workspaceId: string,
   usages: readonly PricedUsage[],
   { ending }: { ending: boolean },
 ) {
-  const judged = await judge(tx, workspaceId, usages);
+  const judged = await compareWithRecorded(tx, workspaceId, usages);
   const taken = judged.flatMap((one) => (one instanceof DroverError ? [] : [one]));
   const runs = taken.map(({ charge }) => charge);
   if (ending) await tx.rows(lockAgentsOfRuns, [workspaceId, taken.map(({ run }) => run.agent_id)]);
@@ -187,7 +187,7 @@ async function recordIn(
 }
 
 /** Compares reports under the locks of their runs, so nobody else writes the same meanwhile. */
-async function judge(
+async function compareWithRecorded(
   tx: Transaction,
   workspaceId: string,
   usages: readonly PricedUsage[],
@@ -214,7 +214,7 @@ async function judge(
       return before !== undefined && !isSameReport(report, before);
     });
     if (other) return conflictOf(other.id);
-    const charge = chargedRun(workspaceId, run, fresh);
+    const charge = toChargedRun(workspaceId, run, fresh);
     return { run, fresh, repeated: reports.length - fresh.length, charge };
   });
 }

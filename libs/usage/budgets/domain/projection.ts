@@ -94,7 +94,7 @@ function burnRates({ lastHour, lastDay, period, hourly }: ProjectionFacts): Burn
     lastHour: perDay(lastHour),
     lastDay: perDay(lastDay),
     period: perDay(period),
-    ewma: weighted(hourly) * HOURS_A_DAY,
+    ewma: weightedHourlyRate(hourly) * HOURS_A_DAY,
   };
 }
 
@@ -103,7 +103,7 @@ function perDay({ tokens, hours }: Used): number {
 }
 
 /** The unit is tokens an hour. Hours without usage have their weight too, so more usage is more. */
-function weighted(hourly: readonly bigint[]): number {
+function weightedHourlyRate(hourly: readonly bigint[]): number {
   let [tokens, weights] = [0, 0];
   for (let ago = 0; ago < HOURS_WEIGHTED; ago++) {
     const weight = 0.5 ** (ago / HALF_LIFE_HOURS);

@@ -97,11 +97,11 @@ export class UsageReports {
     const tenant = this.database.tenant(workspaceId);
     const params = [workspaceId, ...boundsOf(request), limit + 1];
     if (groupBy === 'task') {
-      const rows = await tenant.rows(costsOfTasks, [...params, ...taskAfter(cursor)]);
-      return toPage(rows, limit, (row) => [row.completed_us ?? '', row.task_id ?? ''], toCost);
+      const rows = await tenant.rows(costsOfTasks, [...params, ...parseTaskCursor(cursor)]);
+      return toPage(rows, limit, (row) => [row.completed_us ?? '', row.task_id ?? ''], toCostView);
     }
-    const rows = await tenant.rows(costsOfProjects, [...params, projectAfter(cursor)]);
-    return toPage(rows, limit, (row) => [row.project_id ?? NO_PROJECT], toCost);
+    const rows = await tenant.rows(costsOfProjects, [...params, parseProjectCursor(cursor)]);
+    return toPage(rows, limit, (row) => [row.project_id ?? NO_PROJECT], toCostView);
   }
 }
 
@@ -115,14 +115,14 @@ function boundsOf({ from, to }: Period): [Date, Date] {
   throw new DroverError('validation_failed', { errors: [{ field: 'from', message }] });
 }
 
-function taskAfter(cursor: string | undefined): [string, string] | [null, null] {
+function parseTaskCursor(cursor: string | undefined): [string, string] | [null, null] {
   if (cursor === undefined) return [null, null];
   const [at, id] = decodeCursor(cursor, ['string', 'string']) as [string, string];
   if (!/^\d{1,16}$/.test(at) || !isUuid(id)) throw malformedCursor();
   return [at, id];
 }
 
-function projectAfter(cursor: string | undefined): string | null {
+function parseProjectCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   const [id] = decodeCursor(cursor, ['string']);
   if (!isUuid(id)) throw malformedCursor();
@@ -140,7 +140,7 @@ function figuresOf(row: EstimateReportRow): EstimateFigures {
   };
 }
 
-function toCost(row: CostRow): CostView {
+function toCostView(row: CostRow): CostView {
   return {
     taskId: row.task_id,
     title: row.title,

@@ -59,7 +59,7 @@ export class UsageHistory {
     { after, limit }: { after?: string; limit: number },
   ): Promise<Page<UsageSums>> {
     const rows = await this.rows(caller, readingOf(request), { after, limit: limit + 1 });
-    return toPage(rows, limit, ({ key }) => [key], sumsBy(request.groupBy));
+    return toPage(rows, limit, ({ key }) => [key], toSumsBy(request.groupBy));
   }
 
   /** Reads all groups, a thousand at a time, on demand. @throws DroverError as `page` does */
@@ -67,7 +67,7 @@ export class UsageHistory {
     const reading = readingOf(request);
     for (let after: string | undefined; ;) {
       const rows = await this.rows(caller, reading, { after, limit: CSV_PAGE });
-      yield rows.map(sumsBy(request.groupBy));
+      yield rows.map(toSumsBy(request.groupBy));
       after = rows.at(-1)?.key;
       if (rows.length < CSV_PAGE) return;
     }
@@ -106,14 +106,14 @@ interface Reading {
 function readingOf(request: UsageRequest): Reading {
   const { groupBy, projectId: scopeId } = request;
   const days = requestedDays(request, Date.now());
-  if (days.from > days.to) throw invalid('from', 'must not be later than to');
+  if (days.from > days.to) throw invalidField('from', 'must not be later than to');
   const filters = (['agentId', 'taskId', 'model'] as const).filter((name) => request[name]);
   const [filter, other] = filters;
   if (groupBy !== 'day') {
-    if (filter) throw invalid(filter, 'goes with groupBy=day only');
+    if (filter) throw invalidField(filter, 'goes with groupBy=day only');
     return { scopeId, dimension: groupBy, key: undefined, days };
   }
-  if (other) throw invalid(other, `cannot be given together with ${filter}`);
+  if (other) throw invalidField(other, `cannot be given together with ${filter}`);
   if (!filter) return { scopeId, dimension: 'total', key: NONE, days };
   return { scopeId, dimension: DIMENSIONS[filter], key: keyOf(request, filter), days };
 }
@@ -124,7 +124,7 @@ function keyOf(request: UsageRequest, filter: keyof typeof DIMENSIONS): string |
   return filter === 'model' ? request.model : request[filter]?.toLowerCase();
 }
 
-function sumsBy(groupBy: Grouping): (row: UsageRow) => UsageSums {
+function toSumsBy(groupBy: Grouping): (row: UsageRow) => UsageSums {
   return (row) => ({
     key: row.key === NONE && groupBy === 'project' ? null : row.key,
     name: row.name,
@@ -146,6 +146,6 @@ function sumsOf(row: UsageRow): Omit<UsageSums, 'key' | 'name'> {
   };
 }
 
-function invalid(field: string, message: string): DroverError {
+function invalidField(field: string, message: string): DroverError {
   return new DroverError('validation_failed', { errors: [{ field, message }] });
 }

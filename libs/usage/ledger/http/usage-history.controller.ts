@@ -57,7 +57,7 @@ export class UsageHistoryController {
   ): Promise<Page<UsageSums> | StreamableFile> {
     const { format = accept.includes('text/csv') ? 'csv' : 'json', limit } = query;
     if (format === 'csv') return this.file(caller, query);
-    return this.history.page(caller, query, { after: afterOf(query), limit });
+    return this.history.page(caller, query, { after: parseCursor(query), limit });
   }
 
   private async file(caller: Caller, request: UsageRequest): Promise<StreamableFile> {
@@ -85,7 +85,7 @@ async function* linesOf(
   for await (const page of others) yield linesOf(page);
 }
 
-function afterOf({ groupBy, cursor }: UsageQuery): string | undefined {
+function parseCursor({ groupBy, cursor }: UsageQuery): string | undefined {
   if (cursor === undefined) return undefined;
   const [after] = decodeCursor(cursor, ['string']) as [string];
   if (after.includes('\0') || (groupBy === 'day' && !isDay(after))) throw malformedCursor();

@@ -79,11 +79,11 @@ export class Calibrations {
     if (given != null) return { estimatedTokens: given, estimateSource: 'given' };
     if (complexity != null) {
       const factor = this.find(task, 'factor') ?? 1;
-      return found(estimateTokens(complexity, factor), 'complexity');
+      return toEstimate(estimateTokens(complexity, factor), 'complexity');
     }
     const used = this.find(task, 'medianUsed');
-    if (used !== null) return found(used, 'history');
-    return found(estimateTokens(DEFAULT_COMPLEXITY), 'default');
+    if (used !== null) return toEstimate(used, 'history');
+    return toEstimate(estimateTokens(DEFAULT_COMPLEXITY), 'default');
   }
 
   /** Looks for its type in its project first, then for its type. */
@@ -96,7 +96,7 @@ export class Calibrations {
   }
 }
 
-function found(tokens: bigint, estimateSource: EstimateSource): Estimate {
+function toEstimate(tokens: bigint, estimateSource: EstimateSource): Estimate {
   return { estimatedTokens: String(tokens), estimateSource };
 }
 
@@ -124,13 +124,13 @@ export function estimatedAnew(
     projectId: current.projectId,
     estimatedTokens: given,
     estimatedComplexity: complexity,
-    ...definedOf(change),
+    ...pickDefined(change),
   };
   const stays = next.estimatedTokens === given && next.estimatedComplexity === complexity;
   return stays ? null : next;
 }
 
-function definedOf(change: Omit<Estimated, 'taskType'>): Omit<Estimated, 'taskType'> {
+function pickDefined(change: Omit<Estimated, 'taskType'>): Omit<Estimated, 'taskType'> {
   const { projectId, estimatedTokens, estimatedComplexity } = change;
   return Object.fromEntries(
     Object.entries({ projectId, estimatedTokens, estimatedComplexity }).filter(

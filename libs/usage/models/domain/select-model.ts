@@ -54,10 +54,10 @@ export function selectModel(
 ): Choice {
   const index = rules.findIndex((rule) => matches(rule, task));
   const own = rules[index];
-  if (!own) return builtIn(task, models);
+  if (!own) return chooseByServer(task, models);
   const { tier = null, model } = own;
   const chosen = model ?? (tier && models[tier]);
-  return chosen ? { tier, model: chosen, rule: 'own', index } : builtIn(task, models);
+  return chosen ? { tier, model: chosen, rule: 'own', index } : chooseByServer(task, models);
 }
 
 /** A condition on an unknown value is false. */
@@ -73,7 +73,7 @@ function matches(rule: RoutingRule, task: TaskFacts): boolean {
   );
 }
 
-function builtIn(task: TaskFacts, models: TierModels): Choice {
+function chooseByServer(task: TaskFacts, models: TierModels): Choice {
   const rule = BUILT_IN_RULES.find((name) => matches(SERVER_RULES[name], task)) ?? 'default';
   const { tier } = SERVER_RULES[rule];
   return { tier, model: models[tier], rule };

@@ -59,7 +59,7 @@ export class PriceKeeper {
     { limit, cursor }: { limit: number; cursor?: string },
   ): Promise<Page<PriceView>> {
     const names = model === undefined ? null : namesOf(model);
-    const params = [names, at ?? null, ...after(cursor), limit + 1];
+    const params = [names, at ?? null, ...parseCursor(cursor), limit + 1];
     const rows = await this.database.service.rows(listModelPrices, params);
     return toPage(rows, limit, keyOf, toView);
   }
@@ -97,7 +97,7 @@ function isSame(row: PriceRow, price: NewPrice): boolean {
   );
 }
 
-function after(cursor: string | undefined): [string | null, string | null] {
+function parseCursor(cursor: string | undefined): [string | null, string | null] {
   if (cursor === undefined) return [null, null];
   const [model, from] = decodeCursor(cursor, ['string', 'string']) as [string, string];
   if (!isTime(from) || !isStorableText(model)) throw malformedCursor();

@@ -75,7 +75,7 @@ export function limitSeconds({ retryAfterSeconds, until }: LimitReport, now: Dat
 
 /** Names can begin with a route: `anthropic/claude-…`, `us.anthropic.claude-…`, `ft:gpt-…`. */
 function providerOf(model: string): string | undefined {
-  const known = Object.entries(FAMILIES).find(([, family]) => begins(family).test(model));
+  const known = Object.entries(FAMILIES).find(([, family]) => beginsWith(family).test(model));
   return known?.[0];
 }
 
@@ -83,10 +83,10 @@ function providerOf(model: string): string | undefined {
 function allModelsOf(provider: string, refusedModel: string): string {
   const own = `${escapePattern(provider)}[-./:]`;
   const family = FAMILIES[provider];
-  const all = begins(family === undefined ? own : `${own}|${family}`);
+  const all = beginsWith(family === undefined ? own : `${own}|${family}`);
   return all.test(refusedModel) ? all.source : `${all.source}|${anyVersionOf(refusedModel)}`;
 }
 
-function begins(what: string): RegExp {
+function beginsWith(what: string): RegExp {
   return new RegExp(`(?:^|[./:])(?:${what})`);
 }
