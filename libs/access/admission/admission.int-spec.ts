@@ -89,7 +89,7 @@ async function resume(id: string, headers?: Record<string, string>) {
 }
 
 describe('a pause', () => {
-  it('of the workspace holds every task back, says by whom and why, and its end wakes who waits', async () => {
+  it('a pause of the workspace holds every task back, names its author and reason, and wakes waiting claims at its end', async () => {
     const { status, body } = await pause({ scope: 'workspace' });
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -118,7 +118,7 @@ describe('a pause', () => {
     expect(all.body.items).toEqual([ended]);
   });
 
-  it('of one type lets the others pass, through thousands of tasks of it', async () => {
+  it('a pause of one type lets other types pass thousands of its tasks', async () => {
     const tasks = Array.from({ length: 300 }, () => ({ title: 'Held', taskType: 'held' }));
     await workspace.api.post('/agent-tasks/batch', { tasks });
     const { body } = await pause({ scope: 'task_type', taskType: 'held' });
@@ -133,14 +133,14 @@ describe('a pause', () => {
       return rows[0]?.suspended;
     };
     await waitFor('all of them to be out of the way', async () => (await suspended()) === 300);
-    // What it could take waits, and only waits for the pause.
+    // Tasks that it could take wait, and only because of the pause.
     expect((await claim()).reason).toBe('paused');
     await resume(body.id);
     await waitFor('all of them to be back', async () => (await suspended()) === 0);
     expect((await claim({ maxTasks: 49 })).tasks).toHaveLength(49);
   });
 
-  it('is no reason for an agent that could not take what is paused, or for which nothing waits', async () => {
+  it('a pause is no reason for an agent that no paused task concerns', async () => {
     await pause({ scope: 'task_type', taskType: 'held' });
     expect((await claim()).reason).toBe('nothing_ready');
     await submit('held', { requiredCapabilities: ['what-nobody-has'] });
@@ -149,7 +149,7 @@ describe('a pause', () => {
     expect(await claim()).toEqual({ tasks: [], reason: 'paused' });
   });
 
-  it('does not hide that an agent is full', async () => {
+  it('a pause does not hide that an agent is full', async () => {
     const small = await workspace.newAgent({ maxConcurrentTasks: 1 });
     await Promise.all([submit(), submit()]);
     const ask = async () => (await small.api.post<Claimed>(`/agents/${small.id}/claim`)).body;
@@ -160,7 +160,7 @@ describe('a pause', () => {
     expect(answer.body).toEqual({ tasks: [], reason: 'agent_in_error' });
   });
 
-  it('holds completed runs back from claiming the next, and lets runs under way finish', async () => {
+  it('during a pause a completed run claims no next task, and live runs finish', async () => {
     await submit();
     await submit();
     const [held] = (await claim()).tasks as unknown as { run: { id: string } }[];
@@ -172,7 +172,7 @@ describe('a pause', () => {
     expect(done.body).toMatchObject({ status: 'COMPLETED', claimed: [] });
   });
 
-  it('ends by itself when its time is over, and wakes who waits', async () => {
+  it('a pause ends at its time and wakes waiting claims', async () => {
     const { body } = await pause({
       scope: 'workspace',
       until: new Date(Date.now() + 1_500).toISOString(),
@@ -186,7 +186,7 @@ describe('a pause', () => {
     expect(ended.endedBy).toBeNull();
   });
 
-  it('of everything is for operators, and holds in every workspace', async () => {
+  it('only operators can pause everything, in every workspace', async () => {
     expect(await pause({ scope: 'everything' })).toMatchObject({ status: 403 });
     const operator = await anOperator();
     const { status, body } = await pause({ scope: 'everything' }, operator);
@@ -204,7 +204,7 @@ describe('a pause', () => {
     expect(again.body.tasks).toHaveLength(1);
   });
 
-  it('keeps tasks from push agents too', async () => {
+  it('a pause holds tasks back from push agents, too', async () => {
     await workspace.api.put(`/agents/${newId()}`, {
       name: 'Pushed',
       mode: 'push',
@@ -226,12 +226,12 @@ describe('a pause', () => {
     [{ scope: 'workspace', taskType: 'x' }, 'taskType'],
     [{ scope: 'workspace', until: '2020-01-01T00:00:00Z' }, 'until'],
     [{ scope: 'workspace', reason: '' }, 'reason'],
-  ])('that makes no sense is refused: %j', async (values, field) => {
+  ])('an invalid pause is refused: %j', async (values, field) => {
     const answer = await pause(values);
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field }] } });
   });
 
-  it('is for ADMINs', async () => {
+  it('only ADMINs can pause', async () => {
     const member = await server.newWorkspace('MEMBER');
     const answer = await member.api.post('/pauses', { scope: 'workspace', reason: 'Why not' });
     expect(answer.status).toBe(403);
@@ -268,7 +268,7 @@ describe('the limits of a workspace', () => {
     return { path, operator, version: answer.body.version };
   }
 
-  it('are set by operators, with the version they have read, and seen by members', async () => {
+  it('operators set limits under If-Match, and members see them', async () => {
     const { path, operator, version } = await limit({ maxQueueDepth: 5 });
     expect((await workspace.api.get(path)).body).toMatchObject({
       maxQueueDepth: 5,
@@ -287,7 +287,7 @@ describe('the limits of a workspace', () => {
     expect((await operator.put(unknown, wanted)).status).toBe(404);
   });
 
-  it('refuse what is more than the queue may ever hold', async () => {
+  it('tasks beyond the maximum queue depth are refused', async () => {
     await limit({ maxQueueDepth: 2 });
     const tasks = Array.from({ length: 3 }, () => ({ title: 'T', taskType: 'test' }));
     const refused = await workspace.api.post('/agent-tasks/batch', { tasks });
@@ -304,7 +304,7 @@ describe('the limits of a workspace', () => {
     expect(await post()).toBe(201);
   });
 
-  it('refuse what does not fit in the queue, all or nothing, and say when to come again', async () => {
+  it('tasks that do not fit into the queue are refused together, with Retry-After', async () => {
     await limit({ maxQueueDepth: 3 });
     await submit();
     const tasks = Array.from({ length: 3 }, () => ({ title: 'T', taskType: 'test' }));
@@ -325,14 +325,14 @@ describe('the limits of a workspace', () => {
     );
     expect(rows[0]?.count).toBe(3);
     expect((await claim({ maxTasks: 2 })).tasks).toHaveLength(2);
-    // The key was not used up by the refusals.
+    // The refusals did not consume the key.
     await waitFor('the queue to be counted again', async () => {
       const answer = await workspace.api.post('/agent-tasks', body, key);
       return answer.status === 201;
     });
   });
 
-  it('hold against a hundred requests at once', async () => {
+  it('limits hold against a hundred concurrent requests', async () => {
     await limit({ maxQueueDepth: 30 });
     const answers = await Promise.all(
       Array.from({ length: 100 }, () =>
@@ -343,7 +343,7 @@ describe('the limits of a workspace', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(70);
   });
 
-  it('are not passed by tasks that are still being written when the queue is counted again', async () => {
+  it('tasks that are being written count when the queue is counted again', async () => {
     await limit({ maxQueueDepth: 5 });
     const depths = server.app.get(QueueDepths, { strict: false });
     let finish = (): void => undefined;
@@ -355,7 +355,7 @@ describe('the limits of a workspace', () => {
         return written;
       });
     });
-    // Nothing of it is in the table: a count alone finds an empty queue.
+    // The task is not in the table, so a count alone finds an empty queue.
     depths.forget(workspace.id);
     const two = () => depths.within(workspace.id, 2, () => Promise.resolve('let in'));
     await expect(two()).rejects.toMatchObject({
@@ -368,7 +368,7 @@ describe('the limits of a workspace', () => {
     expect(await two()).toBe('let in');
   });
 
-  it('take no place for requests that make no sense', async () => {
+  it('invalid requests take no place in the queue', async () => {
     await limit({ maxQueueDepth: 2 });
     const tasks = [1, 2].map((n) => ({
       title: 'T',
@@ -384,7 +384,7 @@ describe('the limits of a workspace', () => {
     await submit();
   });
 
-  it('give a rate of spawns that has changed a full bucket, and leave it be when it has not', async () => {
+  it('a changed spawn rate has a full bucket, and an unchanged one keeps its own', async () => {
     const bucket = async (sql: string) => {
       const { rows } = await server.db.owner.query<{ tokens: number }>(sql, [workspace.id]);
       return rows[0]?.tokens;
@@ -400,7 +400,7 @@ describe('the limits of a workspace', () => {
     expect(await tokens()).toBe(1);
   });
 
-  it('let no more sessions be spawned in a minute', async () => {
+  it('a workspace spawns no more sessions a minute than its rate', async () => {
     await limit({ spawnsPerMinute: 2 });
     await workspace.api.put(`/agents/${newId()}`, {
       name: 'Pushed',

@@ -6,7 +6,7 @@ import { QueueDepths } from './limits/queue-depths.js';
 import { SpawnRates } from './limits/spawn-rates.js';
 import { Pauses } from './pauses/pauses.service.js';
 
-/** What may be queued, spawned and handed out. */
+/** Limits on queued tasks, spawned sessions and claims. */
 @Module({
   controllers: [PausesController, LimitsController],
   providers: [Pauses, Limits, QueueDepths, SpawnRates],

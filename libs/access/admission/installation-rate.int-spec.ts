@@ -20,7 +20,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** With a push agent that could take all of its tasks. */
+/** Has a push agent that could take all of its tasks. */
 async function aWorkspace(): Promise<string> {
   const { id, api } = await server.newWorkspace();
   const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 9 };
@@ -46,12 +46,13 @@ async function one<T extends object>(sql: string): Promise<T | undefined> {
   return (await server.db.owner.query<T>(sql)).rows[0];
 }
 
-// A cycle assigns all that it may in one transaction: what has no run by its first spawn is held back.
+// A cycle assigns all that it can in one transaction. Tasks without a run at its first spawn are
+// held back.
 const runs = async () => (await one<{ n: number }>('SELECT count(*)::int AS n FROM task_runs'))?.n;
 
-it('lets all workspaces together spawn no more sessions in a minute', async () => {
+it("all workspaces together spawn no more sessions a minute than the installation's rate", async () => {
   const workspaces = [await aWorkspace(), await aWorkspace()];
-  // Only from here on there is room for any.
+  // There is capacity only from here on.
   await heartbeat();
   await gateway.until(() => gateway.spawns.length === 2);
   expect(await runs()).toBe(2);

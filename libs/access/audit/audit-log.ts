@@ -11,9 +11,9 @@ import { auditEntries, type AuditRow, insertAuditEntry } from './store/audit-log
 export interface AuditFilter {
   actorId?: string;
   operation?: string;
-  /** Not before this moment. */
+  /** Inclusive lower bound. */
   from?: string;
-  /** Before this moment. */
+  /** Exclusive upper bound. */
   to?: string;
 }
 
@@ -30,7 +30,7 @@ export interface AuditEntryView {
   address: string;
 }
 
-/** Who has changed what in a workspace, and who was refused. */
+/** The audit log: who changed what in a workspace, and who was refused. */
 @Injectable()
 export class AuditLog {
   constructor(
@@ -38,7 +38,7 @@ export class AuditLog {
     private readonly logger: Logger,
   ) {}
 
-  /** Keeps the requests to the routes that are added from now on, before they are answered. */
+  /** Records requests to routes that are added from now on, before they are answered. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
       if (![route.method].flat().some((method) => isKeptRoute(method, route.url))) return;
@@ -51,9 +51,9 @@ export class AuditLog {
   }
 
   /**
-   * The newest first.
+   * Newest first.
    *
-   * @param page.before the id of the last entry of the page before; null: from the newest
+   * @param page.before the id of the last entry of the previous page; null: from the newest
    */
   async list(
     { workspaceId }: Caller,
@@ -73,7 +73,7 @@ export class AuditLog {
     return toPage(rows, limit, ({ id }) => [id], toView);
   }
 
-  /** Never fails: the change is made, whether or not it can be kept. */
+  /** Never fails, because the change is made whether or not its entry can be stored. */
   private async keep(
     request: AuthenticatedRequest,
     status: number,
@@ -87,7 +87,7 @@ export class AuditLog {
     const workspaceId =
       caller?.workspaceId ??
       (status === 403 ? undefined : workspaceOf(request, operation, payload));
-    // Else who has no place in a workspace could fill its log.
+    // Otherwise outsiders could fill the workspace's log.
     if (workspaceId === undefined) return;
     const path = pathWithIds(request.routeOptions.url ?? '', request.params as object as Params);
     const params = [workspaceId, actor.kind, actor.id, operation, path, status, requestId, ip];
@@ -103,7 +103,7 @@ export class AuditLog {
 
 type Params = Record<string, unknown>;
 
-/** Which workspace a request that acts in none has changed: that of its path, or the one that its answer names. */
+/** The workspace that a request without one has changed: that of its path, or of its answer. */
 function workspaceOf(
   { params }: AuthenticatedRequest,
   operation: string,

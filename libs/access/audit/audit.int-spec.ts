@@ -40,7 +40,7 @@ async function aKey(scopes: string[]): Promise<{ id: string; key: string; api: A
 }
 
 describe('a change', () => {
-  it('is kept when it is answered, with who made it, and without what was sent and answered', async () => {
+  it('a change is recorded before its answer, with its actor and without the bodies', async () => {
     const { id, key } = await aKey(['tasks:read']);
     const { rows } = await app.db.owner.query<{ email: string }>(
       'SELECT email FROM users WHERE id = $1',
@@ -65,7 +65,7 @@ describe('a change', () => {
     expect(JSON.stringify(entries)).not.toContain(id);
   });
 
-  it('of an API key names the key', async () => {
+  it('a change with an API key names the key', async () => {
     const { id, api } = await aKey(['projects:write']);
     expect((await api.post('/projects', { name: 'A project' })).status).toBe(201);
     expect((await log())[0]).toMatchObject({
@@ -76,7 +76,7 @@ describe('a change', () => {
     });
   });
 
-  it('is not kept when it was not made, nor is what agents do', async () => {
+  it('failed changes and requests of agents are not recorded', async () => {
     expect((await workspace.api.post('/projects', {})).status).toBe(400);
     expect((await workspace.api.delete(`/webhooks/${newId()}`)).status).toBe(404);
     const agent = await workspace.newAgent();
@@ -84,7 +84,7 @@ describe('a change', () => {
     expect(await log()).toEqual([]);
   });
 
-  it('of a workspace that the path or the answer names is in its log', async () => {
+  it('a change of a workspace named by the path or the answer is in its log', async () => {
     const made = await workspace.api.post<{ id: string }>('/workspaces', {
       name: 'Another',
       slug: `another-${newId()}`,
@@ -96,7 +96,7 @@ describe('a change', () => {
     expect(rows).toEqual([{ operation: 'createWorkspace' }]);
   });
 
-  it('is answered although it cannot be kept', async () => {
+  it('a change is answered although its entry cannot be stored', async () => {
     await app.db.owner.query('REVOKE INSERT ON audit_log FROM drover_service');
     try {
       expect((await workspace.api.post('/projects', { name: 'A project' })).status).toBe(201);
@@ -108,7 +108,7 @@ describe('a change', () => {
 });
 
 describe('a refusal', () => {
-  it('for want of a scope is kept, without what stands in the place of an id', async () => {
+  it('a missing scope is recorded, without values in the place of an id', async () => {
     const { id, api } = await aKey(['tasks:read']);
     expect((await api.delete('/webhooks/a-secret-that-was-pasted')).status).toBe(403);
     expect((await log())[0]).toMatchObject({
@@ -119,7 +119,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('of somebody who is no operator is not kept in a workspace that they name', async () => {
+  it('the refusal of a non-operator is not recorded in a workspace that the request names', async () => {
     const stranger = await app.newWorkspace();
     const path = `/workspaces/${workspace.id}/limits`;
     expect((await stranger.api.put(path, { maxQueueDepth: 1 })).status).toBe(403);
@@ -129,7 +129,7 @@ describe('a refusal', () => {
 });
 
 describe('the log', () => {
-  it('is read page by page, the newest first', async () => {
+  it('the log is read page by page, newest first', async () => {
     for (const name of ['one', 'two', 'three']) await workspace.api.post('/projects', { name });
     const all = await log();
     expect(all.map(({ id }) => id)).toEqual(
@@ -144,7 +144,7 @@ describe('the log', () => {
     expect(rest).toEqual(all.slice(2));
   });
 
-  it('is filtered by actor, operation and time', async () => {
+  it('the log is filtered by actor, operation and time', async () => {
     const { id, api } = await aKey(['projects:write']);
     await api.post('/projects', { name: 'A project' });
     const [second, first] = (await log()) as [AuditEntryView, AuditEntryView];
@@ -156,7 +156,7 @@ describe('the log', () => {
     expect(await log('?to=0001-01-01T00:00:00Z')).toEqual([]);
   });
 
-  it('is for admins, and of one workspace', async () => {
+  it('the log is for admins of its workspace only', async () => {
     await workspace.api.post('/projects', { name: 'A project' });
     const other = await app.newWorkspace();
     expect(await log('', other)).toEqual([]);

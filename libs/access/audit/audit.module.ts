@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditLog } from './audit-log.js';
 import { AuditController } from './http/audit.controller.js';
 
-/** Who has changed what, and who was refused. */
+/** The audit log. */
 @Module({
   controllers: [AuditController],
   providers: [AuditLog],

@@ -65,7 +65,7 @@ function withoutNulls(body: object): object {
 }
 
 describe('a route', () => {
-  it('is open when it is public, whatever is sent', async () => {
+  it('a public route is open, whatever is sent', async () => {
     expect((await ask('/probe/public')).status).toBe(200);
     expect((await ask('/probe/public', 'nonsense')).status).toBe(200);
   });
@@ -75,7 +75,7 @@ describe('a route', () => {
     ['nonsense', () => 'nonsense', 'invalid_token'],
     ['a key that nobody made', () => `drv_${'0'.repeat(8)}_${'0'.repeat(48)}`, 'invalid_token'],
     ['a malformed key', () => 'drv_x', 'invalid_token'],
-  ])('asks for credentials when %s is sent', async (_, token, code) => {
+  ])('a route asks for credentials when %s is sent', async (_, token, code) => {
     expect(await ask('/probe/any', token())).toMatchObject({
       status: 401,
       code,
@@ -84,18 +84,18 @@ describe('a route', () => {
   });
 
   const kinds = ['user', 'agent', 'run', 'api_key'] as const;
-  it.each(kinds)('for agents only answers a %s accordingly', async (kind) => {
+  it.each(kinds)('a route for agents only answers a %s accordingly', async (kind) => {
     const token = await tokenOf(kind);
     const expected = kind === 'agent' ? { status: 200 } : { status: 401, code: 'wrong_token_kind' };
     expect(await ask('/probe/agent', token, workspaceId)).toMatchObject(expected);
   });
 
-  it.each(kinds)('for all kinds knows a %s', async (kind) => {
+  it.each(kinds)('a route for all kinds accepts a %s', async (kind) => {
     const answer = await ask('/probe/any', await tokenOf(kind), workspaceId);
     expect(answer).toMatchObject({ status: 200, body: { kind, workspaceId } });
   });
 
-  it.each(kinds)('tells a %s whom it names, whatever it is good for', async (kind) => {
+  it.each(kinds)('a route names the caller to a %s, whatever its permissions', async (kind) => {
     const token = kind === 'api_key' ? await keyOf(['projects:write']) : await tokenOf(kind);
     const id = expect.any(String);
     const named = {
@@ -109,7 +109,7 @@ describe('a route', () => {
     expect(withoutNulls(body)).toEqual({ kind, workspaceId, ...named[kind] });
   });
 
-  it.each(kinds)('of an account is for users, not for a %s', async (kind) => {
+  it.each(kinds)('an account route is for users and refuses a %s', async (kind) => {
     const status = kind === 'user' ? 200 : 401;
     expect((await ask('/probe/account', await tokenOf(kind))).status).toBe(status);
   });
@@ -128,19 +128,22 @@ describe('a route', () => {
   const pairs = MEMBER_ROLES.flatMap((role, has) =>
     MEMBER_ROLES.map((needs, least) => ({ role, needs, status: has >= least ? 200 : 403 })),
   );
-  it.each(pairs)('for $needs answers $role with $status', async ({ role, needs, status }) => {
-    const path = `/probe/role/${needs.toLowerCase()}`;
-    expect((await ask(path, userToken(role), workspaceId)).status).toBe(status);
-  });
+  it.each(pairs)(
+    'a route for $needs answers $role with $status',
+    async ({ role, needs, status }) => {
+      const path = `/probe/role/${needs.toLowerCase()}`;
+      expect((await ask(path, userToken(role), workspaceId)).status).toBe(status);
+    },
+  );
 });
 
 describe('the workspace of a request', () => {
-  it('is that of a user who has one alone', async () => {
+  it('the only workspace of a user is the default', async () => {
     const { status, body } = await ask('/probe/any', userToken('OWNER'));
     expect([status, body]).toMatchObject([200, { workspaceId }]);
   });
 
-  it('has to be named by a user of several, and by one of none', async () => {
+  it('a user of several workspaces or of none must name one', async () => {
     const several = await aMember(db.owner, workspaceId);
     const member =
       'INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3)';
@@ -154,14 +157,14 @@ describe('the workspace of a request', () => {
     }
   });
 
-  it('comes from the token when it names one, and no header changes that', async () => {
+  it('the workspace of a token cannot be changed by a header', async () => {
     const token = userToken('OWNER', workspaceId);
     expect((await ask('/probe/any', token)).status).toBe(200);
     expect((await ask('/probe/any', token, workspaceId.toUpperCase())).status).toBe(200);
     expect((await ask('/probe/any', token, newId())).code).toBe('workspace_not_found');
   });
 
-  it('must be one that the user is a member of', async () => {
+  it('the user must be a member of the workspace', async () => {
     const foreign = await aWorkspace(db.owner);
     for (const id of [foreign, newId()]) {
       expect(await ask('/probe/any', userToken('OWNER'), id)).toMatchObject({
@@ -175,21 +178,21 @@ describe('the workspace of a request', () => {
     }
   });
 
-  it('comes from the path, with which the header has to agree', async () => {
+  it('the header must match the workspace of the path', async () => {
     const path = `/probe/in/${workspaceId}`;
     expect((await ask(path, userToken('OWNER'))).status).toBe(200);
     expect((await ask(path, userToken('OWNER'), workspaceId)).status).toBe(200);
     expect((await ask(path, userToken('OWNER'), newId())).status).toBe(404);
   });
 
-  it('is refused when it is no id', async () => {
+  it('a workspace that is no id is refused', async () => {
     expect((await ask('/probe/any', userToken('OWNER'), 'x')).code).toBe('malformed_header');
     expect((await ask('/probe/in/x', userToken('OWNER'))).code).toBe('validation_failed');
   });
 });
 
 describe('an API key', () => {
-  it('is shown once, and kept as a hash', async () => {
+  it('an API key is shown once and stored as a hash', async () => {
     const { key, id } = await apiKey({ scopes: ['tasks:read'] });
     const list = await server
       .api(userToken('ADMIN'))
@@ -203,7 +206,7 @@ describe('an API key', () => {
     expect(rows[0]?.all).not.toContain(key.slice(-48));
   });
 
-  it('does what its scopes and its role allow', async () => {
+  it('an API key can do what its scopes and its role allow', async () => {
     const reader = await apiKey({ scopes: ['tasks:read'], role: 'MEMBER' });
     const viewer = await apiKey({ scopes: [...SCOPES], role: 'VIEWER' });
     expect((await ask('/probe/role/viewer', reader.key)).status).toBe(200);
@@ -217,7 +220,7 @@ describe('an API key', () => {
     });
   });
 
-  it('is no more with an accomplice, whom it would make a member or raise', async () => {
+  it('an API key gains nothing by adding or promoting an accomplice', async () => {
     const path = `/workspaces/${workspaceId}/members`;
     const admin = await apiKey({ scopes: ['workspace:admin', 'tasks:read'], role: 'ADMIN' });
     const viewer = await aMember(db.owner, workspaceId, 'VIEWER');
@@ -235,7 +238,7 @@ describe('an API key', () => {
     expect((await limited.delete(`${path}/${viewer}`)).status).toBe(204);
   });
 
-  it('is never more than its maker, and ends with the membership', async () => {
+  it("an API key has at most its creator's permissions, and ends with the membership", async () => {
     const maker = await aMember(db.owner, workspaceId, 'ADMIN');
     const sessionId = newId();
     const token = tokens.issueUserToken({ userId: maker, sessionId, workspaceId }).token;
@@ -254,7 +257,7 @@ describe('an API key', () => {
     expect((await ask('/probe/role/viewer', key)).code).toBe('token_revoked');
   });
 
-  it('ends when it is revoked', async () => {
+  it('a revoked API key is refused', async () => {
     const { key, id } = await apiKey({ scopes: ['tasks:read'] });
     expect((await ask('/probe/any', key)).status).toBe(200);
     const path = `/workspaces/${workspaceId}/api-keys/${id}`;
@@ -265,7 +268,7 @@ describe('an API key', () => {
     expect((await server.api(userToken('ADMIN')).delete(absent)).status).toBe(404);
   });
 
-  it('ends on time', async () => {
+  it('an API key expires on time', async () => {
     const { key, id } = await apiKey({ scopes: ['tasks:read'] });
     await db.owner.query(`UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE id = $1`, [
       id,
@@ -273,7 +276,7 @@ describe('an API key', () => {
     expect((await ask('/probe/any', key)).code).toBe('token_expired');
   });
 
-  it('makes no other keys, and is made by admins only', async () => {
+  it('an API key creates no other keys, and only admins create keys', async () => {
     const { key } = await apiKey({ scopes: [...SCOPES], role: 'ADMIN' });
     const path = `/workspaces/${workspaceId}/api-keys`;
     const body = { name: 'k', scopes: ['tasks:read'] };
@@ -290,7 +293,7 @@ describe('an API key', () => {
     ]);
   });
 
-  it('notes its last use when the server ends, if not before', async () => {
+  it('the last use of an API key is stored at the latest when the server ends', async () => {
     const second = await startIdentityApp(db);
     const { key, id } = await apiKey({ scopes: ['tasks:read'] });
     await second.api(key).get('/probe/any');
@@ -306,7 +309,7 @@ describe('an API key', () => {
 });
 
 describe('an archived workspace', () => {
-  it('lets nobody in, whatever the token', async () => {
+  it('an archived workspace admits nobody with any token', async () => {
     const own = await aWorkspace(db.owner);
     const userId = await aMember(db.owner, own);
     const agentId = await anAgent(db.owner, own);

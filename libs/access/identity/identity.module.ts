@@ -32,7 +32,7 @@ import { InvitationsService } from './workspaces/invitations.service.js';
 import { MembersService } from './workspaces/members.service.js';
 import { WorkspacesService } from './workspaces/workspaces.service.js';
 
-/** Callers and their rights. Puts its guard before every route of the application. */
+/** Callers and their permissions. Puts its guard before every route of the application. */
 @Global()
 @Module({
   imports: [DiscoveryModule],

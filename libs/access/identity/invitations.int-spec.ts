@@ -44,7 +44,7 @@ async function aTeam() {
   return { workspaceId, owner, workspace, path: `${workspace}/invitations` };
 }
 
-/** Somebody who is in no workspace. */
+/** A user in no workspace. */
 async function aPerson(): Promise<{ userId: string; email: string }> {
   const email = `${newId()}@example.test`;
   return { userId: await aUser(db.owner, { email }), email };
@@ -62,7 +62,7 @@ async function anInvitation(role = 'MEMBER') {
 const NOT_FOUND = { status: 404, body: { code: 'invitation_not_found' } };
 
 describe('an invitation', () => {
-  it('is answered the same whether there is such an account', async () => {
+  it('the answer to an invitation does not depend on the account', async () => {
     const { owner, path } = await aTeam();
     const [somebody, nobody] = [(await aPerson()).email, `${newId()}@example.test`];
     const answers: object[] = [];
@@ -77,7 +77,7 @@ describe('an invitation', () => {
     expect((await apiOf(owner).get<Page>(path)).body.items).toHaveLength(2);
   });
 
-  it('makes nobody a member until it is accepted, with its role, on every server', async () => {
+  it('an invitation makes a member only when accepted, with its role, on every server', async () => {
     const { workspaceId, workspace, owner, path, email, userId } = await anInvitation('VIEWER');
     const again = await apiOf(owner).post(path, { email: email.toUpperCase(), role: 'ADMIN' });
     expect(again.status).toBe(201);
@@ -96,14 +96,14 @@ describe('an invitation', () => {
     expect(third).toMatchObject({ status: 409, body: { code: 'already_member' } });
   });
 
-  it('is accepted once, of two at the same time', async () => {
+  it('one of two concurrent acceptances succeeds', async () => {
     const { id, userId } = await anInvitation();
     const accept = () => apiOf(userId).post(`/invitations/${id}/accept`);
     const answers = await Promise.all([accept(), accept(), accept()]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  it('is declined, and revoked', async () => {
+  it('an invitation can be declined and revoked', async () => {
     const first = await anInvitation();
     const api = apiOf(first.userId);
     expect((await api.post(`/invitations/${first.id}/decline`)).status).toBe(204);
@@ -118,7 +118,7 @@ describe('an invitation', () => {
     expect((await apiOf(second.userId).get<Page>('/invitations')).body.items).toEqual([]);
   });
 
-  it('is for its address alone, and for its workspace', async () => {
+  it('an invitation is only for its address and its workspace', async () => {
     const { id, owner, workspaceId } = await anInvitation();
     const stranger = apiOf((await aPerson()).userId);
     for (const answer of [
@@ -160,7 +160,7 @@ describe('an invitation ends', () => {
     ],
   ];
 
-  it.each(ENDS)('%s', async (_, end) => {
+  it.each(ENDS)('an invitation ends: %s', async (_, end) => {
     const made = await anInvitation('OWNER');
     const api = apiOf(made.userId);
     expect((await api.get<Page>('/invitations')).body.items).toHaveLength(1);
@@ -170,8 +170,8 @@ describe('an invitation ends', () => {
   });
 });
 
-describe('an invitation of somebody who was made a member without it', () => {
-  it('ends with that', async () => {
+describe('an invitation of a user who became a member in another way', () => {
+  it('the invitation ends when the user becomes a member', async () => {
     const { owner, workspace, path, userId, id } = await anInvitation();
     await db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [owner]);
     const body = { userId, role: 'VIEWER' };
@@ -180,7 +180,7 @@ describe('an invitation of somebody who was made a member without it', () => {
     expect(await apiOf(userId).post(`/invitations/${id}/accept`)).toMatchObject(NOT_FOUND);
   });
 
-  it('ends with the membership at the latest', async () => {
+  it('the invitation ends with the membership at the latest', async () => {
     const { workspaceId, owner, workspace, userId, id } = await anInvitation();
     const others = await anInvitation();
     const member = `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, 'VIEWER')`;
@@ -200,7 +200,7 @@ describe('inviting', () => {
     ['ADMIN', 'ADMIN', 201],
     ['ADMIN', 'OWNER', 403],
     ['OWNER', 'OWNER', 201],
-  ])('as %s to be %s is answered with %d', async (by, role, status) => {
+  ])('inviting as %s to be %s is answered with %d', async (by, role, status) => {
     const { workspaceId, path } = await aTeam();
     const api = apiOf(await aMember(db.owner, workspaceId, by));
     expect((await api.post(path, { email: 'a@example.test', role })).status).toBe(status);
@@ -208,8 +208,8 @@ describe('inviting', () => {
   });
 });
 
-// Anybody could have taken the address.
-it('shows itself to no address that a password alone proves, and is accepted there by who was told its id', async () => {
+// Anybody could have claimed the address.
+it('an address that only a password proves sees no invitation, and can accept it by its id', async () => {
   const { id, userId } = await anInvitation();
   await db.owner.query(`UPDATE users SET password_hash = 'x' WHERE id = $1`, [userId]);
   const shown = async (on: IdentityApp) =>
@@ -218,7 +218,7 @@ it('shows itself to no address that a password alone proves, and is accepted the
   expect((await apiOf(userId, other).post(`/invitations/${id}/accept`)).status).toBe(200);
 });
 
-it('comes in pages', async () => {
+it('invitations come in pages', async () => {
   const { owner, path } = await aTeam();
   const emails = ['a', 'b', 'c'].map((name) => `${name}-${newId()}@example.test`);
   for (const email of emails) await apiOf(owner).post(path, { email, role: 'MEMBER' });

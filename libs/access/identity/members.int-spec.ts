@@ -39,7 +39,7 @@ async function anOperatingOwner(workspaceId: string): Promise<string> {
 }
 
 describe('workspaces', () => {
-  it('belong to whoever makes them', async () => {
+  it('a workspace belongs to its creator', async () => {
     const userId = await aUser(db.owner);
     const made = await apiOf(userId).post<{ id: string; slug: string }>('/workspaces', {
       name: 'Über & Co',
@@ -51,7 +51,7 @@ describe('workspaces', () => {
     expect([one.status, one.headers.get('etag')]).toEqual([200, '"1"']);
   });
 
-  it('have one slug each, well formed', async () => {
+  it('each workspace has a unique, well-formed slug', async () => {
     const api = apiOf(await aUser(db.owner));
     expect((await api.post('/workspaces', { name: 'A', slug: 'taken' })).status).toBe(201);
     const again = await api.post('/workspaces', { name: 'B', slug: 'taken' });
@@ -59,7 +59,7 @@ describe('workspaces', () => {
     expect((await api.post('/workspaces', { name: 'B', slug: 'No Good' })).status).toBe(400);
   });
 
-  it('are renamed by admins, under If-Match', async () => {
+  it('admins rename workspaces under If-Match', async () => {
     const { workspaceId, owner } = await aTeam();
     const member = await aMember(db.owner, workspaceId, 'MEMBER');
     const path = `/workspaces/${workspaceId}`;
@@ -72,7 +72,7 @@ describe('workspaces', () => {
 });
 
 describe('members', () => {
-  it('are added by operators, once, and then get in on every server', async () => {
+  it('operators add members once, on every server', async () => {
     const { workspaceId, path } = await aTeam();
     const owner = await anOperatingOwner(workspaceId);
     const userId = await aUser(db.owner);
@@ -89,12 +89,12 @@ describe('members', () => {
     ['an address', { role: 'VIEWER', email: 'a@example.com' }, 400],
     ['an unknown role', { role: 'BOSS', userId: newId() }, 400],
     ['an unknown user', { role: 'VIEWER', userId: newId() }, 404],
-  ])('are not added for %s', async (_, body, status) => {
+  ])('members are not added for %s', async (_, body, status) => {
     const { owner, path } = await aTeam();
     expect((await apiOf(owner).post(path, body)).status).toBe(status);
   });
 
-  it('are not added unasked by others, though they share another workspace', async () => {
+  it('other users cannot add members without an invitation, even if they share another workspace', async () => {
     const { owner, path } = await aTeam();
     const { workspaceId } = await aTeam();
     const userId = await aMember(db.owner, workspaceId, 'MEMBER');
@@ -106,7 +106,7 @@ describe('members', () => {
     expect([added.status, added.body]).toMatchObject([404, { code: 'user_not_found' }]);
   });
 
-  it('become OWNER by an OWNER only', async () => {
+  it('only an OWNER makes an OWNER', async () => {
     const { workspaceId, path } = await aTeam();
     const admin = await aMember(db.owner, workspaceId, 'ADMIN');
     const member = await aMember(db.owner, workspaceId, 'MEMBER');
@@ -118,7 +118,7 @@ describe('members', () => {
     expect(added.status).toBe(403);
   });
 
-  it('leave by themselves, but for the last OWNER', async () => {
+  it('members can leave, except the last OWNER', async () => {
     const { workspaceId, owner, path } = await aTeam();
     const viewer = await aMember(db.owner, workspaceId, 'VIEWER');
     expect((await apiOf(viewer).delete(`${path}/${owner}`)).status).toBe(403);
@@ -132,7 +132,7 @@ describe('members', () => {
     }
   });
 
-  it('keep an OWNER although two remove each other at once', async () => {
+  it('one OWNER stays when two remove each other at once', async () => {
     for (let round = 0; round < 5; round++) {
       const { workspaceId, owner, path } = await aTeam();
       const second = await aMember(db.owner, workspaceId, 'OWNER');
@@ -149,7 +149,7 @@ describe('members', () => {
     }
   });
 
-  it('of another workspace are not there', async () => {
+  it('members of another workspace are invisible', async () => {
     const { owner, path } = await aTeam();
     const foreign = await aTeam();
     const answers = [
@@ -163,7 +163,7 @@ describe('members', () => {
     expect(list.body.items).toMatchObject([{ userId: foreign.owner, role: 'OWNER' }]);
   });
 
-  it('change under If-Match, and come in pages', async () => {
+  it('members change under If-Match and come in pages', async () => {
     const { workspaceId, owner, path } = await aTeam();
     const member = await aMember(db.owner, workspaceId, 'MEMBER');
     const change = { role: 'ADMIN' };

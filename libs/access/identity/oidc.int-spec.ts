@@ -16,7 +16,7 @@ class LocalIssuer {
   url = '';
   requests: string[] = [];
   down = false;
-  /** A document whose answer never ends. */
+  /** The path of a document whose answer never ends. */
   stalls = '';
   private readonly keys = new Map<string, { publicJwk: JWK; privateKey: CryptoKey }>();
   private readonly server: Server = createServer((request, response) => {
@@ -64,7 +64,10 @@ class LocalIssuer {
     return new SignJWT(present).setProtectedHeader({ alg, kid }).sign(key as CryptoKey);
   }
 
-  /** The public key's text as a shared secret: what a library that trusts the header would check. */
+  /**
+   * Signs with the public key's text as a shared secret, which a library that trusts the header
+   * would verify.
+   */
   signWithPublicKey(claims: object): Promise<string> {
     const secret = new TextEncoder().encode(JSON.stringify(this.keys.get('one')?.publicJwk));
     return new SignJWT({ iss: this.url, aud: 'drover-api', ...claims })
@@ -104,7 +107,7 @@ async function account(token: string) {
 }
 
 describe('a token of the other issuer', () => {
-  it('makes its user at first sight, once', async () => {
+  it('a token of the other issuer creates its user once', async () => {
     const claims = someone();
     const answers = await Promise.all(
       [1, 2, 3, 4].map(async (n) => account(await issuer.sign({ ...claims, n }))),
@@ -121,21 +124,21 @@ describe('a token of the other issuer', () => {
     ]);
   });
 
-  it('keeps its user when the address changes: issuer and subject decide', async () => {
+  it('issuer and subject identify a user whose address changes', async () => {
     const claims = someone();
     const first = await account(await issuer.sign(claims));
     const moved = { ...claims, email: 'moved@example.com', email_verified: false };
     expect((await account(await issuer.sign(moved))).body.userId).toBe(first.body.userId);
   });
 
-  it('stands for an existing user with its verified address', async () => {
+  it('a verified address links the token to the existing user', async () => {
     const claims = someone();
     const userId = await aUser(db.owner, { email: claims.email.toLowerCase() });
     expect((await account(await issuer.sign(claims))).body.userId).toBe(userId);
   });
 
   it.each([false, undefined, 'true', 1])(
-    'makes nobody when the address is verified: %j',
+    'no user is created when the address is verified: %j',
     async (verified) => {
       const claims = someone({ email_verified: verified });
       const answer = await account(await issuer.sign(claims));
@@ -147,7 +150,7 @@ describe('a token of the other issuer', () => {
     },
   );
 
-  it('acts in the workspaces that its user is a member of', async () => {
+  it("the token acts in its user's workspaces", async () => {
     const token = await issuer.sign(someone());
     const { body } = await account(token);
     const [own, foreign] = [await aWorkspace(db.owner), await aWorkspace(db.owner)];
@@ -173,17 +176,17 @@ describe('a token of the other issuer', () => {
     ['HS256 with the public key', () => issuer.signWithPublicKey(someone())],
     ['alg none', () => unsigned(someone())],
     ['a changed payload', () => forged(someone())],
-  ])('is refused with %s', async (_, make) => {
+  ])('a token with %s is refused', async (_, make) => {
     expect((await account(await make())).status).toBe(401);
   });
 
-  it('is refused when it claims our own kind', async () => {
+  it("a token that claims Drover's own kind is refused", async () => {
     const claims = { typ: 'agent', wid: newId(), ver: 1, sub: newId() };
     const answer = await server.api(await issuer.sign(claims)).get('/probe/agent');
     expect(answer.status).toBe(401);
   });
 
-  it('ends for a disabled user', async () => {
+  it('the token of a disabled user is refused', async () => {
     const token = await issuer.sign(someone());
     const { body } = await account(token);
     await db.owner.query('UPDATE users SET disabled_at = now() WHERE id = $1', [body.userId]);
@@ -212,14 +215,14 @@ describe('a token of the other issuer', () => {
 });
 
 describe('the issuer', () => {
-  it('is asked for its documents once, and not for every token', async () => {
+  it("the issuer's documents are requested once, not for every token", async () => {
     for (let i = 0; i < 3; i++) await account(await issuer.sign(someone()));
     const asked = issuer.requests.filter((url) => url === '/.well-known/openid-configuration');
     expect(asked).toHaveLength(1);
   });
 
   it.each(['/.well-known/openid-configuration', '/keys'])(
-    'may stall in the middle of %s, which is told as 503',
+    'an issuer that stalls in the middle of %s gives 503',
     async (document) => {
       const slow = new LocalIssuer();
       await slow.start();
@@ -236,7 +239,7 @@ describe('the issuer', () => {
     },
   );
 
-  it('may be away when the server starts, which is told as 503', async () => {
+  it("an issuer that is unreachable at the server's start gives 503", async () => {
     const late = new LocalIssuer();
     await late.start();
     late.down = true;
@@ -252,7 +255,7 @@ describe('the issuer', () => {
     }
   });
 
-  it('must be told from our own, and name its audience', async () => {
+  it("the issuer must differ from Drover's own and have an audience", async () => {
     for (const env of [
       { OIDC_ISSUER: issuer.url },
       { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'a', JWT_ISSUER: issuer.url },
@@ -262,8 +265,8 @@ describe('the issuer', () => {
   });
 });
 
-describe('where anybody can sign up', () => {
-  it('an address taken with a password is not linked to its verified owner', async () => {
+describe('open sign-up', () => {
+  it('an address that was claimed with a password is not linked to its verified owner', async () => {
     const env = {
       OIDC_ISSUER: issuer.url,
       OIDC_AUDIENCE: 'drover-api',

@@ -37,7 +37,7 @@ async function startServers(
 }
 
 describe('sign-in attempts', () => {
-  it('are counted over all servers, by address and account', async () => {
+  it('sign-in attempts are counted over all servers, by address and account', async () => {
     const servers = await startServers(2, testValkey());
     try {
       for (let i = 0; i < ATTEMPTS; i++) {
@@ -56,7 +56,7 @@ describe('sign-in attempts', () => {
     }
   });
 
-  it('are counted by address as well, whatever the account', async () => {
+  it('sign-in attempts are also counted by address for all accounts', async () => {
     const servers = await startServers(2, testValkey());
     try {
       const statuses: number[] = [];
@@ -70,7 +70,7 @@ describe('sign-in attempts', () => {
     }
   });
 
-  it('are counted by each server alone while Valkey is away', async () => {
+  it('each server counts sign-in attempts alone while Valkey is down', async () => {
     const servers = await startServers(2, NOWHERE);
     try {
       for (const index of [0, 1]) {
@@ -85,7 +85,7 @@ describe('sign-in attempts', () => {
   });
 });
 
-/** In ten seconds: ten times what the settings say. */
+/** In ten seconds: ten times the settings. */
 const [PER_TOKEN, PER_WORKSPACE, PER_ADDRESS] = [20, 30, 10];
 
 describe('requests', () => {
@@ -116,7 +116,7 @@ describe('requests', () => {
     const { status, headers, body } = await servers.at(on).api(token).get(path);
     return { status, headers, body };
   };
-  /** How many are answered, of so many asked of one server or of both in turns. */
+  /** The number of answered requests out of so many, to one server or alternating between both. */
   const answered = async (
     count: number,
     request: { path: string; token?: string; turns?: boolean },
@@ -130,7 +130,7 @@ describe('requests', () => {
     return allowed;
   };
 
-  it('are counted over all servers by token, which hear the limit and how long to wait', async () => {
+  it('requests are counted by token over all servers, and the answer names limit and wait', async () => {
     const token = await user();
     const first = await ask('/probe/any', { token });
     expect(first.headers.get('ratelimit-policy')).toBe(
@@ -140,7 +140,7 @@ describe('requests', () => {
       `"token";r=${PER_TOKEN - 1};t=10, "workspace";r=${PER_WORKSPACE - 1};t=10`,
     );
     const request = { path: '/probe/any', token, turns: true };
-    // Each alone would answer all of its own.
+    // Each server alone would answer all of its requests.
     const allowed = await answered(2 * PER_TOKEN - 1, request);
     expect(allowed).toBeGreaterThanOrEqual(PER_TOKEN - 1);
     expect(allowed).toBeLessThan(2 * PER_TOKEN - 1);
@@ -157,7 +157,7 @@ describe('requests', () => {
     }
   });
 
-  it('of users are bounded by workspace, and do not stop its agents and runs', async () => {
+  it("users' requests are limited by workspace and do not block its agents and runs", async () => {
     const [first, second] = [await user(), await user()];
     await answered(PER_TOKEN, { path: '/probe/any', token: first });
     await answered(PER_TOKEN, { path: '/probe/any', token: second });
@@ -167,12 +167,12 @@ describe('requests', () => {
     const agent = tokens().issueAgentToken({ workspaceId, agentId, tokenVersion: 1 }).token;
     const ids = { workspaceId, agentId, taskId: newId(), runId: newId() };
     const run = tokens().issueRunToken(ids);
-    // A run that talks too much silences neither its agent nor another run of it.
+    // A busy run blocks neither its agent nor another run of it.
     expect(await answered(PER_TOKEN + 5, { path: '/probe/any', token: run })).toBe(PER_TOKEN);
     const untouched = `"token";r=${PER_TOKEN - 1};t=10`;
     const claim = await ask('/probe/agent', { token: agent });
     expect([claim.status, claim.headers.get('ratelimit')]).toEqual([200, untouched]);
-    // Nor does a worker silence itself, which reports with the agent's token.
+    // A worker, which reports with the agent's token, does not block itself.
     expect(await answered(PER_TOKEN, { path: '/probe/agent', token: agent })).toBe(PER_TOKEN - 1);
     const beat = await ask('/probe/heartbeat', { token: agent });
     expect([beat.status, beat.headers.get('ratelimit')]).toEqual([200, untouched]);
@@ -188,7 +188,7 @@ describe('requests', () => {
     expect((await ask('/probe/any', { token: otherRun })).status).toBe(200);
   });
 
-  it('without good credentials are bounded by address, and do not stop those with good ones', async () => {
+  it('requests without valid credentials are limited by address and do not block others', async () => {
     const bad = { path: '/probe/any', token: 'no.good.token' };
     expect(await answered(PER_ADDRESS + 3, bad)).toBe(PER_ADDRESS);
     for (const request of [{ token: `drv_00000000_${'a'.repeat(43)}` }, {}]) {
@@ -200,7 +200,7 @@ describe('requests', () => {
     expect((await ask('/probe/any', { token: await user() })).status).toBe(200);
   });
 
-  it('are counted by each server alone while Valkey is away, and none is refused for that', async () => {
+  it('each server counts requests alone while Valkey is down, and refuses none for that', async () => {
     const shared = servers;
     servers = await start(NOWHERE);
     try {

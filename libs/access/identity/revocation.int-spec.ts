@@ -34,7 +34,7 @@ async function refusedOn(server: IdentityApp, token: string): Promise<number> {
   return performance.now() - since;
 }
 
-/** One token of each kind that can be revoked, with its revocation. */
+/** One token of each revocable kind with its revocation. */
 async function subjects(server: IdentityApp): Promise<[string, string, Revocation][]> {
   const tokens = server.app.get(TokenService);
   const [sessionId, agentId, taskId, runId] = [newId(), newId(), newId(), newId()];
@@ -73,7 +73,7 @@ describe.each([
     await there?.close();
   });
 
-  it('holds here at once, and on another server within seconds', async () => {
+  it('a revocation applies here at once, and on another server within seconds', async () => {
     const revocations = here.app.get(Revocations);
     for (const [, token, revocation] of await subjects(here)) {
       expect([await status(here, token), await status(there, token)]).toEqual([200, 200]);
@@ -86,7 +86,7 @@ describe.each([
     }
   });
 
-  it('spares the next version of an agent’s token', async () => {
+  it("a revocation spares the next version of an agent's token", async () => {
     const agentId = newId();
     const issue = (tokenVersion: number) =>
       here.app.get(TokenService).issueAgentToken({ workspaceId, agentId, tokenVersion }).token;
@@ -98,14 +98,14 @@ describe.each([
     expect(await status(there, next)).toBe(200);
   });
 
-  it('of an agent leaves one of the same id in another workspace alone', async () => {
+  it('the revocation of an agent does not affect the same id in another workspace', async () => {
     const other = await aWorkspace(db.owner);
     const agentId = newId();
     const tokens = [workspaceId, other].map((id) => {
       const claims = { workspaceId: id, agentId, tokenVersion: 1 };
       return here.app.get(TokenService).issueAgentToken(claims).token;
     }) as [string, string];
-    // As a server of the version before writes it.
+    // As a server of the previous version writes it.
     const former: Sql = {
       name: 'former_revocation',
       text: `INSERT INTO token_revocations (kind, subject, expires_at) VALUES ('agent', $1, now() + interval '1 day')`,
@@ -122,7 +122,7 @@ describe.each([
     expect((await asOther()).status).toBe(401);
   });
 
-  it('is known to a server that starts later', async () => {
+  it('a server that starts later knows the revocation', async () => {
     const [subject] = await subjects(here);
     const [, token, revocation] = subject as [string, string, Revocation];
     await here.app.get(Revocations).revoke(db.database.service, [revocation]);
@@ -136,7 +136,7 @@ describe.each([
 });
 
 describe('a revocation that is committed after a later one', () => {
-  it('is not overlooked', async () => {
+  it('a revocation that commits after a later one is not overlooked', async () => {
     const server = await startIdentityApp(db);
     const [first, second] = (await subjects(server)) as [
       [string, string, Revocation],
@@ -158,7 +158,7 @@ describe('a revocation that is committed after a later one', () => {
   });
 });
 
-describe('a server that Postgres is cut off from', () => {
+describe('a server without Postgres', () => {
   let proxy: PostgresProxy;
 
   beforeAll(async () => {
@@ -167,7 +167,7 @@ describe('a server that Postgres is cut off from', () => {
 
   afterAll(() => proxy?.close());
 
-  it('refuses everything until it has read the list for the first time', async () => {
+  it('the server refuses everything until it has read the list once', async () => {
     proxy.refuse = true;
     const serviceUrl = new URL(db.serviceUrl);
     serviceUrl.hostname = '127.0.0.1';
@@ -187,7 +187,7 @@ describe('a server that Postgres is cut off from', () => {
 
 interface PostgresProxy {
   port: number;
-  /** Ends connections as soon as they come. */
+  /** Closes connections as soon as they arrive. */
   refuse: boolean;
   close(): Promise<void>;
 }

@@ -55,7 +55,7 @@ async function signedIn() {
 }
 
 describe('the first administrator', () => {
-  it('is an operator and owns a workspace', async () => {
+  it('the first administrator is an operator and owns a workspace', async () => {
     const { body } = await server.api(operator.token).get('/auth/me');
     expect(body).toMatchObject({
       user: { email: 'admin@example.com', isOperator: true },
@@ -64,7 +64,7 @@ describe('the first administrator', () => {
     expect(JSON.stringify(body)).not.toMatch(/hash|argon2/i);
   });
 
-  it('is made once, however many ask', async () => {
+  it('concurrent starts create one administrator', async () => {
     const empty = await createTestDatabase();
     try {
       const all = await Promise.all([1, 2, 3].map(() => ensureFirstAdministrator(empty.database)));
@@ -76,7 +76,7 @@ describe('the first administrator', () => {
 });
 
 describe('login', () => {
-  it('answers a wrong password, an unknown address and a disabled user alike', async () => {
+  it('a wrong password, an unknown address and a disabled user get the same answer', async () => {
     const user = await newUser();
     const disabled = await newUser();
     await server.api(operator.token).patch(`/users/${disabled.id}`, { disabled: true });
@@ -95,12 +95,12 @@ describe('login', () => {
     }
   });
 
-  it('ignores the case of the address', async () => {
+  it('the case of the address does not matter', async () => {
     const { email } = await newUser();
     expect((await login(email.toUpperCase(), PASSWORD)).status).toBe(200);
   });
 
-  it('names the fields of a bad body', async () => {
+  it('a bad body names its fields', async () => {
     const { status, body } = await server
       .api()
       .post<{ errors: { field: string }[] }>('/auth/login', {
@@ -112,7 +112,7 @@ describe('login', () => {
     expect(body.errors.map(({ field }) => field).sort()).toEqual(['email', 'password', 'role']);
   });
 
-  it('gives a token for one workspace to a member, and to nobody else', async () => {
+  it('only a member gets a token for a workspace', async () => {
     const user = await newUser();
     const foreign = await login(user.email, PASSWORD, { workspaceId: operator.workspaceId });
     expect([foreign.status, foreign.body]).toMatchObject([404, { code: 'workspace_not_found' }]);
@@ -126,7 +126,7 @@ describe('login', () => {
 });
 
 describe('refresh', () => {
-  it('gives a new pair, of the same session', async () => {
+  it('a refresh gives a new pair of the same session', async () => {
     const session = await signedIn();
     const next = await refresh(session.refreshToken);
     expect(next.status).toBe(200);
@@ -135,7 +135,7 @@ describe('refresh', () => {
     expect((await server.api(next.body.accessToken).get('/auth/me')).status).toBe(200);
   });
 
-  it.each([1, 2, 5])('ends the session when a token %i generations old returns', async (age) => {
+  it.each([1, 2, 5])('a token %i generations old ends the session', async (age) => {
     const session = await signedIn();
     let latest = session.refreshToken;
     let access = session.accessToken;
@@ -151,7 +151,7 @@ describe('refresh', () => {
     expect([me.status, me.body]).toMatchObject([401, { code: 'token_revoked' }]);
   });
 
-  it('lets one of two simultaneous uses through, and then neither', async () => {
+  it('one of two concurrent refreshes succeeds, and then neither token works', async () => {
     const session = await signedIn();
     const both = await Promise.all([refresh(session.refreshToken), refresh(session.refreshToken)]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 401]);
@@ -159,7 +159,7 @@ describe('refresh', () => {
     expect((await refresh(winner?.body.refreshToken ?? '')).status).toBe(401);
   });
 
-  it('is not ended by an invented token that names the session', async () => {
+  it("an invented token with the session's id does not end it", async () => {
     const session = await signedIn();
     const bytes = Buffer.from(session.refreshToken.slice(4), 'base64url');
     bytes.fill(7, 16, 40);
@@ -170,7 +170,7 @@ describe('refresh', () => {
 });
 
 describe('the end of a session', () => {
-  it('comes with logout, for both tokens', async () => {
+  it('logout ends both tokens', async () => {
     const session = await signedIn();
     const api = server.api(session.accessToken);
     expect((await api.post('/auth/logout')).status).toBe(204);
@@ -178,7 +178,7 @@ describe('the end of a session', () => {
     expect((await refresh(session.refreshToken)).status).toBe(401);
   });
 
-  it('comes by its id, for its user only', async () => {
+  it('a session can be ended by its id only by its user', async () => {
     const user = await signedIn();
     const other = await signedIn();
     const second = await login(user.email, PASSWORD);
@@ -196,7 +196,7 @@ describe('the end of a session', () => {
     expect((await server.api(second.body.accessToken).get('/auth/me')).status).toBe(401);
   });
 
-  it('comes for all others with a new password', async () => {
+  it('a new password ends all other sessions', async () => {
     const user = await signedIn();
     const other = await login(user.email, PASSWORD);
     const change = (currentPassword: string) =>
@@ -211,7 +211,7 @@ describe('the end of a session', () => {
     expect((await login(user.email, 'another long password')).status).toBe(200);
   });
 
-  it('comes with being disabled', async () => {
+  it('disabling a user ends their sessions', async () => {
     const user = await signedIn();
     await server.api(operator.token).patch(`/users/${user.id}`, { disabled: true });
     expect((await server.api(user.accessToken).get('/auth/me')).status).toBe(401);
@@ -220,7 +220,7 @@ describe('the end of a session', () => {
 });
 
 describe('users', () => {
-  it('are made by operators only', async () => {
+  it('only operators create users', async () => {
     const user = await signedIn();
     const body = { email: 'x@example.com', name: 'X' };
     expect((await server.api(user.accessToken).post('/users', body)).status).toBe(403);
@@ -229,7 +229,7 @@ describe('users', () => {
     );
   });
 
-  it('get a password that is shown once', async () => {
+  it('a generated password is shown once', async () => {
     const email = 'generated@example.com';
     const { body } = await server
       .api(operator.token)
@@ -237,7 +237,7 @@ describe('users', () => {
     expect((await login(email, body.generatedPassword)).status).toBe(200);
   });
 
-  it('have one address each', async () => {
+  it('each user has a unique address', async () => {
     const { email } = await newUser();
     const again = await server
       .api(operator.token)
@@ -245,7 +245,7 @@ describe('users', () => {
     expect([again.status, again.body]).toMatchObject([409, { code: 'email_taken' }]);
   });
 
-  it('keep one operator', async () => {
+  it('one operator always stays', async () => {
     const api = server.api(operator.token);
     for (const change of [{ isOperator: false }, { disabled: true }]) {
       const { status, body } = await api.patch(`/users/${operator.userId}`, change);
@@ -253,7 +253,7 @@ describe('users', () => {
     }
   });
 
-  it('change under If-Match', async () => {
+  it('users change under If-Match', async () => {
     const user = await newUser();
     const api = server.api(operator.token);
     const first = await api.patch(`/users/${user.id}`, { name: 'B' }, { 'if-match': '"1"' });
@@ -262,7 +262,7 @@ describe('users', () => {
     expect([stale.status, stale.body]).toMatchObject([412, { code: 'version_mismatch' }]);
   });
 
-  it('come in pages', async () => {
+  it('users come in pages', async () => {
     const api = server.api(operator.token);
     const seen: string[] = [];
     let cursor: string | null = '';

@@ -19,7 +19,7 @@ function limiterOf(what: string): FactoryProvider['useFactory'] {
     });
 }
 
-/** The ports that identity serves better with Valkey, and also without it: all work when it is absent. */
+/** The ports that identity serves faster with Valkey. All work without it. */
 export const VALKEY_PROVIDERS: Provider[] = [
   {
     provide: ATTEMPT_LIMITER,

@@ -7,7 +7,7 @@ import { asObject, keepHidden, redactSecrets, showsSecret } from './domain/secre
 import { agentOriginals, type SecretsInput, writeAgentSecrets } from './store/task-secrets.sql.js';
 import { TaskSecrets } from './task-secrets.js';
 
-/** The columns of an agent that its sessions get, and people see without their secrets. */
+/** The columns of an agent that its sessions receive and people see without secrets. */
 export interface SessionColumns {
   command: string[];
   secrets: Record<string, string>;
@@ -15,7 +15,7 @@ export interface SessionColumns {
 
 type Registered = Partial<SessionColumns> & { metadata?: Record<string, unknown> };
 
-/** What an agent says of itself, on its way into its row. */
+/** An agent's registration on its way into its row. */
 export type SealedAgent<Request> = { request: Request; inputs: SecretsInput<ColumnOfAgent>[] };
 
 interface Place {
@@ -23,16 +23,17 @@ interface Place {
   agentId: string;
 }
 
-/** The secrets of agents: sealed when they register, opened for their sessions. */
+/** The secrets of agents: sealed at registration, opened for their sessions. */
 @Injectable()
 export class AgentSecrets {
   constructor(private readonly secrets: TaskSecrets) {}
 
   /**
-   * What is registered, as everybody may see it: nothing reads the secrets of most of it ever again, so only the
-   * command and `secrets` have originals. A "[redacted]" that the client was shown keeps what it hid.
+   * The public form of a registration. Only the command and `secrets` have originals, because
+   * nothing reads the other secrets again. A "[redacted]" that the client was shown keeps the value
+   * that it hid.
    *
-   * @param known the agent as it is shown, if it is there
+   * @param known the agent as it is shown, if it exists
    * @throws DroverError `secrets_unreadable`
    */
   async seal<Request extends Registered>(
@@ -43,7 +44,7 @@ export class AgentSecrets {
   ): Promise<SealedAgent<Request>> {
     const current = known && (await this.opened(runner, place, known));
     const { command, secrets, metadata } = restored(request, current, known);
-    // A value that was secret before is not shown because its name has gone.
+    // A value that was secret before stays hidden, even if its name is gone.
     const values = SecretValues.in({ command, secrets, metadata }, { ...current });
     const at = { workspace_id: place.workspaceId, agent_id: place.agentId };
     const given = { ...(command && { command }), ...(secrets && { secrets }) };
@@ -53,7 +54,7 @@ export class AgentSecrets {
     return { request: shown, inputs: sealed.inputs };
   }
 
-  /** Behind the statement that writes the agent's row, in its transaction. */
+  /** Runs after the statement that writes the agent's row, in its transaction. */
   async write(
     runner: SqlRunner,
     { workspaceId }: Place,

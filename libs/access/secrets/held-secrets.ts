@@ -16,7 +16,7 @@ import { type TaskDocuments, taskDocuments } from './store/task-secrets.sql.js';
 import { TaskSecrets } from './task-secrets.js';
 import { ValuesAtHand } from './values-at-hand.js';
 
-/** A task as people see it, or the columns of it that are to be opened. */
+/** A task as people see it, or its columns to open. */
 export type TaskRow = { id: string } & { [Column in SecretColumn]?: unknown };
 
 const FIELDS = {
@@ -53,8 +53,8 @@ export class HeldSecrets {
   ) {}
 
   /**
-   * The rows with their secrets opened. A task whose secrets don't open fails here, with the reason
-   * `secrets_unreadable`, and is left out; the others are not hurt by it.
+   * The rows with their secrets opened. A task whose secrets cannot be opened fails here with
+   * `secrets_unreadable` and is left out. The others are not affected.
    */
   async openForRuns<Row extends TaskRow & { run_id: string }>(
     holder: Holder,
@@ -72,7 +72,10 @@ export class HeldSecrets {
     return opened;
   }
 
-  /** What its session gets of the run's agent. A task fails for it as for its own; then undefined. */
+  /**
+   * The secrets of the run's agent for its session. If they cannot be opened, the task fails as for
+   * its own secrets, and the result is undefined.
+   */
   async openForSession(
     holder: Holder,
     row: { id: string; run_id: string },
@@ -147,7 +150,7 @@ export class HeldSecrets {
       reason: 'secrets_unreadable',
       message: sentence(unreadable),
       actor: SYSTEM,
-      // Neither the key nor the value comes back by itself.
+      // Neither the key nor the value returns by itself.
       retryable: false,
     } as const;
     await this.database.tenant(workspaceId).transaction(async (tx) => {
@@ -158,7 +161,7 @@ export class HeldSecrets {
   }
 }
 
-/** What is stored of those rows that may hold secrets: each secret shows in its column. */
+/** The stored columns of rows that can contain secrets. Each secret is visible in its column. */
 async function readDocuments(
   runner: SqlRunner,
   workspaceId: string,

@@ -13,9 +13,9 @@ import {
   retireDataKeys,
 } from './store/data-keys.sql.js';
 
-/** How long a retired key may still be taken for the current one. */
+/** Time for which a retired key can still be taken for the current one, in milliseconds. */
 const FRESH_MS = 30_000;
-/** Much longer than that: nobody seals with the key any more. */
+/** Much longer, so that nobody seals with the key any more. */
 const REMOVED_AFTER_SECONDS = 600;
 
 const KEY_GONE = new Set([
@@ -26,23 +26,23 @@ const KEY_GONE = new Set([
 ]);
 
 interface Ring {
-  /** Whatever opens values, by id. */
+  /** All keys that open values, by id. */
   byId: ReadonlyMap<string, DataKey>;
-  /** The newest that is not retired. */
+  /** The newest key that is not retired. */
   current?: { key: DataKey; masterKeyId: string; aged: boolean };
   readAt: number;
 }
 
 /**
- * The data keys, unwrapped, in memory. Read when they are first needed, and again every 30 s, so that
- * the rotation by one server becomes known to all.
+ * The data keys, unwrapped, in memory. They are read on first use and again every 30 s, so that all
+ * servers learn of a rotation.
  */
 @Injectable()
 export class KeyRing {
   private readonly masters: readonly [MasterKey, ...MasterKey[]];
   private ring: Ring | undefined;
   private reading: Promise<Ring> | undefined;
-  /** The current key when this process first looked. */
+  /** The current key at this process's first look. */
   private first: string | undefined;
 
   constructor(
@@ -54,21 +54,23 @@ export class KeyRing {
     this.masters = [current, ...earlier];
   }
 
-  /** The key that seals. Makes one if there is none. */
+  /** The key that seals. Creates one if there is none. */
   async current(): Promise<DataKey> {
     const { current } = await this.fresh();
     return current?.key ?? this.replace(undefined);
   }
 
-  /** @returns undefined when there is none with this id, or no master key of ours opens it */
+  /**
+   * @returns undefined if no key has this id, or no master key opens it
+   */
   async find(id: string): Promise<DataKey | undefined> {
     return this.ring?.byId.get(id) ?? (await this.read()).byId.get(id);
   }
 
   /**
-   * Whether the current key should be replaced: it is too old, or another master key has become the
-   * current one. A key that was made while this process ran is left alone: it is by a server that was
-   * started with another order of master keys, and the two would replace each other's for ever.
+   * Whether the current key should be replaced, because it is too old or another master key became
+   * current. A key that was created while this process ran is left alone: a server with another
+   * order of master keys created it, and the two would replace each other's keys for ever.
    */
   async isDue(): Promise<boolean> {
     const { current } = await this.read();
@@ -77,13 +79,15 @@ export class KeyRing {
     return current.aged || other;
   }
 
-  /** Makes a new key and retires the others, unless somebody else has just done so. */
+  /** Creates a new key and retires the others, unless another process has just done so. */
   async rotate(): Promise<DataKey> {
     const { current } = await this.read();
     return this.replace(current?.key.id);
   }
 
-  /** @returns how many keys, retired a while ago and used no more, were removed */
+  /**
+   * @returns the number of removed keys, which were retired a while ago and are unused
+   */
   async removeUnused(): Promise<number> {
     try {
       const removed = await this.database.service.rows(removeUnusedDataKeys, [
@@ -91,13 +95,13 @@ export class KeyRing {
       ]);
       return removed.length;
     } catch (error) {
-      // Somebody has just sealed with it: another time.
+      // Somebody has just sealed with it, so it is removed another time.
       if (violatedConstraint(error) === undefined) throw error;
       return 0;
     }
   }
 
-  /** Ids of master keys that keys in use need, and that this process has not. */
+  /** Ids of master keys that keys in use need and this process lacks. */
   async missingMasterKeys(): Promise<string[]> {
     const { lostMasterKeys } = this.config.encryption;
     const rows = await this.rows(this.database.service);
@@ -107,8 +111,8 @@ export class KeyRing {
   }
 
   /**
-   * The error to report when a write with originals fails: that its key is gone (this process
-   * slept through a rotation) is no reason to give up.
+   * The error to report when a write with originals fails. If only its key is gone, because this
+   * process slept through a rotation, the write can be retried.
    */
   explain(error: unknown): unknown {
     if (!KEY_GONE.has(violatedConstraint(error) ?? '')) return error;
@@ -145,7 +149,9 @@ export class KeyRing {
     return this.ring;
   }
 
-  /** @param known the key to be replaced; if another one has come meanwhile, that is it */
+  /**
+   * @param known the key to replace; if another key has come meanwhile, that key is returned
+   */
   private async replace(known: string | undefined): Promise<DataKey> {
     await this.database.service.transaction(async (tx) => {
       await tx.rows(lockDataKeys);
@@ -153,7 +159,8 @@ export class KeyRing {
       if (ours[0]?.id !== known) return;
       const { stored } = makeDataKey(newId(), this.masters[0]);
       await tx.rows(insertDataKey, [stored.id, stored.masterKeyId, stored.wrapped]);
-      // Those that we can't open are another installation's doing, or a mistake's: not ours to retire.
+      // Keys that this process cannot open belong to another installation or to a mistake, so it
+      // does not retire them.
       await tx.rows(retireDataKeys, [ours.map((row) => row.id)]);
     });
     const { current } = await this.readNow();

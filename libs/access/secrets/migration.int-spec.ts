@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(earlier, { recursive: true, force: true });
 });
 
-/** The same database for somebody whom row-level security does not bind. */
+/** The same database under a role that row-level security does not bind. */
 function asAdmin(url: string): string {
   const admin = new URL(cluster.admin.options.connectionString as string);
   admin.pathname = new URL(url).pathname;
@@ -47,7 +47,9 @@ const key = { id: newId(), key: createSecretKey(randomBytes(32)) };
 
 type Documents = Partial<Record<Original['column_name'], unknown>>;
 
-/** @param documents from the id of the task, to which what is sealed in them is bound */
+/**
+ * @param documents from the id of the task, to which sealed values are bound
+ */
 async function anOldTask(
   workspace: string,
   documents: (id: string) => Documents,
@@ -70,7 +72,7 @@ async function anOldTask(
   return id;
 }
 
-it('takes the sealed values out of the columns, which go on showing what they showed', async () => {
+it('the migration moves sealed values out of the columns, which show the same as before', async () => {
   await migrate({ ownerUrl, migrationsDir: earlier });
   const workspace = await aWorkspace(owner);
   await owner.query(

@@ -18,7 +18,7 @@ const HIDDEN = '[redacted]';
 let server: TestApp;
 let workspace: TestWorkspace;
 let agent: TestAgent;
-/** Of no form that would be recognised: only `secrets` says that it is one. */
+/** Has no recognisable form: only `secrets` marks it as a secret. */
 let secret: string;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ async function claim(): Promise<Claim['tasks']> {
 
 const patch = (id: string, body: Json) => workspace.api.patch<Json>(`/agent-tasks/${id}`, body);
 
-it('the run gets them, and nobody else, wherever they stand in the request', async () => {
+it('only the run gets named secrets, wherever they appear in the request', async () => {
   const key = { 'idempotency-key': newId() };
   const values = {
     title: `Log in with ${secret}`,
@@ -90,7 +90,7 @@ it('the run gets them, and nobody else, wherever they stand in the request', asy
   expect(await tablesWith(server, 'swordfish-1')).toEqual([]);
 });
 
-it('an update replaces them, and what was hidden stays what it was', async () => {
+it('an update replaces named secrets, and hidden ones keep their value', async () => {
   const task = await create({ secrets: { A: secret, B: 'swordfish-2' }, description: 'a text' });
   const changed = await patch(task.id, {
     secrets: { A: HIDDEN, C: 'swordfish-3' },
@@ -124,14 +124,14 @@ it.each<[string, unknown]>([
   ['null', null],
   ['too many', Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`A${i}`, 'x']))],
   ['too much', { A: 'x'.repeat(32_769) }],
-])('are refused with %s, of tasks and agents', async (_, secrets) => {
+])('named secrets are refused with %s, for tasks and agents', async (_, secrets) => {
   const refusal = { status: 400, body: { code: 'validation_failed' } };
   expect(await workspace.api.post('/agent-tasks', { ...TASK, secrets })).toMatchObject(refusal);
   const body = { name: 'A', secrets };
   expect(await workspace.api.put(`/agents/${newId()}`, body)).toMatchObject(refusal);
 });
 
-it('cannot stand where agents are found by', async () => {
+it('named secrets cannot appear in fields that identify an agent', async () => {
   const body = { ...TASK, taskType: 'swordfish', requiredCapabilities: ['swordfish'] };
   const refused = await workspace.api.post('/agent-tasks/batch', {
     tasks: [{ ...body, secrets: { A: 'swordfish' } }],
@@ -140,7 +140,7 @@ it('cannot stand where agents are found by', async () => {
   expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed', errors } });
 });
 
-it('users’ reasons, titles and names show no credentials', async () => {
+it("users' reasons, titles and names show no credentials", async () => {
   const reason = 'wrong: password=swordfish-4';
   const { id } = await create({ title: 'Auth: fix', description: 'With DB_PASS=swordfish-4' });
   for (const command of ['pause', 'resume', 'cancel']) {

@@ -7,21 +7,21 @@ import { redactSecrets } from './domain/secret-walk.js';
 import { KeyRing } from './key-ring.js';
 import { RESEALED } from './store/reseal.sql.js';
 
-/** Tasks or agents in one transaction. */
+/** Maximum number of tasks or agents in one transaction. */
 const BATCH = 100;
 
 export interface Resealed {
-  /** Tasks and agents with originals that are under the current key now. */
+  /** Tasks and agents whose originals are now under the current key. */
   resealed: number;
-  /** Tasks with an original that does not open; it stays as it is. */
+  /** Tasks with an original that cannot be opened. It stays unchanged. */
   unreadable: number;
-  /** Whether anything was left before; nothing done then means that others hold what is left. */
+  /** Whether anything was left before. If nothing was resealed, other processes hold the rest. */
   more: boolean;
 }
 
 /**
- * Brings everything that is sealed under the current key, a batch at a time, while the servers run.
- * Any number may do it at once: each takes the originals that nobody else holds.
+ * Brings all sealed values under the current key, in batches, while servers run. Any number of
+ * processes can do it at once: each takes originals that nobody else holds.
  */
 @Injectable()
 export class Resealing {
@@ -31,7 +31,7 @@ export class Resealing {
     private readonly logger: Logger,
   ) {}
 
-  /** A new key if it is time for one, a batch, and the keys that nobody needs any more removed. */
+  /** Creates a new key if it is time, reseals one batch, and removes unused keys. */
   async round(): Promise<Resealed> {
     if (await this.ring.isDue()) await this.rotate();
     const batch = await this.batch(BATCH);
@@ -39,13 +39,15 @@ export class Resealing {
     return batch;
   }
 
-  /** Makes a new data key the current one. The batches reseal the secrets of the others. */
+  /** Makes a new data key the current one. The batches then reseal the secrets of the others. */
   async rotate(): Promise<void> {
     const key = await this.ring.rotate();
     this.logger.info('secrets are sealed with a new key', { dataKeyId: key.id });
   }
 
-  /** @param limit tasks or agents at most */
+  /**
+   * @param limit maximum number of tasks or agents
+   */
   async batch(limit: number): Promise<Resealed> {
     const key = await this.ring.current();
     for (const kind of RESEALED) {

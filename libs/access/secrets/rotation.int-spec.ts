@@ -34,7 +34,7 @@ type MasterKeys = Config['encryption']['masterKeys'];
 
 const masterKey = (id: string) => ({ id, key: createSecretKey(randomBytes(32)) });
 
-/** A server of its own, as far as keys go. */
+/** A server of its own with regard to keys. */
 function rotor(masterKeys: MasterKeys = config.encryption.masterKeys) {
   const { database } = server.db;
   const encryption = { ...config.encryption, masterKeys };
@@ -47,7 +47,7 @@ async function create(title: string): Promise<Task> {
   const wanted = { title, taskType: 'test', inputContext: { token: `${SECRET} ${title}` } };
   const post = () => workspace.api.post<Task>('/agent-tasks', wanted);
   const first = await post();
-  // The server may still remember a key that the test before has taken away.
+  // The server may still cache a key that the previous test removed.
   const { status, body } = first.status === 503 ? await post() : first;
   expect(status).toBe(201);
   return body;
@@ -78,7 +78,7 @@ const newest = async (): Promise<string> =>
     ?.id ?? '';
 
 describe('the rotation of the data key', () => {
-  it('leaves nothing under the old one, and everything readable at every moment', async () => {
+  it('a rotation leaves nothing under the old key, and everything stays readable', async () => {
     const titles = Array.from({ length: 7 }, (_, index) => `task ${index}`);
     for (const title of titles) await create(title);
     const old = await newest();
@@ -88,7 +88,7 @@ describe('the rotation of the data key', () => {
     expect(fresh).not.toBe(old);
     expect(await resealing.batch(3)).toEqual({ resealed: 3, unreadable: 0, more: true });
     expect(await keysInTasks()).toEqual([old, fresh].sort());
-    // Half of them are under the one, half under the other; the server has known the new one of neither.
+    // Half of them are under each key, and the server knows the new key of neither.
     const readable = Object.fromEntries(titles.map((t) => [t, { token: `${SECRET} ${t}` }]));
     expect(await claimed()).toEqual(readable);
     while ((await resealing.batch(3)).more);
@@ -96,7 +96,7 @@ describe('the rotation of the data key', () => {
     expect(await rows('SELECT DISTINCT key_id FROM task_secrets')).toEqual([{ key_id: fresh }]);
   });
 
-  it('removes the old key once it is long retired, and not before', async () => {
+  it('a rotation removes the old key only long after its retirement', async () => {
     await create('a task');
     const old = await newest();
     const { resealing, ring } = rotor();
@@ -111,7 +111,7 @@ describe('the rotation of the data key', () => {
     expect(await rows('SELECT FROM data_keys')).toHaveLength(2);
   });
 
-  it('is found again by a server that slept through it, whose first write is refused', async () => {
+  it('a server that missed the rotation finds the new key after its first write is refused', async () => {
     await create('before');
     await server.db.owner.query(
       'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, data_keys',
@@ -126,25 +126,28 @@ describe('the rotation of the data key', () => {
     ['complete', { outputResult: { token: SECRET } }],
     ['fail', { error: { message: 'x' }, checkpointData: { token: SECRET } }],
     ['checkpoint', { checkpointData: { token: SECRET } }],
-  ])('is found again also by the report %s of a run', async (report, body) => {
-    await create('a task');
-    const agent = await workspace.newAgent({ maxConcurrentTasks: 50 });
-    const { body: answer } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
-      `/agents/${agent.id}/claim`,
-      { maxTasks: 1 },
-    );
-    await server.db.owner.query(
-      'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, data_keys',
-    );
-    const path = `/runs/${answer.tasks[0]?.run.id}/${report}`;
-    const say = (): Promise<{ status: number; body: { code?: string } }> =>
-      report === 'checkpoint' ? agent.api.put(path, body) : agent.api.post(path, body);
-    const refused = await say();
-    expect([refused.status, refused.body.code]).toEqual([503, 'conflict_retry']);
-    expect((await say()).status).toBe(200);
-  });
+  ])(
+    'a server that missed the rotation recovers in the report %s of a run',
+    async (report, body) => {
+      await create('a task');
+      const agent = await workspace.newAgent({ maxConcurrentTasks: 50 });
+      const { body: answer } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+        `/agents/${agent.id}/claim`,
+        { maxTasks: 1 },
+      );
+      await server.db.owner.query(
+        'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, data_keys',
+      );
+      const path = `/runs/${answer.tasks[0]?.run.id}/${report}`;
+      const say = (): Promise<{ status: number; body: { code?: string } }> =>
+        report === 'checkpoint' ? agent.api.put(path, body) : agent.api.post(path, body);
+      const refused = await say();
+      expect([refused.status, refused.body.code]).toEqual([503, 'conflict_retry']);
+      expect((await say()).status).toBe(200);
+    },
+  );
 
-  it('sets aside what does not open, and goes on with the rest', async () => {
+  it('a rotation sets aside values that cannot be opened, and continues', async () => {
     const broken = await create('broken');
     await create('whole');
     const old = await newest();
@@ -164,7 +167,7 @@ describe('the rotation of the data key', () => {
     expect(await rows('SELECT FROM data_keys WHERE id = $1', [old])).toHaveLength(1);
   });
 
-  it('leaves what somebody else writes alone, and waits for nobody who works on a task', async () => {
+  it('a rotation leaves concurrent writes alone and waits for nobody who works on a task', async () => {
     const task = await create('a task');
     const { resealing } = rotor();
     await resealing.rotate();
@@ -180,7 +183,7 @@ describe('the rotation of the data key', () => {
     client.release();
   });
 
-  it('seals what stood there before there was any sealing', async () => {
+  it('a rotation seals values from before sealing existed', async () => {
     const [task, harmless] = [await create('old'), await create('harmless')];
     await server.db.owner.query(
       `INSERT INTO data_keys (id, retired_at) VALUES ($1, now()) ON CONFLICT DO NOTHING`,
@@ -217,7 +220,7 @@ describe('the rotation of the data key', () => {
 });
 
 describe('the master key', () => {
-  it('can be changed: the earlier one opens what it wrapped, until all is under the new one', async () => {
+  it('an earlier master key opens its values until all are under the new one', async () => {
     await create('a task');
     const old = config.encryption.masterKeys[0] as MasterKeys[number];
     const next = masterKey('next');
@@ -230,7 +233,7 @@ describe('the master key', () => {
     expect(await rotor([old]).ring.missingMasterKeys()).toEqual(['next']);
   });
 
-  it('that is missing, or has other bytes, is named', async () => {
+  it('a missing or changed master key is named', async () => {
     await create('a task');
     const { id } = config.encryption.masterKeys[0] as MasterKeys[number];
     expect(await rotor([masterKey('another')]).ring.missingMasterKeys()).toEqual([id]);
@@ -238,7 +241,7 @@ describe('the master key', () => {
     expect(await rotor().ring.missingMasterKeys()).toEqual([]);
   });
 
-  it('has not to be the same first one everywhere: servers do not undo each other', async () => {
+  it('servers with different first master keys do not undo each other', async () => {
     const [a, b] = [masterKey('a'), masterKey('b')];
     const one = rotor([a, b]);
     await one.ring.current();
@@ -251,7 +254,7 @@ describe('the master key', () => {
     expect((await one.ring.current()).id).toBe((await other.ring.current()).id);
   });
 
-  it('makes one first key, however many ask at once', async () => {
+  it('concurrent first uses create one key', async () => {
     const keys = await Promise.all(Array.from({ length: 10 }, () => rotor().ring.current()));
     expect(new Set(keys.map(({ id }) => id)).size).toBe(1);
     expect(await rows('SELECT FROM data_keys')).toHaveLength(1);

@@ -19,7 +19,7 @@ interface Claim {
   tasks: { run: { id: string; token: string }; task: Task }[];
 }
 
-/** Not of any form that would be known in a text: only the name of its field says that it is one. */
+/** Has no recognisable form in a text: only the name of its field marks it as a secret. */
 const SECRET = 'wintergreen-4711';
 const HIDDEN = '[redacted]';
 
@@ -60,7 +60,7 @@ const stored = async (id: string): Promise<Record<string, unknown>> => {
   return rows[0] ?? {};
 };
 
-/** The sealed originals of a task, by their columns. */
+/** The sealed originals of a task by column. */
 const originals = async (id: string): Promise<Record<string, unknown>> => {
   const { rows } = await server.db.owner.query<{ column_name: string; sealed: unknown }>(
     'SELECT column_name, sealed FROM task_secrets WHERE task_id = $1',
@@ -70,7 +70,7 @@ const originals = async (id: string): Promise<Record<string, unknown>> => {
 };
 
 describe('the secrets of a task', () => {
-  it('are what they were for the run that holds it, and hidden from all others', async () => {
+  it("the run gets a task's secrets, and everybody else sees them hidden", async () => {
     const inputContext = {
       command: ['deploy', '--password', SECRET],
       env: { DB_PASSWORD: SECRET, PLAIN: 'x' },
@@ -97,7 +97,7 @@ describe('the secrets of a task', () => {
     expect(list.body.items).toMatchObject([{ inputContext: shown }]);
   });
 
-  it('are nowhere in the database, whatever happens to the task', async () => {
+  it("a task's secrets are nowhere in the database, whatever happens to the task", async () => {
     const key = { 'idempotency-key': newId() };
     const secret = `nowhere-${newId()}`;
     const inputContext = { env: { API_KEY: secret }, words: `Bearer ${secret}` };
@@ -143,11 +143,11 @@ describe('the secrets of a task', () => {
     const [last] = (await claim()).filter(({ task: one }) => one.id === held.id);
     await agent.api.post(`/runs/${last?.run.id}/release`, { reason: `token=${secret}` });
     expect(await tablesWith(server, secret)).toEqual([]);
-    // The search finds what is there.
+    // Proves that the search finds existing values.
     expect(await tablesWith(server, task.id)).toContain('idempotency_keys');
   });
 
-  it('survive that their owner writes back what was shown', async () => {
+  it('secrets survive when their owner writes the shown values back', async () => {
     const task = await create({ metadata: { token: SECRET, level: 1 } });
     const shown = (await get(task.id))['metadata'] as Record<string, unknown>;
     const changed = { metadata: { ...shown, level: 2 } };
@@ -158,7 +158,7 @@ describe('the secrets of a task', () => {
     expect(held?.task).toMatchObject({ title: 'Another', metadata: { token: SECRET, level: 2 } });
   });
 
-  it('go with what held them: what replaces it is what the next run gets', async () => {
+  it('replaced secrets are gone, and the next run gets the replacement', async () => {
     const task = await create({ metadata: { token: SECRET }, inputContext: { token: SECRET } });
     const [first] = await claim();
     const run = `/runs/${first?.run.id}`;
@@ -184,7 +184,7 @@ describe('the secrets of a task', () => {
     });
   });
 
-  it("are not replaced by a run that is its task's no more", async () => {
+  it('a run that no longer holds its task cannot replace its secrets', async () => {
     const task = await create({ inputContext: { token: SECRET } });
     const [first] = await claim();
     await agent.api.post(`/runs/${first?.run.id}/start`, {});
@@ -201,7 +201,7 @@ describe('the secrets of a task', () => {
     expect(await originals(task.id)).toEqual(before);
   });
 
-  it('cost a task without any no seal', async () => {
+  it('a task without secrets is not sealed', async () => {
     const task = await create({ inputContext: { command: ['ls', '-l'] }, metadata: { a: 1 } });
     expect(await originals(task.id)).toEqual({});
     expect(await stored(task.id)).toMatchObject({ input_context: { command: ['ls', '-l'] } });
@@ -230,7 +230,7 @@ describe('a value that does not open', () => {
       'is not there',
       (sealed: string) => sealed.replace(/1:[^:]*/, `1:${newId()}`),
     ],
-  ])('because it %s fails its task alone', async (_, word, alter) => {
+  ])('a value that %s fails only its task', async (_, word, alter) => {
     const task = await create({ inputContext: { token: SECRET }, priority: 10 });
     const { task: good } = await other();
     await put(task.id, alter(sealedToken(await originals(task.id))));
@@ -241,7 +241,7 @@ describe('a value that does not open', () => {
     expect(failed['inputContext']).toMatchObject({ token: HIDDEN });
   });
 
-  it('because it is of another task fails this one, and the claim finds what follows', async () => {
+  it('a value of another task fails this one, and the claim finds the next', async () => {
     const { task: good, token } = await other();
     const task = await create({ inputContext: { token: SECRET }, priority: 10 });
     await put(task.id, token);
@@ -249,7 +249,7 @@ describe('a value that does not open', () => {
     expect(await get(task.id)).toMatchObject({ failureReason: 'secrets_unreadable' });
   });
 
-  it('is a clear refusal for the holder who reads it, and shown redacted to people', async () => {
+  it('a value that cannot be opened is a clear refusal for its holder, and redacted for people', async () => {
     const task = await create({ inputContext: { token: SECRET } });
     await claim();
     await put(task.id, 'drover-sealed:1:x:AAAA:');
@@ -258,7 +258,7 @@ describe('a value that does not open', () => {
     expect(await get(task.id)).toMatchObject({ status: 'ASSIGNED' });
   });
 
-  it('cannot be put in by a client: what looks sealed is sealed itself', async () => {
+  it('a client cannot insert a sealed value, because it is sealed itself', async () => {
     const { token } = await other();
     const inputContext = { text: token, list: [token] };
     const task = await create({ inputContext, priority: 10 });

@@ -18,7 +18,7 @@ const PROVIDERS = [
   ValuesAtHand,
 ];
 
-/** Keys, and the values that only they open. */
+/** Keys, and the values that they open. */
 @Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class SecretsModule {}

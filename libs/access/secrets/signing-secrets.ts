@@ -12,7 +12,7 @@ import { newSigningSecret } from './domain/signing-secret.js';
 import { KeyRing } from './key-ring.js';
 import { INBOUND_HOOK_SECRETS, WEBHOOK_SECRETS } from './store/signing-secrets.sql.js';
 
-/** Seconds for which the secret before stays valid beside a new one. */
+/** Seconds for which the previous secret stays valid. */
 const ROTATION_SECONDS = 86_400;
 
 /** A webhook or an inbound hook. */
@@ -26,7 +26,7 @@ type ColumnOf = (
   column: SigningColumn,
 ) => ColumnOfWebhook | ColumnOfInboundHook;
 
-/** Signing secrets: of each owner one, and the one before while it is still valid. */
+/** Signing secrets: one for each owner, and the previous one while it is valid. */
 abstract class SigningSecrets {
   constructor(
     private readonly ring: KeyRing,
@@ -34,20 +34,22 @@ abstract class SigningSecrets {
     private readonly columnOf: ColumnOf,
   ) {}
 
-  /** Behind the statement that makes the owner, in its transaction. @returns the new secret */
+  /**
+   * Runs after the statement that creates the owner, in its transaction. @returns the new secret
+   */
   async create(runner: SqlRunner, place: SignerPlace): Promise<string> {
     const secret = newSigningSecret();
     await this.write(runner, place, secret);
     return secret;
   }
 
-  /** Replaces the secret by one that was given; the one before is gone. */
+  /** Replaces the secret by a given one. The previous one is removed. */
   async write(runner: SqlRunner, place: SignerPlace, secret: string): Promise<void> {
     await this.writeColumn(runner, { ...place, column: 'secret' }, secret, null);
   }
 
   /**
-   * Replaces the secret; the one before stays valid beside it for 24 hours. One that does not open any more is gone.
+   * Replaces the secret. The previous one stays valid for 24 hours, unless it cannot be opened.
    *
    * @returns the new secret
    */
@@ -64,7 +66,9 @@ abstract class SigningSecrets {
     return this.create(runner, place);
   }
 
-  /** The valid secrets of each, the current one first; without those that do not open. */
+  /**
+   * The valid secrets of each owner, the current one first, without those that cannot be opened.
+   */
   async valid(runner: SqlRunner, places: readonly SignerPlace[]): Promise<Map<string, string[]>> {
     const params = [places.map((each) => each.workspaceId), places.map((each) => each.id)];
     const opened = new Map<string, string[]>();
@@ -79,7 +83,9 @@ abstract class SigningSecrets {
     return opened;
   }
 
-  /** @throws DroverError `conflict_retry` when the key has gone meanwhile; see `KeyRing.explain` */
+  /**
+   * @throws DroverError `conflict_retry` if the key is gone; see `KeyRing.explain`
+   */
   private async writeColumn(
     runner: SqlRunner,
     { column, ...place }: SignerPlace & { column: SigningColumn },
@@ -96,7 +102,7 @@ abstract class SigningSecrets {
   }
 }
 
-/** The secrets by which webhooks sign what they send. */
+/** The secrets with which webhooks sign their messages. */
 @Injectable()
 export class WebhookSecrets extends SigningSecrets {
   constructor(ring: KeyRing) {
@@ -108,7 +114,7 @@ export class WebhookSecrets extends SigningSecrets {
   }
 }
 
-/** The secrets by which others sign what they send to inbound hooks. */
+/** The secrets with which other systems sign events for inbound hooks. */
 @Injectable()
 export class InboundHookSecrets extends SigningSecrets {
   constructor(ring: KeyRing) {

@@ -20,9 +20,9 @@ import { originalsOfTasks, type SecretsInput, secretsOfRuns } from './store/task
 
 /** A document on its way into a column of a task. */
 export interface Sealed {
-  /** Its redacted form: the column. The document itself when it holds no secret. */
+  /** Its redacted form for the column, or the document itself if it contains no secret. */
   shown: unknown;
-  /** The original for `writeSecrets` with the column, if it holds one. */
+  /** The original for `writeSecrets`, if the document contains a secret. */
   original?: Original;
 }
 
@@ -32,10 +32,10 @@ export class TaskSecrets {
   constructor(private readonly ring: KeyRing) {}
 
   /**
-   * A document without secrets costs the search and nothing else.
+   * A document without secrets costs only the search.
    *
-   * @param columnOf where it goes; asked only when there is something to seal
-   * @param values secrets as well, wherever they stand
+   * @param columnOf its destination; called only if there is something to seal
+   * @param values further secrets, wherever they stand
    */
   async seal(
     document: unknown,
@@ -48,9 +48,9 @@ export class TaskSecrets {
   }
 
   /**
-   * Several columns of one task or agent at once.
+   * Seals several columns of one task or agent at once.
    *
-   * @returns what everybody may see of them, and for each its original, or that there is none
+   * @returns the public form of each, and its original, or that there is none
    */
   async sealColumns<Of extends Column, Documents extends { [Name in Of['column_name']]?: unknown }>(
     at: Omit<Of, 'column_name'>,
@@ -74,7 +74,7 @@ export class TaskSecrets {
     return outcome;
   }
 
-  /** The secrets of a task, as far as they open. */
+  /** The secrets of a task that can be opened. */
   async valuesOf(
     originals: readonly Original<Column>[],
   ): Promise<{ values: SecretValues; unreadable?: Unreadable }> {
@@ -92,14 +92,14 @@ export class TaskSecrets {
     return { values: SecretValues.of(secrets), unreadable };
   }
 
-  /** The secrets that a run was given, its task's and its agent's, as far as they open. */
+  /** The secrets of a run, from its task and its agent, that can be opened. */
   async valuesOfRun(runner: SqlRunner, workspaceId: string, runId: string): Promise<SecretValues> {
     const run = await firstRow(runner, secretsOfRuns, [workspaceId, [runId]]);
     const { values } = await this.valuesOf([...(run?.originals ?? []), ...(run?.of_agent ?? [])]);
     return values;
   }
 
-  /** The text without the secrets of these tasks, nor anything that looks like one. */
+  /** The text without the secrets of these tasks, and without anything that looks like a secret. */
   async hideIn(
     text: string,
     runner: SqlRunner,
@@ -113,9 +113,9 @@ export class TaskSecrets {
   }
 
   /**
-   * Does a write that may hold originals.
+   * Performs a write that can contain originals.
    *
-   * @throws DroverError `conflict_retry` when their key has gone meanwhile; see `KeyRing.explain`
+   * @throws DroverError `conflict_retry` if their key is gone; see `KeyRing.explain`
    */
   async written<T>(write: Promise<T>): Promise<T> {
     return write.catch((error: unknown) => {

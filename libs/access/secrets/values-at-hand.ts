@@ -4,15 +4,15 @@ import { agentKey, type AgentPlace } from '#lib/kernel';
 import type { SecretValues } from './domain/secret-values.js';
 import type { KnownValues } from './domain/secret-walk.js';
 
-/** Values of agents that are heard of no more are not to stay. */
+/** Values of agents that no longer report are forgotten after this time. */
 const REMEMBERED_MS = 300_000;
 const REMEMBERED_AGENTS = 10_000;
-/** Of one agent; the earliest goes first. */
+/** Maximum number of runs of one agent. The earliest is evicted. */
 const REMEMBERED_RUNS = 20;
 
 /**
- * The secret values of what agents work on, as far as this process has met them lately: by a claim, or a report.
- * A heartbeat names no run, and may not cost a query.
+ * The secret values of agents' current work that this process met recently, in a claim or report. A
+ * heartbeat names no run and must not cost a query.
  */
 @Injectable()
 export class ValuesAtHand {

@@ -39,11 +39,11 @@ describe('admits', () => {
     [{ counted: 99 }, 2, false],
     [{ counted: 50, admitted: 50 }, 1, false],
     [{ counted: 1_000, limit: 0 }, 1_000, true],
-  ])('%j and %d more: %s', (values, count, fits) => {
+  ])('%j with %d more: %s', (values, count, fits) => {
     expect(admits({ ...KNOWN, ...values }, count)).toBe(fits);
   });
 
-  it('never lets one server pass the limit by itself', () => {
+  it('one server alone never exceeds the limit', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 500 }),
@@ -73,12 +73,12 @@ describe('retryAfterSeconds', () => {
     [{ counted: 100, drainPerSecond: 1_000 }, 1, 1],
     [{ counted: 100, drainPerSecond: 0.001 }, 1, 300],
     [{ counted: 100, drainPerSecond: 0 }, 1, 300],
-  ])('%j, %d wanted: %d s', (values, count, seconds) => {
+  ])('%j with %d wanted: %d s', (values, count, seconds) => {
     expect(retryAfterSeconds({ ...KNOWN, ...values }, count)).toBe(seconds);
   });
 });
 
-it('knows how fast a queue drains from two counts', () => {
+it('two counts give the rate at which a queue drains', () => {
   const before = { ...KNOWN, counted: 80, admitted: 40 };
   expect(drainBetween(before, { counted: 70, countedAt: 2_000 })).toBe(25);
   expect(drainBetween(before, { counted: 500, countedAt: 2_000 })).toBe(0);

@@ -13,15 +13,17 @@ export interface LimitsRequest {
 
 export interface LimitsView extends LimitsRequest {
   workspaceId: string;
-  /** What holds; 0: no limit. */
+  /** The limit that applies. 0 means no limit. */
   effectiveMaxQueueDepth: number;
-  /** Of all workspaces together; 0: no limit. */
+  /** For all workspaces together. 0 means no limit. */
   installationSpawnsPerMinute: number;
-  /** 0 until somebody has set a limit. */
+  /** 0 until somebody sets a limit. */
   version: number;
 }
 
-/** What a workspace may queue and spawn. Members see it, operators of the installation set it. */
+/**
+ * Limits on queued tasks and spawned sessions of a workspace. Members see them, operators set them.
+ */
 @Injectable()
 export class Limits {
   constructor(
@@ -38,10 +40,10 @@ export class Limits {
   }
 
   /**
-   * Other servers go by the new depth within five seconds, near the old limit within one, and where there
-   * was no limit within half a minute.
+   * Other servers apply the new depth within five seconds, near the old limit within one, and
+   * within half a minute if there was no limit.
    *
-   * @param version the version that the client has read, when it insists on it
+   * @param version the version that the client has read, if it requires that version
    * @throws DroverError `workspace_not_found`, `version_mismatch`
    */
   async set(workspaceId: string, request: LimitsRequest, version?: number): Promise<LimitsView> {
@@ -50,7 +52,7 @@ export class Limits {
     const row = await firstRow(service, writeLimits, params);
     if (row) {
       this.depths.forget(workspaceId);
-      // What a rate has held back may be allowed now.
+      // Tasks that a rate held back may be allowed now.
       this.wakeUps.coordinator();
       return this.view(row);
     }

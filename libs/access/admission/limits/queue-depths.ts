@@ -16,16 +16,16 @@ import { queueDepth } from '../store/queue-depth.sql.js';
 const REMEMBERED_WORKSPACES = 10_000;
 
 /**
- * Keeps workspaces to the depth of their queues. Decided in memory, from a count that is at most a
- * second old near the limit, so that creating a task costs no count; see `isOutdated` for how far the
- * limit can be overshot by several servers. One alone never overshoots it: tasks that are let in and not
- * committed when the queue is counted are in no count, and are added to it.
+ * Enforces the depth of workspaces' queues. It decides in memory from a count that is at most a
+ * second old near the limit, so creating a task costs no count. `isOutdated` says by how much
+ * several servers can exceed the limit. One server alone never exceeds it: tasks that are admitted
+ * and not yet committed are added to the count.
  */
 @Injectable()
 export class QueueDepths {
   private readonly known = new LRUCache<string, KnownDepth>({ max: REMEMBERED_WORKSPACES });
   private readonly counting = new Map<string, Promise<KnownDepth>>();
-  /** Tasks that were let in and are being written. */
+  /** Tasks that were admitted and are being written. */
   private readonly underWay = new Map<string, number>();
 
   constructor(
@@ -34,11 +34,11 @@ export class QueueDepths {
   ) {}
 
   /**
-   * Lets `count` tasks in, which `write` then creates, or refuses them all. Who is let in and then fails
-   * for another reason has taken its place until the next count.
+   * Admits `count` tasks, which `write` then creates, or refuses all. Tasks that were admitted and
+   * then fail for another reason keep their place until the next count.
    *
-   * @throws DroverError `queue_full` with the depth, the limit, and when to come again; `exceeds_queue` with
-   *   the limit, when waiting is no use
+   * @throws DroverError `queue_full` with the depth, the limit and Retry-After; `exceeds_queue`
+   *   with the limit if waiting cannot help
    */
   async within<T>(workspaceId: string, count: number, write: () => Promise<T>): Promise<T> {
     const known = this.known.get(workspaceId);
@@ -52,12 +52,12 @@ export class QueueDepths {
     }
   }
 
-  /** The limit has changed. */
+  /** Discards the count after a change of the limit. */
   forget(workspaceId: string): void {
     this.known.delete(workspaceId);
   }
 
-  /** Those who ask at the same time share one count. */
+  /** Concurrent callers share one count. */
   private count(workspaceId: string): Promise<KnownDepth> {
     const underWay = this.counting.get(workspaceId);
     if (underWay) return underWay;
@@ -74,7 +74,7 @@ export class QueueDepths {
 
   private async read(workspaceId: string): Promise<KnownDepth> {
     const start = performance.now();
-    // Those that commit before the count begins are counted twice, until the next count.
+    // Tasks that commit before the count starts are counted twice until the next count.
     const admitted = this.underWay.get(workspaceId) ?? 0;
     const params = [workspaceId, this.config.admission.maxQueueDepth];
     const row = await firstRow(this.database.tenant(workspaceId), queueDepth, params);

@@ -5,13 +5,13 @@ import { fillAllowances, spendAllowances } from '../store/spawn-rates.sql.js';
 import { type UsedUpRate, usedUpRates } from '../store/used-up-rates.sql.js';
 
 export interface SpawnAllowances {
-  /** Of all workspaces together; Infinity without a limit. */
+  /** For all workspaces together. Infinity without a limit. */
   total: number;
-  /** A workspace that is not named has no limit of its own. */
+  /** Workspaces that are missing have no limit of their own. */
   ofWorkspace: ReadonlyMap<string, number>;
 }
 
-/** Token buckets: how many sessions may be spawned now. A minute's worth may come at once. */
+/** Token buckets for spawned sessions. The allowance of a minute can be used at once. */
 @Injectable()
 export class SpawnRates {
   constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'admission'>) {}
@@ -30,7 +30,7 @@ export class SpawnRates {
     };
   }
 
-  /** The rates that allow a workspace no spawn now. @param service as the service role */
+  /** The rates that allow a workspace no spawn now. @param service the service role */
   usedUp(service: SqlRunner, workspaceId: string): Promise<UsedUpRate[]> {
     return service.rows(usedUpRates, [workspaceId, this.config.admission.spawnsPerMinute]);
   }
@@ -42,5 +42,5 @@ export class SpawnRates {
   }
 }
 
-/** A bucket that fills a fraction at a time may miss its whole token by a rounding error. */
+/** A bucket that fills in fractions can miss its whole token by a rounding error. */
 const whole = (tokens: number) => Math.floor(tokens + 1e-6);

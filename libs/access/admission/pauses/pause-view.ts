@@ -1,24 +1,24 @@
 import type { PauseRow } from '../store/pauses.sql.js';
 
-/** A pause, as the API has it. Times are RFC 3339. */
+/** A pause in the API. Times are RFC 3339. */
 export interface PauseView {
   id: string;
   scope: PauseRow['scope'];
   taskType: string | null;
   reason: string;
-  /** user:<id>, or api_key:<id>. */
+  /** user:<id> or api_key:<id>. */
   pausedBy: string;
   createdAt: string;
-  /** When it ends by itself. */
+  /** The time at which it ends by itself. */
   until: string | null;
   endedAt: string | null;
-  /** null in one that has ended: its time was over. */
+  /** Null if it ended by its time. */
   endedBy: string | null;
 }
 
-/** A pause that has been ended, and what holds nevertheless. */
+/** An ended pause with the pauses that still apply. */
 export interface EndedPauseView extends PauseView {
-  /** The other pauses that still hold tasks which it covered; each has to be ended. */
+  /** Other pauses that still hold tasks of this one. Each must be ended separately. */
   remaining: string[];
 }
 
@@ -36,7 +36,7 @@ export function toPauseView(row: PauseRow): PauseView {
   };
 }
 
-/** As those who pause single tasks are written. */
+/** The same form as the authors of paused tasks. */
 function authorOf(userId: string, apiKeyId: string | null): string {
   return apiKeyId === null ? `user:${userId}` : `api_key:${apiKeyId}`;
 }

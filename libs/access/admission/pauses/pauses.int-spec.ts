@@ -47,7 +47,7 @@ async function end(id: string, api = workspace.api): Promise<Pause & { remaining
 
 const ofType = (taskType: string) => pause({ scope: 'task_type', taskType });
 
-it('names the API key with which tasks were paused, and with which they go on', async () => {
+it('a pause and its end name the API key', async () => {
   const key = await anApiKey();
   await workspace.newAgent();
   const paused = await pause({ scope: 'workspace' }, key.api);
@@ -68,7 +68,7 @@ it('names the API key with which tasks were paused, and with which they go on', 
   });
 });
 
-it('tells who ends one which others still hold what it covered', async () => {
+it('the end of a pause names the pauses that still hold its tasks', async () => {
   const tests = await ofType('test');
   const again = await ofType('test');
   const builds = await ofType('build');

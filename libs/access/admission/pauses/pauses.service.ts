@@ -25,10 +25,10 @@ export interface PauseRequest {
 
 const NOT_IN_THE_FUTURE = { field: 'until', message: 'must be in the future' };
 
-/** As many waiting agents are asked; they ask each other while there is something. */
+/** Number of waiting agents that are woken. They wake each other while tasks remain. */
 const WOKEN = 100;
 
-/** Switches that keep tasks from being handed out, and say who turned them and why. */
+/** Pauses that stop the hand-out of tasks, with author and reason. */
 @Injectable()
 export class Pauses {
   constructor(
@@ -38,10 +38,11 @@ export class Pauses {
   ) {}
 
   /**
-   * From the answer on no task that the pause covers is handed out; claims that are under way may still
-   * give some.
+   * After the answer no task under the pause is handed out. Claims in progress can still return
+   * some.
    *
-   * @throws DroverError `validation_failed`, `forbidden` (everything, by somebody who is no operator)
+   * @throws DroverError `validation_failed`, `forbidden` (a pause of everything by somebody who is
+   *   no operator)
    */
   async pause(caller: Caller, request: PauseRequest): Promise<PauseView> {
     refuseNonsense(request);
@@ -59,7 +60,7 @@ export class Pauses {
     return this.made(await firstRow(this.database.tenant(workspaceId), insertPause, params));
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async list(
     { workspaceId }: Caller,
     { ended, after, limit }: { ended: boolean; after: string | null; limit: number },
@@ -70,9 +71,10 @@ export class Pauses {
   }
 
   /**
-   * Lets it go on, as far as no other pause holds; ending it again is answered with what it is.
+   * Ends the pause. Tasks continue unless another pause applies. Ending it again returns it
+   * unchanged.
    *
-   * @throws DroverError `pause_not_found`, `forbidden` (one of the operators’)
+   * @throws DroverError `pause_not_found`, `forbidden` (an operator's pause)
    */
   async end(caller: Caller, id: string): Promise<EndedPauseView> {
     const { workspaceId } = caller;
@@ -101,7 +103,7 @@ export class Pauses {
     return ended ?? known;
   }
 
-  /** Everything goes on: wakes the claims of all workspaces where something waits. */
+  /** Wakes the claims of all workspaces with waiting tasks. */
   async wakeEverybody(): Promise<void> {
     for (const row of await this.database.service.rows(waitingWorkspaces)) {
       this.wakeUps.claims(row.workspace_id, WOKEN);
@@ -111,7 +113,7 @@ export class Pauses {
 
   private made(row: PauseRow | undefined): PauseView {
     if (!row) throw new DroverError('validation_failed', { errors: [NOT_IN_THE_FUTURE] });
-    // The coordinator clears the way of what the pause does not cover.
+    // The coordinator moves paused tasks out of the way of others.
     this.wakeUps.coordinator();
     return toPauseView(row);
   }
@@ -124,7 +126,7 @@ export class Pauses {
   }
 }
 
-/** The user, and the API key of theirs that was used. */
+/** The user, and the API key of the user that was used. */
 function authorOf(caller: Caller): { userId: string; apiKeyId: string | null } {
   if (caller.kind === 'user') return { userId: caller.userId, apiKeyId: null };
   if (caller.kind === 'api_key') return { userId: caller.userId, apiKeyId: caller.apiKeyId };

@@ -1,6 +1,6 @@
 /**
- * The pauses that hold in a workspace, for statements that hand out tasks. The tables have a handful of
- * rows.
+ * The pauses that apply to a workspace, for statements that hand out tasks. The tables have a
+ * handful of rows.
  *
  * @param workspace an SQL expression
  */
@@ -11,17 +11,17 @@ export function isPaused(workspace: string): string {
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))`;
 }
 
-/** The types of tasks that are paused in a workspace, as a text[]; empty when none is. */
+/** The paused task types of a workspace as text[]. Empty if there are none. */
 export function pausedTypes(workspace: string): string {
   return `ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = ${workspace}
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))`;
 }
 
 /**
- * Whether a task's type is none of those that are paused. Of the column itself Postgres knows how often each type
- * occurs, but not which are paused: it takes a queue of one type for a paused one, expects nothing to be left of
- * it, and sorts the whole queue where its head would do (50 claimed of 100,000: 60 ms, so 2 ms). Of an
- * expression it knows nothing.
+ * Whether a task's type is not paused. For the column itself Postgres knows how often each type
+ * occurs, but not which are paused. It takes a queue of one type for a paused one, expects no
+ * remaining rows and sorts the whole queue instead of reading its head (50 claimed of 100,000: 60
+ * ms instead of 2 ms). For an expression it has no statistics.
  *
  * @param types an SQL expression, a text[]
  */

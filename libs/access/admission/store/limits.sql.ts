@@ -7,7 +7,7 @@ export interface LimitsRow {
   version: number;
 }
 
-/** A row for every workspace that there is. Index: primary keys. $1 workspace. */
+/** A row for every existing workspace. Index: primary keys. $1 workspace. */
 export const readLimits = query<LimitsRow>(
   'read_limits',
   `
@@ -17,12 +17,12 @@ WHERE w.id = $1`,
 );
 
 /**
- * No row when the workspace does not exist, or its limits have another version than wanted. A rate of spawns
- * that is new or has changed begins with a full bucket, whatever is left of the one before: a rate of none
- * leaves an empty one behind.
+ * No row if the workspace does not exist or its limits have another version. A new or changed rate
+ * of spawns starts with a full bucket, whatever the previous one had left: a rate of 0 leaves an
+ * empty bucket.
  *
- * As the service role, for an operator. Index: primary keys.
- * $1 workspace, $2 queue depth or NULL, $3 spawns a minute or NULL, $4 version wanted or NULL.
+ * As the service role, for an operator. Index: primary keys. $1 workspace, $2 queue depth or NULL,
+ * $3 spawns a minute or NULL, $4 version wanted or NULL.
  */
 export const writeLimits = command<LimitsRow>(
   'write_limits',

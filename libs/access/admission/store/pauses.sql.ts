@@ -11,7 +11,7 @@ export interface PauseRow {
   until: Date | null;
   ended_at: Date | null;
   ended_by: string | null;
-  /** The API key with which it was done, if it was one. */
+  /** The API key, if one was used. */
   paused_by_key: string | null;
   ended_by_key: string | null;
 }
@@ -22,9 +22,10 @@ const INSTALLATION = `id, 'everything' AS scope, NULL::text AS task_type, reason
   until, ended_at, ended_by, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key`;
 
 /**
- * No row: $6 has passed by the database's clock.
+ * No row means that $6 has passed by the database's clock.
  *
- * $1 workspace, $2 id, $3 task type or NULL, $4 reason, $5 user, $6 until or NULL, $7 API key or NULL.
+ * $1 workspace, $2 id, $3 task type or NULL, $4 reason, $5 user, $6 until or NULL, $7 API key or
+ * NULL.
  */
 export const insertPause = command<PauseRow>(
   'insert_pause',
@@ -35,7 +36,7 @@ RETURNING ${OWN}`,
 );
 
 /**
- * No row: $4 has passed by the database's clock.
+ * No row means that $4 has passed by the database's clock.
  *
  * As the service role, for an operator. $1 id, $2 reason, $3 user, $4 until or NULL.
  */
@@ -48,10 +49,10 @@ RETURNING ${INSTALLATION}`,
 );
 
 /**
- * The pauses of a workspace and of the installation, the newest first: those that hold, or all.
+ * The pauses of a workspace and of the installation, newest first: current ones, or all.
  *
- * Indexes: pauses_holding_idx or the primary keys, backwards.
- * $1 workspace, $2 whether ended ones too, $3 the last id of the page before or NULL, $4 rows at most.
+ * Indexes: pauses_holding_idx or the primary keys, backwards. $1 workspace, $2 whether to include
+ * ended ones, $3 last id of the previous page or NULL, $4 maximum number of rows.
  */
 export const listPauses = query<PauseRow>(
   'list_pauses',
@@ -75,7 +76,7 @@ UNION ALL
 SELECT ${INSTALLATION} FROM installation_pauses WHERE id = $2`,
 );
 
-/** One that has ended stays as it is. $1 workspace, $2 id, $3 user, $4 API key or NULL. */
+/** An ended pause stays unchanged. $1 workspace, $2 id, $3 user, $4 API key or NULL. */
 export const endPause = command<PauseRow>(
   'end_pause',
   `
@@ -93,10 +94,10 @@ RETURNING ${INSTALLATION}`,
 );
 
 /**
- * The other pauses that still hold tasks which this one covers or has covered, the newest first.
+ * The other pauses that still hold tasks of this one, newest first.
  *
- * Indexes: pauses_holding_idx, installation_pauses_holding_idx.
- * $1 workspace, $2 id, $3 its task type, NULL: all.
+ * Indexes: pauses_holding_idx, installation_pauses_holding_idx. $1 workspace, $2 id, $3 its task
+ * type, NULL: all.
  */
 export const otherPauses = query<{ id: string }>(
   'other_pauses',
@@ -111,10 +112,10 @@ ORDER BY id DESC`,
 );
 
 /**
- * Ends the pauses whose time is over. A workspace of NULL: everything goes on.
+ * Ends pauses whose time has passed. A NULL workspace means the whole installation.
  *
- * Once a cycle, as the service role. Indexes: pauses_holding_idx, installation_pauses_holding_idx (both are
- * read whole: few hold).
+ * Once a cycle, as the service role. Indexes: pauses_holding_idx, installation_pauses_holding_idx
+ * (both are read whole, because few pauses apply).
  */
 export const endOverduePauses = command<{ workspace_id: string | null }>(
   'end_overdue_pauses',
@@ -126,7 +127,7 @@ installation AS (
 SELECT workspace_id FROM own UNION SELECT NULL FROM installation`,
 );
 
-/** Workspaces where something waits in a queue. */
+/** Workspaces with waiting tasks. */
 export const waitingWorkspaces = query<{ workspace_id: string }>(
   'waiting_workspaces',
   `

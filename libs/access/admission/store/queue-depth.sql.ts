@@ -1,12 +1,12 @@
 import { query } from '#lib/database';
 
 /**
- * How many tasks of a workspace wait, counted up to one more than the limit, and the limit: the
- * workspace's own, or the installation's.
+ * The number of waiting tasks of a workspace, counted up to one more than the limit, and the limit:
+ * the workspace's own, or the installation's.
  *
- * At most once a second for a workspace near its limit. Index: agent_tasks_status_idx, read alone: 50 ms for
- * 100,000 waiting tasks on two busy cores.
- * $1 workspace, $2 the installation's limit; 0: none.
+ * At most once a second for a workspace near its limit. Index: agent_tasks_status_idx, index-only:
+ * 50 ms for 100,000 waiting tasks on two busy cores. $1 workspace, $2 the installation's limit; 0:
+ * none.
  */
 export const queueDepth = query<{ counted: number; limit: number }>(
   'queue_depth',

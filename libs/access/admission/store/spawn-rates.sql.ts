@@ -2,18 +2,18 @@ import { command } from '#lib/database';
 import { refilled } from './spawn-wait.js';
 
 export interface AllowanceRow {
-  /** NULL: the installation's. */
+  /** NULL means the installation. */
   workspace_id: string | null;
-  /** Sessions that may be spawned now. */
+  /** Sessions that can be spawned now. */
   tokens: number;
 }
 
 /**
- * Fills the buckets up to now, and locks them: a bucket holds a minute's worth, and fills at the rate.
- * Workspaces without a rate of their own have no bucket, and no row here.
+ * Fills the buckets up to now and locks them. A bucket holds the allowance of a minute and fills at
+ * the rate. Workspaces without a rate of their own have no bucket, and no row here.
  *
- * As the service role, in the transaction that assigns. Index: primary keys.
- * $1 workspaces, $2 the installation's rate a minute.
+ * As the service role, in the transaction that assigns. Index: primary keys. $1 workspaces, $2 the
+ * installation's rate a minute.
  */
 export const fillAllowances = command<AllowanceRow>(
   'fill_allowances',
@@ -33,8 +33,8 @@ SELECT workspace_id, tokens FROM own UNION ALL SELECT NULL, tokens FROM installa
 );
 
 /**
- * In the same transaction as fillAllowances. Index: primary keys.
- * $1 workspaces, $2 how many each has spawned, $3 how many all have.
+ * In the transaction of fillAllowances. Index: primary keys. $1 workspaces, $2 spawned sessions of
+ * each, $3 spawned sessions of all.
  */
 export const spendAllowances = command<{ workspace_id: string }>(
   'spend_allowances',

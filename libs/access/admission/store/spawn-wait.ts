@@ -1,4 +1,7 @@
-/** The tokens in the bucket `s` by now: it holds a minute's worth, and fills at the rate. One that is not there is full. */
+/**
+ * The tokens in the bucket `s` now. It holds the allowance of a minute and fills at the rate. A
+ * missing bucket is full.
+ */
 export const refilled = (rate: string) =>
   `least(${rate}, s.tokens + greatest(0, extract(epoch FROM now() - s.filled_at)) * ${rate} / 60.0)`;
 
@@ -7,8 +10,8 @@ const waitFor = (rate: string) =>
     ELSE greatest(0, (1 - ${refilled(`${rate}::float8`)}) * 60.0 / ${rate}) END`;
 
 /**
- * An SQL expression: seconds until the rates of a workspace and of the installation allow the next spawn; 0
- * when they do, infinity when they never will. Fills no bucket. Indexes: primary keys.
+ * An SQL expression: seconds until the rates of a workspace and of the installation allow the next
+ * spawn. 0 if they do, infinity if they never will. Fills no bucket. Indexes: primary keys.
  *
  * @param workspace an SQL expression
  * @param perMinute the installation's rate, an SQL expression; 0: none

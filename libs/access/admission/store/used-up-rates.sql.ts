@@ -3,15 +3,16 @@ import { query } from '#lib/database';
 export interface UsedUpRate {
   scope: 'installation' | 'workspace';
   perMinute: number;
-  /** When the next spawn is allowed; null: never, the rate is 0. */
+  /** Time of the next allowed spawn. Null means never, because the rate is 0. */
   nextAt: Date | null;
 }
 
 /**
- * The rates of spawns that allow none at this moment. Fills no bucket: a bucket is what it held when it was
- * last filled and what has come in since.
+ * The spawn rates that allow none now. Fills no bucket: its content is computed from its last
+ * filling.
  *
- * As the service role. Indexes: primary keys. $1 workspace, $2 the installation's rate a minute; 0: none.
+ * As the service role. Indexes: primary keys. $1 workspace, $2 the installation's rate a minute; 0:
+ * none.
  */
 export const usedUpRates = query<UsedUpRate>(
   'used_up_rates',

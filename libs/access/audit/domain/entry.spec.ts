@@ -12,7 +12,7 @@ describe('an entry', () => {
     ['PATCH', '/api/v1/agent-tasks/:id', false],
     ['POST', '/api/v1/events/tickets', false],
     ['POST', '/mcp', false],
-  ])('is made of %s %s: %s', (method, url, isKept) => {
+  ])('whether %s %s makes an entry: %s', (method, url, isKept) => {
     expect(isKeptRoute(method, url)).toBe(isKept);
   });
 
@@ -25,11 +25,11 @@ describe('an entry', () => {
     [404, false],
     [409, false],
     [500, false],
-  ])('is made of an answer with %i: %s', (status, isKept) => {
+  ])('whether an answer with %i makes an entry: %s', (status, isKept) => {
     expect(isKeptStatus(status)).toBe(isKept);
   });
 
-  it('has the ids of its path in one way of writing, and nothing else of what was sent', () => {
+  it('an entry has the ids of its path in one notation, and nothing else of the request', () => {
     const id = newId();
     const url = '/api/v1/workspaces/:workspaceId/api-keys/:id';
     expect(pathWithIds(url, { workspaceId: id.toUpperCase(), id: 'drv_a-pasted-key' })).toBe(
@@ -39,7 +39,7 @@ describe('an entry', () => {
 });
 
 describe('the first id of a moment', () => {
-  it('is at most those of it, and above those of the millisecond before', () => {
+  it('the first id is at most those of its moment, and above those of the millisecond before', () => {
     const id = newId();
     const ms = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
     expect(firstIdOf(new Date(ms).toISOString()) <= id).toBe(true);
@@ -49,7 +49,7 @@ describe('the first id of a moment', () => {
   it.each([
     ['0001-01-01T00:00:00Z', '00000000-0000-0000-0000-000000000000'],
     ['9999-12-31T00:00:00Z', firstIdOf('9999-12-31T00:00:00Z')],
-  ])('of %s is an id', (moment, id) => {
+  ])('the first id of %s is an id', (moment, id) => {
     expect(firstIdOf(moment)).toBe(id);
     expect(id).toHaveLength(36);
   });

@@ -14,11 +14,11 @@ export interface AuditRow {
 }
 
 /**
- * One entry, with the name that its actor has now.
+ * One entry with the current name of its actor.
  *
- * As the service role: operators are no members of the workspaces whose limits they set, and who left sees it no more.
- * Primary keys of users and api_keys.
- * $1 workspace, $2 kind and $3 id of the actor, $4 operation, $5 path, $6 status, $7 request id, $8 address.
+ * As the service role: operators are no members of the workspaces whose limits they set, and a
+ * former member cannot see it. Indexes: primary keys of users and api_keys. $1 workspace, $2 kind
+ * and $3 id of the actor, $4 operation, $5 path, $6 status, $7 request id, $8 address.
  */
 export const insertAuditEntry = command<unknown>(
   'insert_audit_entry',
@@ -31,12 +31,11 @@ VALUES ($1, $2, $3,
 );
 
 /**
- * A page of the entries of a workspace, the newest first.
+ * A page of the entries of a workspace, newest first.
  *
- * Index: the primary key backwards; audit_log_actor_idx or audit_log_operation_idx with that filter. Times are bounds of
- * ids, which begin with them.
- * $1 workspace, $2 actor or NULL, $3 operation or NULL, $4 the first id or NULL, $5 the id that all are before or NULL,
- * $6 rows at most.
+ * Index: the primary key backwards; audit_log_actor_idx or audit_log_operation_idx with that
+ * filter. Times are bounds of ids, which start with them. $1 workspace, $2 actor or NULL, $3
+ * operation or NULL, $4 first id or NULL, $5 exclusive last id or NULL, $6 maximum number of rows.
  */
 export const auditEntries = query<AuditRow>(
   'audit_entries',

@@ -13,7 +13,7 @@ import { ShortMemory } from './short-memory.js';
 const REMEMBERED = { seconds: 3, max: 10_000 };
 const STAMP_INTERVAL_MS = 60_000;
 
-/** Knows programs by their API keys. */
+/** Authenticates programs by their API keys. */
 @Injectable()
 export class ApiKeyVerifier implements BeforeApplicationShutdown {
   private readonly records: ShortMemory<ApiKeyRecord | undefined>;
@@ -29,7 +29,8 @@ export class ApiKeyVerifier implements BeforeApplicationShutdown {
   ) {
     this.ending = new EndingKeys(logger);
     this.records = new ShortMemory((key) => this.find(key), REMEMBERED);
-    // A key's id does not tell the key that it is remembered by, and revoking one is rare.
+    // A key's id does not reveal the cache key, and revocations are rare, so everything is
+    // forgotten.
     revocations.onRevoked(({ kind }) => {
       if (['api_key', 'user', 'workspace'].includes(kind)) this.records.forgetWhere(() => true);
     });

@@ -15,8 +15,8 @@ import { type Class, type Handler, RoutePlans } from './route-plans.js';
 type Admission = (request: AuthenticatedRequest, reply: FastifyReply) => true | Promise<true>;
 
 /**
- * Stands before every route. Leaves the caller (or the account) on the request, or refuses. For an
- * agent's or run's token that was seen before it decides at once, from memory.
+ * The guard of every route. Puts the caller (or the account) on the request, or refuses. It decides
+ * at once, from memory, for an agent or run token that it has seen before.
  */
 @Injectable()
 export class AuthGuard implements RouteGuard {
@@ -86,7 +86,7 @@ export class AuthGuard implements RouteGuard {
     return request.ticket.claims;
   }
 
-  /** Credentials that are refused are nobody's, and count against the address. */
+  /** Refused credentials belong to nobody and count against the address. */
   private refuse(error: unknown, { ip }: FastifyRequest, reply: FastifyReply): never {
     const isOfCredentials = error instanceof DroverError && error.spec.status === 401;
     if (isOfCredentials) this.limits.takeAddress(ip, reply);
@@ -108,7 +108,7 @@ export class AuthGuard implements RouteGuard {
     if (requested !== undefined && requested !== workspaceId) {
       throw new DroverError('workspace_not_found');
     }
-    // Before its rights are judged: who was refused is asked too.
+    // Set before permissions are checked, because the log also names refused callers.
     request.caller = principal;
     checkRights(plan, principal);
     return true;

@@ -7,12 +7,12 @@ import { Revocations } from '../tokens/revocations.js';
 import { TokenService } from '../tokens/token.service.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 
-/** Whom the credentials name, before the question of what they may do. */
+/** The owner of the credentials, before permissions are checked. */
 export type Principal = Claims | ApiKeyCaller;
 
 const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 
-/** Reads and checks credentials. */
+/** Parses and verifies credentials. */
 @Injectable()
 export class Authenticator {
   constructor(
@@ -23,7 +23,7 @@ export class Authenticator {
   ) {}
 
   /**
-   * Answers without a promise when memory is enough, as it is for every token seen before.
+   * Answers without a promise if memory suffices, as for every token seen before.
    *
    * @throws DroverError with status 401
    */
@@ -43,7 +43,7 @@ export class Authenticator {
   }
 
   /**
-   * The user and the workspace that a ticket is for.
+   * The user and the workspace of a ticket.
    *
    * @throws DroverError with status 401
    */
@@ -54,7 +54,10 @@ export class Authenticator {
     return { claims, endsAt };
   }
 
-  /** When the credentials end, in milliseconds since 1970; undefined where only asking again tells. */
+  /**
+   * The expiry of the credentials, in milliseconds since 1970. Undefined if only a new check can
+   * tell.
+   */
   endOf(authorization: string | undefined): number | undefined {
     const token = BEARER.exec(authorization ?? '')?.[1] ?? '';
     return this.tokens.recall(token)?.expiresAt;

@@ -12,14 +12,14 @@ import type { UserClaims } from '../domain/claims.js';
 import { type AuthOptions, describeAccess } from '../domain/access-plan.js';
 
 export const ACCESS_METADATA = 'drover:access';
-/** The place of a route's callers in the OpenAPI document. */
+/** The extension for a route's callers in the OpenAPI document. */
 export const ACCESS_EXTENSION = 'x-drover-access';
 
-/** The metadata that `@Auth` and `@Public` leave on a route; every route must have one of them. */
+/** The metadata of `@Auth` and `@Public`. Every route must have one of them. */
 export type AccessMetadata =
   { public: true; unlimited: boolean } | { public: false; options: AuthOptions };
 
-/** A user of the installation, where no workspace is concerned. */
+/** A user of the installation, for routes without a workspace. */
 export interface Account {
   userId: string;
   /** `external` for tokens of another issuer. */
@@ -29,18 +29,18 @@ export interface Account {
 
 /** The guard's result on a request. */
 export interface AuthenticatedRequest extends FastifyRequest {
-  /** Whoever asks, in a workspace that they may see; also when their rights there are too few. */
+  /** The caller in a visible workspace, also if the permissions there do not suffice. */
   caller?: Caller;
-  /** The controller and its method; not of hot routes, which come another way. */
+  /** The controller and its method. Absent for hot routes, which take another way. */
   handledBy?: Pick<ExecutionContext, 'getClass' | 'getHandler'>;
   account?: Account;
-  /** What it came with instead of a token. */
+  /** The ticket, if the request has one instead of a token. */
   ticket?: { claims: UserClaims; endsAt: number };
 }
 
 /**
- * The callers that are allowed: on a controller for all its routes, on a handler for that one, where it
- * replaces the controller's as a whole.
+ * The allowed callers: on a controller for all its routes, on a handler for that route, where it
+ * replaces the controller's completely.
  */
 export function Auth(options: AuthOptions = {}): ClassDecorator & MethodDecorator {
   return applyDecorators(
@@ -51,9 +51,9 @@ export function Auth(options: AuthOptions = {}): ClassDecorator & MethodDecorato
 }
 
 /**
- * Anybody may call, with or without credentials, which are not looked at.
+ * Anybody can call, with or without credentials, which are ignored.
  *
- * @param options.unlimited for what probes and gateways ask: not counted by address. Default false.
+ * @param options.unlimited for probes and gateways: not counted by address. Default: false.
  */
 export function Public({ unlimited = false } = {}): ClassDecorator & MethodDecorator {
   return SetMetadata(ACCESS_METADATA, { public: true, unlimited } satisfies AccessMetadata);
@@ -73,7 +73,7 @@ function requestOf(context: ExecutionContext): AuthenticatedRequest {
   return context.switchToHttp().getRequest<AuthenticatedRequest>();
 }
 
-// Reaching this means that a route asks for what its @Auth does not establish.
+// Reaching this means that a route needs a value that its @Auth does not provide.
 function present<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`The route's @Auth establishes no ${what}`);
   return value;

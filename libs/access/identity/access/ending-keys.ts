@@ -4,9 +4,9 @@ import type { ApiKeyRecord } from '../store/api-key-by-hash.sql.js';
 
 const DAY_MS = 86_400_000;
 
-/** Warns of API keys that are used and will soon end: what uses them would stop from one moment to the next. */
+/** Warns about used API keys that expire soon, because their users would stop without warning. */
 export class EndingKeys {
-  /** When each was last warned of: once a day, in each server. */
+  /** The time of each key's last warning. Each server warns once a day. */
   private readonly warnedAt = new Map<string, number>();
 
   constructor(private readonly logger: Logger) {}

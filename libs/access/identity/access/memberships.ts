@@ -5,10 +5,10 @@ import { findAccount, findMembership, findWorkspacesOf } from '../store/membersh
 import { Revocations } from '../tokens/revocations.js';
 import { ShortMemory } from './short-memory.js';
 
-/** How long another server may go on with a role that was taken away on this one. */
+/** Another server can use a role for this long after it was removed here. */
 const REMEMBERED = { seconds: 3, max: 10_000 };
 
-/** Who may do what, at most three seconds old. */
+/** Roles of users, at most three seconds old. */
 @Injectable()
 export class Memberships {
   private readonly roles: ShortMemory<MemberRole | undefined>;
@@ -28,17 +28,19 @@ export class Memberships {
     });
   }
 
-  /** The user's role; undefined when the user is disabled or no member, or the workspace archived. */
+  /**
+   * The user's role. Undefined if the user is disabled or no member, or the workspace is archived.
+   */
   roleOf(userId: string, workspaceId: string): Promise<MemberRole | undefined> {
     return this.roles.get(`${userId}/${workspaceId}`);
   }
 
-  /** The workspace of a user that has one alone. */
+  /** The workspace of a user who has exactly one. */
   onlyWorkspaceOf(userId: string): Promise<string | undefined> {
     return this.onlyWorkspaces.get(userId);
   }
 
-  /** Whether the user operates the installation; undefined for one who is unknown or disabled. */
+  /** Whether the user is an operator. Undefined if the user is unknown or disabled. */
   isOperator(userId: string): Promise<boolean | undefined> {
     return this.operators.get(userId);
   }

@@ -15,6 +15,6 @@ it.each<[AuthOptions, string]>([
   [{ kinds: ['run'] }, 'processes that execute a run, with its token'],
   [{ workspace: false }, 'users, whatever their roles'],
   [{ workspace: false, operator: true }, 'operators of the installation'],
-])('says of %j in words who may call', (options, words) => {
+])('the callers of %j are described in words', (options, words) => {
   expect(callersInWords(describeAccess(options))).toBe(`Callers: ${words}.`);
 });

@@ -44,7 +44,9 @@ const WORKSPACE_HEADER = {
 type Path = OpenAPIObject['paths'][string];
 type Operation = NonNullable<Path['get']> & { [ACCESS_EXTENSION]?: DescribedAccess };
 
-/** Of the installation, not of a workspace: its routes have a guard of their own, and `@ApiBearerAuth`. */
+/**
+ * Routes of the installation, not of a workspace. They have their own guard and `@ApiBearerAuth`.
+ */
 const GATEWAY = {
   name: 'gatewayToken',
   bearerFormat: 'JWT',
@@ -84,7 +86,7 @@ function describeCaller(operation: Operation, access: DescribedAccess, path: str
   operation.parameters = [...(operation.parameters ?? []), WORKSPACE_HEADER];
 }
 
-/** From what the guard goes by, so that the two cannot differ. */
+/** Derived from the guard's own data, so that the two cannot differ. */
 export function callersInWords({ kinds, role, scope, operator }: DescribedAccess): string {
   const withRole = role === 'OWNER' ? 'the role OWNER' : `the role ${role} or above`;
   const keyRole = kinds.includes('user') ? 'that role' : withRole;

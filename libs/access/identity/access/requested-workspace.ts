@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { DroverError, isUuid } from '#lib/kernel';
 
 /**
- * The workspace that a request names: in its path (`/workspaces/:workspaceId/…`) or in the header
- * X-Workspace-Id. Undefined when it names none.
+ * The workspace that a request names, in its path (`/workspaces/:workspaceId/…`) or in the header
+ * X-Workspace-Id. Undefined if it names none.
  *
- * @throws DroverError `validation_failed` or `malformed_header` for what is no UUID, and
- *   `workspace_not_found` when the two differ
+ * @throws DroverError `validation_failed` or `malformed_header` for a value that is no UUID, and
+ *   `workspace_not_found` if the two differ
  */
 export function requestedWorkspace(request: FastifyRequest): string | undefined {
   const inHeader = fromHeader(request.headers['x-workspace-id']);

@@ -33,7 +33,7 @@ describe('an application', () => {
     }
   }
 
-  it('does not start with a route that nobody has decided about', async () => {
+  it('an application with an undecided route does not start', async () => {
     const start = startIdentityApp(db, { controllers: [ForgottenController] });
     const message: string = await start.then(
       () => 'started',

@@ -7,12 +7,12 @@ import { ACCESS_METADATA, type AccessMetadata } from './decorators.js';
 export type Class = abstract new (...args: never[]) => unknown;
 export type Handler = (...args: never[]) => unknown;
 
-/** A route's plan, or that anybody may call it; `unlimited` as often as they like. */
+/** A route's plan, or that anybody can call it, with or without a rate limit. */
 export type RoutePlan = AccessPlan | 'public' | 'unlimited';
 
 /**
- * The access plan of every route, read once. A route that nobody has decided about is a mistake that
- * would otherwise be found by a stranger: the application does not start with one.
+ * The access plan of every route, read once. A stranger would otherwise find a route that nobody
+ * has decided about, so the application refuses to start with one.
  */
 @Injectable()
 export class RoutePlans implements OnModuleInit {
@@ -23,7 +23,9 @@ export class RoutePlans implements OnModuleInit {
     private readonly scanner: MetadataScanner,
   ) {}
 
-  /** @throws Error that names every route without @Auth or @Public, or with contradictory ones */
+  /**
+   * @throws Error that names every route without @Auth or @Public, or with contradictory ones
+   */
   onModuleInit(): void {
     const mistakes: string[] = [];
     for (const { instance, metatype } of this.discovery.getControllers()) {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Remembers what was looked up for a few seconds. Concurrent askers share one look-up; a failed one
- * is not remembered.
+ * Caches look-ups for a few seconds. Concurrent callers share one look-up. A failed look-up is not
+ * cached.
  */
 export class ShortMemory<Value> {
   private readonly entries: LRUCache<string, Promise<Value>>;

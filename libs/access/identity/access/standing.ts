@@ -5,19 +5,22 @@ import { Authenticator } from './authenticator.js';
 import type { AuthenticatedRequest } from './decorators.js';
 import { Memberships } from './memberships.js';
 
-/** What lets somebody stay who was admitted: answers that go on for hours ask it again. */
+/**
+ * The conditions under which an admitted caller stays admitted. Answers that last for hours check
+ * them again.
+ */
 export interface Standing {
-  /** When the credentials end, in milliseconds since 1970; undefined where only `check` knows. */
+  /** The expiry of the credentials, in milliseconds since 1970. Undefined if only `check` knows. */
   endsAt: number | undefined;
   /**
-   * Asks what a new request would be asked, the limits of requests aside.
+   * Applies the checks of a new request, except for rate limits.
    *
    * @throws DroverError as for such a request
    */
   check(): Promise<void>;
 }
 
-/** Makes the standing of requests that the guard has admitted. */
+/** Creates the standing of requests that the guard has admitted. */
 @Injectable()
 export class Standings {
   constructor(
@@ -41,7 +44,7 @@ export class Standings {
     return { endsAt, check };
   }
 
-  /** Calls back when somebody's standing may have ended. @returns takes the listener off again */
+  /** Calls back when a standing may have ended. @returns removes the listener */
   onChange(listener: () => void): () => void {
     return this.revocations.onRevoked(listener);
   }

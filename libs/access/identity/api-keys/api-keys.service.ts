@@ -49,8 +49,8 @@ export class ApiKeysService {
   ) {}
 
   /**
-   * @returns the key itself as well, this once
-   * @throws DroverError `forbidden` for a role above the maker's own
+   * @returns includes the key itself, only this once
+   * @throws DroverError `forbidden` for a role above the creator's own
    */
   async create(
     caller: UserCaller,

@@ -15,7 +15,7 @@ export interface Profile {
   memberships: { workspaceId: string; name: string; slug: string; role: MemberRole }[];
 }
 
-/** A user's requests about the own account. */
+/** A user's requests about their own account. */
 @Injectable()
 export class AccountService {
   constructor(
@@ -26,7 +26,9 @@ export class AccountService {
     private readonly revocations: Revocations,
   ) {}
 
-  /** @throws DroverError `token_revoked` for a user who is not there any more */
+  /**
+   * @throws DroverError `token_revoked` for a user who no longer exists
+   */
   async profile({ userId, sessionId }: Account): Promise<Profile> {
     return this.database.service.prisma(async (tx) => {
       const user = await tx.user.findUnique({ where: { id: userId }, select: USER_FIELDS });
@@ -51,7 +53,7 @@ export class AccountService {
   }
 
   /**
-   * Changes one's own password and ends all other sessions.
+   * Changes the user's own password and ends all other sessions.
    *
    * @throws DroverError `invalid_credentials` or `rate_limited`
    */
@@ -65,7 +67,7 @@ export class AccountService {
     }
     const hash = await this.passwords.hash(next);
     await this.database.service.transaction(async (tx) => {
-      // Only in place of the hash that was checked: of two changes at once, one is refused.
+      // Replaces only the hash that was checked, so one of two concurrent changes is refused.
       const changed = await firstRow(tx, setPassword, [account.userId, hash, user?.passwordHash]);
       if (changed === undefined) throw new DroverError('invalid_credentials');
       await this.sessions.endOthers(tx, account.userId, account.sessionId);

@@ -10,7 +10,7 @@ import { type LiveSession, type Origin, Sessions } from './sessions.js';
 export interface LoginRequest {
   email: string;
   password: string;
-  /** Makes an access token for this workspace alone. */
+  /** Restricts the access token to this workspace. */
   workspaceId?: string;
 }
 
@@ -25,7 +25,7 @@ export interface SignIn {
   userId: string;
 }
 
-/** Signing in, and staying so. */
+/** Sign-in and refresh. */
 @Injectable()
 export class AuthService {
   constructor(
@@ -46,7 +46,10 @@ export class AuthService {
     return this.signIn(session, request.workspaceId);
   }
 
-  /** @throws DroverError `invalid_refresh_token`; `workspace_not_found`, and then the token stays good */
+  /**
+   * @throws DroverError `invalid_refresh_token`; `workspace_not_found`, after which the token stays
+   *   valid
+   */
   async refresh(refreshToken: string, workspaceId: string | undefined): Promise<SignIn> {
     if (workspaceId !== undefined) {
       const userId = await this.sessions.ownerOf(refreshToken);
@@ -56,14 +59,14 @@ export class AuthService {
     return this.signIn(session, workspaceId);
   }
 
-  // Before the session starts, so that a refusal leaves none behind.
+  // Before the session starts, so that a refusal leaves no session behind.
   private async checkMembership(userId: string, workspaceId: string | undefined): Promise<void> {
     if (workspaceId === undefined) return;
     const role = await this.memberships.roleOf(userId, workspaceId);
     if (role === undefined) throw new DroverError('workspace_not_found');
   }
 
-  // The guard asks for the membership at every request: a token outlives a membership by nothing.
+  // The guard checks the membership at every request, so a token does not outlive a membership.
   private signIn(session: LiveSession, workspaceId: string | undefined): SignIn {
     const { sessionId, userId, refreshToken, refreshExpiresAt } = session;
     const claims = { userId, sessionId, workspaceId: workspaceId?.toLowerCase() ?? null };

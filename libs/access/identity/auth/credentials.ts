@@ -14,8 +14,8 @@ export class Credentials {
   ) {}
 
   /**
-   * Whose they are. An unknown address, a wrong password and a disabled user take the same time and
-   * hear the same.
+   * The user of these credentials. An unknown address, a wrong password and a disabled user take
+   * the same time and get the same answer.
    *
    * @throws DroverError `invalid_credentials`
    */
@@ -34,7 +34,7 @@ export class Credentials {
     return user.id;
   }
 
-  /** With the plain password at hand: the one moment to bring its hash up to date. */
+  /** The hash can be updated only here, where the plain password is available. */
   private async renewHash(id: string, checked: string | null, password: string): Promise<void> {
     if (checked === null || !isOutdatedHash(checked)) return;
     const hash = await this.passwords.hash(password);

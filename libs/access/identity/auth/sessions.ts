@@ -11,7 +11,7 @@ import { RefreshTokens } from '../tokens/refresh-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
 import { SESSION_FIELDS, type SessionView } from './session-view.js';
 
-/** Where a sign-in came from, for the list of sessions. */
+/** The origin of a sign-in, for the list of sessions. */
 export interface Origin {
   address: string;
   userAgent?: string;
@@ -39,7 +39,9 @@ export class Sessions {
     this.seconds = config.identity.refreshTokenSeconds;
   }
 
-  /** @throws DroverError `invalid_credentials` when the user was disabled a moment ago */
+  /**
+   * @throws DroverError `invalid_credentials` if the user was disabled a moment ago
+   */
   async start(userId: string, origin: Origin): Promise<LiveSession> {
     const sessionId = newId();
     const { token, hash } = this.refreshTokens.issue(sessionId);
@@ -51,8 +53,8 @@ export class Sessions {
   }
 
   /**
-   * Exchanges a refresh token for the next one. One that was exchanged before has been copied, by
-   * whom nobody can tell: the session ends for both.
+   * Exchanges a refresh token for the next one. A token that was already exchanged has been copied,
+   * and nobody can tell by whom, so the session ends for both.
    *
    * @throws DroverError `invalid_refresh_token`
    */
@@ -73,7 +75,7 @@ export class Sessions {
     return { sessionId, userId, refreshToken: next.token, refreshExpiresAt };
   }
 
-  /** The session that may exchange the token; undefined for none. Exchanges nothing. */
+  /** The user of the session that can exchange the token, or undefined. Exchanges nothing. */
   async ownerOf(refreshToken: string): Promise<string | undefined> {
     const opened = this.refreshTokens.open(refreshToken);
     if (opened === undefined) return undefined;
@@ -81,7 +83,7 @@ export class Sessions {
     return (await firstRow(this.database.service, sessionOwner, parameters))?.user_id;
   }
 
-  /** A user's live sessions, newest first; `currentId` is the one that asks. */
+  /** A user's live sessions, newest first. `currentId` is the caller's session. */
   async list(userId: string, currentId: string): Promise<SessionView[]> {
     const rows = await this.database.service.prisma((tx) =>
       tx.userSession.findMany({
@@ -101,10 +103,11 @@ export class Sessions {
   }
 
   /**
-   * Ends a user's sessions, but for one, inside a transaction; call `revocations.announce()` after.
+   * Ends a user's sessions except one, inside a transaction. Call `revocations.announce()` after
+   * it.
    */
   async endOthers(tx: Transaction, userId: string, except: string | null): Promise<void> {
-    // A token of another issuer belongs to no session of ours.
+    // A token of another issuer belongs to no Drover session.
     const kept = isUuid(except) ? except : null;
     const ended = await tx.rows(endOtherSessions, [userId, kept]);
     const revoked = ended.map(({ id }) => ({ kind: 'session' as const, sessionId: id }));

@@ -33,14 +33,14 @@ describe('an access plan', () => {
   const pairs = MEMBER_ROLES.flatMap((role, has) =>
     MEMBER_ROLES.map((minimum, needs) => ({ role, minimum, allowed: has >= needs })),
   );
-  it.each(pairs)('lets $role do what needs $minimum: $allowed', ({ role, minimum, allowed }) => {
+  it.each(pairs)('$role can use a route for $minimum: $allowed', ({ role, minimum, allowed }) => {
     const plan = planAccess({ role: minimum, scope: 'tasks:read' });
     const expected = allowed ? 'allowed' : 'forbidden';
     expect(codeOf(() => checkRights(plan, user(role)))).toBe(expected);
     expect(codeOf(() => checkRights(plan, apiKey(role, ['tasks:read'])))).toBe(expected);
   });
 
-  it.each(SCOPES)('lets a key of the scope %s do just that', (scope) => {
+  it.each(SCOPES)('a key of the scope %s can do only that', (scope) => {
     const allowed = SCOPES.filter((needed) => {
       const plan = planAccess({ scope: needed });
       return codeOf(() => checkRights(plan, apiKey('OWNER', [scope]))) === 'allowed';
@@ -49,14 +49,14 @@ describe('an access plan', () => {
     expect(new Set(allowed)).toEqual(new Set([scope, reading]));
   });
 
-  it('lets no key in where no scope is named', () => {
+  it('a route without a scope admits no key', () => {
     const plan = planAccess({ kinds: ['user'] });
     expect(codeOf(() => checkRights(plan, apiKey('OWNER', [...SCOPES])))).toBe(
       'insufficient_scope',
     );
   });
 
-  it('names the kinds that are accepted', () => {
+  it('a refusal names the accepted kinds', () => {
     const plan = planAccess({ kinds: ['agent', 'run'] });
     expect(codeOf(() => checkKind(plan, 'user'))).toBe('wrong_token_kind');
     expect(codeOf(() => checkKind(plan, 'run'))).toBe('allowed');
@@ -66,11 +66,11 @@ describe('an access plan', () => {
     ['API keys without a scope', {}],
     ['agents without a workspace', { workspace: false, kinds: ['agent'] as const }],
     ['operators in a workspace', { operator: true, kinds: ['user'] as const }],
-  ])('refuses to be for %s', (_, options) => {
+  ])('a plan cannot be for %s', (_, options) => {
     expect(codeOf(() => planAccess(options))).toMatch(/^mistake/);
   });
 
-  it('takes writing for reading, and not the other way round', () => {
+  it('write includes read, and not the reverse', () => {
     expect(covers(['tasks:write'], 'tasks:read')).toBe(true);
     expect(covers(['tasks:read'], 'tasks:write')).toBe(false);
   });

@@ -7,32 +7,35 @@ export type CallerKind = TokenCaller['kind'];
 
 /** The callers that a route accepts. */
 export interface AuthOptions {
-  /** Kinds of credentials that are accepted. Default: users and API keys. */
+  /** Accepted kinds of credentials. Default: users and API keys. */
   kinds?: readonly CallerKind[];
-  /** The least role that a user or API key needs in the workspace. Default VIEWER. */
+  /** Minimum role of a user or API key in the workspace. Default: VIEWER. */
   role?: MemberRole;
-  /** The scope that an API key needs; `any` where every key is good. A route that accepts API keys must name one. */
+  /**
+   * The scope that an API key needs, or `any` for every key. A route that accepts API keys must
+   * name one.
+   */
   scope?: Scope | 'any';
   /**
-   * Whether the route acts in a workspace. Default true. Without one only users are accepted, the
+   * Whether the route acts in a workspace. Default: true. Without one it accepts only users, the
    * request has no caller, and `@CurrentAccount()` gives the user.
    */
   workspace?: boolean;
-  /** Only operators of the installation. Default false. */
+  /** Only operators of the installation. Default: false. */
   operator?: boolean;
   /**
-   * Whether the route is served although this server has not been able to read the list of
-   * revoked tokens for half a minute. Default false. For routes that Postgres' absence must not stop.
+   * Whether the route is served although this server could not read the list of revoked tokens for
+   * half a minute. Default: false. For routes that must work while Postgres is down.
    */
   toleratesOutage?: boolean;
   /**
-   * Whether an agent's requests to the route are counted apart from its others, so that none of those costs one of
-   * these. Default false. For heartbeats.
+   * Whether an agent's requests to the route are counted separately from its others. Default:
+   * false. For heartbeats.
    */
   heartbeat?: boolean;
   /**
-   * Whether a user may come with a ticket in the query (`?ticket=`) instead of a token in the header, which browsers cannot
-   * send with a stream. Default false.
+   * Whether a user can send a ticket in the query (`?ticket=`) instead of a token in the header,
+   * which browsers cannot send with a stream. Default: false.
    */
   ticket?: boolean;
 }
@@ -41,7 +44,9 @@ export interface AccessPlan extends Required<Omit<AuthOptions, 'scope'>> {
   scope: Scope | 'any' | undefined;
 }
 
-/** @throws Error when the options contradict each other; a start-up check turns it into a report */
+/**
+ * @throws Error if the options contradict each other; a start-up check reports it
+ */
 export function planAccess(options: AuthOptions): AccessPlan {
   const workspace = options.workspace ?? true;
   const plan: AccessPlan = {
@@ -73,9 +78,9 @@ function kindsOf({ kinds, workspace = true }: AuthOptions): readonly CallerKind[
 /** A route's access in the OpenAPI document: its callers and their tokens. */
 export interface DescribedAccess {
   kinds: readonly CallerKind[];
-  /** The least role of a user or API key; absent where the route acts in no workspace. */
+  /** Minimum role of a user or API key. Absent if the route acts in no workspace. */
   role?: MemberRole;
-  /** The scope that an API key needs; absent where every key is good. */
+  /** The scope that an API key needs. Absent if every key is accepted. */
   scope?: Scope;
   /** Only operators of the installation. */
   operator?: true;

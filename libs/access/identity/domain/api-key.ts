@@ -2,18 +2,18 @@ import { createHash, randomBytes } from 'node:crypto';
 
 const FORM = /^drv_[0-9a-f]{8}_[0-9a-f]{48}$/;
 
-/** A key in use is warned of from so many days before its end. */
+/** Days before the expiry of a used key at which warnings start. */
 export const API_KEY_NOTICE_DAYS = 14;
 
 export interface NewApiKey {
   /** `drv_<prefix>_<secret>`, shown once. */
   key: string;
-  /** Tells keys apart in lists; no secret. */
+  /** Identifies keys in lists. It is no secret. */
   prefix: string;
   hash: Buffer;
 }
 
-/** A key with 192 random bits: too many to guess, so a plain SHA-256 keeps it. */
+/** A key with 192 random bits. Nobody can guess so many, so a plain SHA-256 protects it. */
 export function generateApiKey(): NewApiKey {
   const prefix = randomBytes(4).toString('hex');
   const key = `drv_${prefix}_${randomBytes(24).toString('hex')}`;

@@ -22,7 +22,10 @@ export const TOKEN_KINDS: readonly TokenKind[] = ['user', 'agent', 'run'];
 
 type Payload = Record<string, unknown>;
 
-/** The claims as a token carries them: short names, because agents send them with every heartbeat. */
+/**
+ * The claims as a token carries them, with short names, because agents send them with every
+ * heartbeat.
+ */
 export function toPayload(claims: Claims): Payload {
   switch (claims.kind) {
     case 'user': {
@@ -50,7 +53,7 @@ export function toPayload(claims: Claims): Payload {
   }
 }
 
-/** The claims of a payload; undefined when one that its kind needs is missing or malformed. */
+/** The claims of a payload. Undefined if a required one is missing or malformed. */
 export function fromPayload(payload: Payload): Claims | undefined {
   const { typ, sub, sid, wid, ver, aid, tid, atk } = payload;
   switch (typ) {
@@ -90,7 +93,7 @@ function isIdOrAbsent(value: unknown): value is string | undefined {
   return value === undefined || isUuid(value);
 }
 
-/** The audience of a kind: a token of one kind is refused where another is meant. */
+/** The audience of a kind. A token of one kind is refused where another is expected. */
 export function audienceOf(kind: TokenKind): string {
   return `drover:${kind}`;
 }

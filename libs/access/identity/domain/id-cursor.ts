@@ -3,7 +3,7 @@ import { decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The id behind which a page begins, for lists in the order of their ids.
+ * The id after which a page starts, for lists ordered by id.
  *
  * @throws DroverError `malformed_cursor`
  */

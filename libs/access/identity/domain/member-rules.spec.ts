@@ -24,14 +24,14 @@ describe('changing a role', () => {
   const all = MEMBER_ROLES.flatMap((actor) =>
     MEMBER_ROLES.flatMap((from) => MEMBER_ROLES.map((to) => ({ actor, from, to }))),
   );
-  it.each(all)('$actor moves somebody from $from to $to', ({ actor, from, to }) => {
+  it.each(all)('$actor moves a member from $from to $to', ({ actor, from, to }) => {
     const concernsOwners = from === 'OWNER' || to === 'OWNER';
     const expected = actor === 'OWNER' || (actor === 'ADMIN' && !concernsOwners);
     const { kind } = decideChange(me(actor), other(from), to, 2);
     expect(kind).toBe(expected ? 'allowed' : 'forbidden');
   });
 
-  it('keeps the last OWNER', () => {
+  it('the last OWNER keeps the role', () => {
     expect(decideChange(me('OWNER'), me('OWNER'), 'ADMIN', 1).kind).toBe('last_owner');
     expect(decideChange(me('OWNER'), me('OWNER'), 'OWNER', 1).kind).toBe('allowed');
   });
@@ -41,7 +41,7 @@ describe('an API key', () => {
   const key = (scopes: readonly string[]) => ({ ...me('ADMIN'), scopes });
   const all = SCOPES.filter((scope) => !scope.endsWith(':read'));
 
-  it.each(all)('without the scope %s grants nothing, and takes', (lacking) => {
+  it.each(all)('a key without the scope %s grants nothing, but can remove', (lacking) => {
     const actor = key(SCOPES.filter((scope) => scope !== lacking));
     expect(MEMBER_ROLES.map((role) => decideAdd(actor, role).kind)).not.toContain('allowed');
     expect(decideChange(actor, other('VIEWER'), 'MEMBER', 2).kind).toBe('forbidden');
@@ -50,7 +50,7 @@ describe('an API key', () => {
     expect(decideRemove(actor, other('ADMIN'), 2).kind).toBe('allowed');
   });
 
-  it('with all of them grants what its role may', () => {
+  it('a key with all scopes grants what its role can', () => {
     const allowed = MEMBER_ROLES.filter((role) => decideAdd(key(all), role).kind === 'allowed');
     expect(allowed).toEqual(['VIEWER', 'MEMBER', 'ADMIN']);
     expect(decideChange(key(all), other('VIEWER'), 'ADMIN', 2).kind).toBe('allowed');
@@ -58,7 +58,7 @@ describe('an API key', () => {
 });
 
 describe('removing a member', () => {
-  it.each(MEMBER_ROLES)('lets %s leave while another owner stays', (role) => {
+  it.each(MEMBER_ROLES)('%s can leave while another owner stays', (role) => {
     expect(decideRemove(me(role), me(role), 2).kind).toBe('allowed');
   });
 
@@ -69,13 +69,13 @@ describe('removing a member', () => {
     expect(kind).toBe(expected ? 'allowed' : 'forbidden');
   });
 
-  it('keeps the last OWNER', () => {
+  it('the last OWNER cannot be removed', () => {
     expect(decideRemove(me('OWNER'), me('OWNER'), 1).kind).toBe('last_owner');
   });
 });
 
 describe('any sequence of decisions', () => {
-  it('leaves an OWNER', () => {
+  it('any sequence of decisions leaves an OWNER', () => {
     const role = fc.constantFrom(...MEMBER_ROLES);
     const step = fc.record({ actor: fc.nat(3), target: fc.nat(3), to: role, remove: fc.boolean() });
     const property = fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

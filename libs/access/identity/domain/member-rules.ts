@@ -6,7 +6,7 @@ import { covers, SCOPES } from './scopes.js';
 export interface Actor {
   userId: string;
   role: MemberRole;
-  /** Those of the API key, if it is one. */
+  /** The scopes, if the actor is an API key. */
   scopes?: readonly string[];
 }
 
@@ -20,13 +20,18 @@ export type MemberDecision =
 
 const ALLOWED: MemberDecision = { kind: 'allowed' };
 
-/** ADMINs and OWNERs add and invite members; only an OWNER makes an OWNER, only a key with all scopes invites anybody. */
+/**
+ * ADMINs and OWNERs add and invite members. Only an OWNER can create an OWNER, and only a key with
+ * all scopes can invite.
+ */
 export function decideAdd(actor: Actor, role: MemberRole): MemberDecision {
   if (!isAtLeast(actor.role, 'ADMIN')) return forbidden('Only an OWNER or ADMIN adds members.');
   return mayGrant(actor, role);
 }
 
-/** @param owners how many OWNERs the workspace has, the member included */
+/**
+ * @param owners number of OWNERs of the workspace, including the member
+ */
 export function decideChange(
   actor: Actor,
   member: MemberState,
@@ -42,7 +47,7 @@ export function decideChange(
   return member.role === 'OWNER' && role !== 'OWNER' ? keepAnOwner(owners) : ALLOWED;
 }
 
-/** Everybody may leave, but for the last OWNER. */
+/** Every member can leave, except the last OWNER. */
 export function decideRemove(actor: Actor, member: MemberState, owners: number): MemberDecision {
   const leaves = actor.userId === member.userId;
   if (!leaves && !isAtLeast(actor.role, 'ADMIN')) {
@@ -55,8 +60,8 @@ export function decideRemove(actor: Actor, member: MemberState, owners: number):
 }
 
 /**
- * Members have no scopes: what a key lacks, somebody whom it makes a member or raises would do for it, and make keys
- * that may. So a key grants a role only if it lacks none.
+ * Members have no scopes. A key could raise somebody who then does what the key cannot, and creates
+ * keys that can. So only a key with all scopes can grant a role.
  */
 function mayGrant(actor: Actor, role: MemberRole): MemberDecision {
   const { scopes } = actor;

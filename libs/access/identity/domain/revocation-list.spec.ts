@@ -31,7 +31,7 @@ function listOf(...rows: Omit<RevocationRow, 'expiresAt'>[]): RevocationList {
 }
 
 describe('the revocation list', () => {
-  it('ends a session or a run, and not the other kind of that id', () => {
+  it('a revoked session or run does not revoke the other kind with that id', () => {
     const list = listOf({ kind: 'session', subject: 'x' });
     expect(list.isRevoked(user('x'))).toBe(true);
     expect(list.isRevoked(user('y'))).toBe(false);
@@ -39,7 +39,7 @@ describe('the revocation list', () => {
     expect(listOf({ kind: 'run', subject: 'x' }).isRevoked(run('x'))).toBe(true);
   });
 
-  it('ends the tokens of an agent below a version', () => {
+  it('the tokens of an agent below a version are revoked', () => {
     const list = listOf({ kind: 'agent', subject: agentSubject('x', 3) });
     expect([1, 2, 3, 4].map((version) => list.isRevoked(agent('x', version)))).toEqual([
       true,
@@ -50,7 +50,7 @@ describe('the revocation list', () => {
     expect(list.isRevoked(agent('y', 1))).toBe(false);
   });
 
-  it('ends all tokens of an agent when no version is named', () => {
+  it('all tokens of an agent are revoked if no version is named', () => {
     expect(listOf({ kind: 'agent', subject: 'x' }).isRevoked(agent('x', 9_999))).toBe(true);
   });
 
@@ -58,7 +58,7 @@ describe('the revocation list', () => {
     ['of the agent of its workspace only', ['w'], [true, false]],
     ['of each that has the id, where it names no workspace', [undefined], [true, true]],
     ['of both, by rows of their own', ['w', 'v'], [true, true]],
-  ])('ends tokens %s', (_, workspaces, revoked) => {
+  ])('tokens %s are revoked', (_, workspaces, revoked) => {
     const row = { kind: 'agent' as const, subject: agentSubject('x', 2) };
     const list = listOf(...workspaces.map((workspaceId) => ({ ...row, workspaceId })));
     const refused = (version: number) =>
@@ -66,7 +66,7 @@ describe('the revocation list', () => {
     expect([refused(1), refused(2)]).toEqual([revoked, [false, false]]);
   });
 
-  it('goes by the higher version of what names the workspace and what does not', () => {
+  it('the higher version of entries with and without a workspace applies', () => {
     const rows = ([w, all]: number[]) => [
       { kind: 'agent' as const, workspaceId: 'w', subject: agentSubject('x', w as number) },
       { kind: 'agent' as const, subject: agentSubject('x', all as number) },
@@ -81,7 +81,7 @@ describe('the revocation list', () => {
     }
   });
 
-  it('ends the tokens of all agents and runs of a workspace, and no session', () => {
+  it('the tokens of all agents and runs of a workspace are revoked, and no session', () => {
     const list = listOf({ kind: 'workspace', subject: 'w' });
     expect(
       [agent('x', 9_999), run('x'), user('x')].map((claims) => list.isRevoked(claims)),
@@ -93,7 +93,7 @@ describe('the revocation list', () => {
     ]);
   });
 
-  it('is the same in whatever order and however often rows come', () => {
+  it('the list does not depend on the order and number of its rows', () => {
     const versions = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 });
     const property = fc.property(versions, fc.integer({ min: 1, max: 25 }), (all, version) => {
       const rows = all.map((v) => ({ kind: 'agent' as const, subject: agentSubject('x', v) }));
@@ -103,7 +103,7 @@ describe('the revocation list', () => {
     fc.assert(property);
   });
 
-  it('forgets what has expired, and nothing else', () => {
+  it('only expired entries are forgotten', () => {
     const list = listOf(
       { kind: 'session', subject: 'x' },
       { kind: 'agent', subject: agentSubject('a', 2) },

@@ -11,13 +11,13 @@ import type { Claims } from './claims.js';
 export interface RevocationRow {
   kind: 'user' | 'session' | 'agent' | 'agent_token' | 'run' | 'api_key' | 'workspace';
   subject: string;
-  /** Of an agent. Absent where none was named: then every agent with that id is meant. */
+  /** The agent's workspace. Absent means every agent with that id. */
   workspaceId?: string;
-  /** Milliseconds since 1970; every token that it concerns has expired by then. */
+  /** Milliseconds since 1970. Every affected token has expired by then. */
   expiresAt: number;
 }
 
-/** Whom a revocation can concern; an agent perhaps without a token, as callers inside of the server are. */
+/** The objects of a revocation. An agent can lack a token, as callers inside the server do. */
 export type Revocable = Claims | AgentCaller;
 
 interface AgentRule {
@@ -27,16 +27,19 @@ interface AgentRule {
 }
 
 /**
- * What is revoked, in memory. Sessions, single tokens of agents, runs and workspaces do not come back, so their id is
- * enough. Agents go on, with a higher token version; comparing versions needs nobody's clock, which comparing the time of issue
- * with the time of revocation would.
+ * The revocations in memory. Sessions, single agent tokens, runs and workspaces never return, so
+ * their id suffices. Agents continue with a higher token version. Comparing versions needs no
+ * clock; comparing the times of issue and revocation would.
  */
 export class RevocationList {
   private readonly ended = new Map<string, number>();
-  /** By `agentKey`, or by the id alone where no workspace was named. */
+  /** By `agentKey`, or by the id alone if no workspace was named. */
   private readonly agents = new Map<string, AgentRule>();
 
-  /** Idempotent, in any order. Users and API keys are not listed: their rows are looked up again. */
+  /**
+   * Idempotent and independent of order. Users and API keys are not listed, because their rows are
+   * looked up again.
+   */
   add(row: RevocationRow): void {
     switch (row.kind) {
       case 'session':
@@ -71,7 +74,7 @@ export class RevocationList {
     return workspaceId !== null && this.hasEnded('workspace', workspaceId);
   }
 
-  /** Forgets what can concern no valid token any more. */
+  /** Forgets entries that no longer concern a valid token. */
   prune(now: number): void {
     for (const [key, expiresAt] of this.ended) if (expiresAt <= now) this.ended.delete(key);
     for (const [id, rule] of this.agents) if (rule.expiresAt <= now) this.agents.delete(id);
@@ -85,7 +88,7 @@ export class RevocationList {
     return this.ended.size > 0 && this.ended.has(`${kind}:${id}`);
   }
 
-  /** A token without a version names none that could be too low. */
+  /** A token without a version cannot have too low a version. */
   private isOfRevoked(token: AgentTokenMarks & AgentPlace): boolean {
     const { workspaceId, tokenVersion = Infinity, tokenId } = token;
     if (this.agents.size > 0 && tokenVersion < this.minVersionOf(token)) return true;
@@ -116,6 +119,6 @@ export function agentSubject(agentId: string, minVersion: number): string {
 
 function parseAgentSubject(subject: string): { agentId: string; minVersion: number } {
   const [agentId = '', version] = subject.split('<');
-  // Without a version, every token of the agent.
+  // Without a version, every token of the agent is meant.
   return { agentId, minVersion: version === undefined ? Infinity : Number(version) };
 }

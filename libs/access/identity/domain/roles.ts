@@ -1,14 +1,14 @@
 import type { MemberRole } from '#lib/kernel';
 
-/** From the least to the most powerful. */
+/** From the weakest to the strongest. */
 export const MEMBER_ROLES = ['VIEWER', 'MEMBER', 'ADMIN', 'OWNER'] as const;
 
-/** Whether `role` can do everything that `minimum` can. */
+/** Whether `role` includes all permissions of `minimum`. */
 export function isAtLeast(role: MemberRole, minimum: MemberRole): boolean {
   return MEMBER_ROLES.indexOf(role) >= MEMBER_ROLES.indexOf(minimum);
 }
 
-/** The less powerful of the two. */
+/** The weaker of the two roles. */
 export function lesserRole(a: MemberRole, b: MemberRole): MemberRole {
   return isAtLeast(a, b) ? b : a;
 }

@@ -13,7 +13,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Whether the key's scopes cover what a route asks for. Writing a thing includes reading it. */
+/** Whether the key's scopes cover a route's scope. Write includes read. */
 export function covers(held: readonly string[], needed: Scope): boolean {
   return held.includes(needed) || held.includes(needed.replace(/:read$/, ':write'));
 }

@@ -3,7 +3,7 @@ export const SLUG_PATTERN = {
   words: 'begin with a lower-case letter or digit and hold only these and dashes',
 };
 
-/** A slug from a name, with the end of an id behind it so that equal names do not collide. */
+/** A slug from a name with the end of an id, so that equal names do not collide. */
 export function toSlug(name: string, id: string): string {
   const words = name
     .normalize('NFKD')

@@ -14,7 +14,7 @@ import { ApiKeysService, type ApiKeyView } from '../api-keys/api-keys.service.js
 import { CreateApiKeyDto } from './workspaces.dto.js';
 import { ApiKeyPageDto, NewApiKeyDto } from './workspaces-answers.dto.js';
 
-/** For people only: a key that could make keys could make itself more than it is. */
+/** For users only, because a key that could create keys could extend its own permissions. */
 @ApiTags('api keys')
 @ApiParam({ name: 'workspaceId', format: 'uuid' })
 @Controller('workspaces/:workspaceId/api-keys')

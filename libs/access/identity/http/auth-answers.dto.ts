@@ -7,7 +7,7 @@ import { MEMBER_ROLES } from '../domain/roles.js';
 import { SCOPES, type Scope } from '../domain/scopes.js';
 import { UserDto } from './users-answers.dto.js';
 
-/** The answers as the documentation shows them; the services' types rule. */
+/** The answers as documented. The services' types are authoritative. */
 export class TokenPairDto {
   @ApiProperty({ example: 'Bearer' }) tokenType!: string;
   @ApiProperty() accessToken!: string;

@@ -3,12 +3,14 @@ import { EMAIL_PATTERN, normalizeEmail } from '../domain/email.js';
 /** The claims of another issuer's token about its user. */
 export interface ExternalIdentity {
   subject: string;
-  /** Only when the issuer says that it has verified it. */
+  /** Present only if the issuer says that it has verified the address. */
   verifiedEmail: string | undefined;
   name: string | undefined;
 }
 
-/** @returns undefined when the token names nobody */
+/**
+ * @returns undefined if the token names nobody
+ */
 export function toExternalIdentity(payload: Record<string, unknown>): ExternalIdentity | undefined {
   const { sub, email, email_verified: verified, name } = payload;
   if (typeof sub !== 'string' || sub === '' || sub.length > 255) return undefined;

@@ -23,8 +23,8 @@ export class ExternalUsers {
   private readonly issuerId: string | undefined;
   private readonly issuer: Issuer | undefined;
   /**
-   * Where anybody can sign up, a user with a password may have taken an address that is not theirs,
-   * and wait for its owner to be linked to them.
+   * If anybody can sign up, a user with a password may have claimed somebody else's address and
+   * wait for the owner to be linked.
    */
   private readonly trustsPasswords: boolean;
   private readonly known = new LRUCache<string, Known>({ max: CACHED_TOKENS });
@@ -46,7 +46,7 @@ export class ExternalUsers {
     this.issuer = new Issuer(oidcIssuer, oidcAudience);
   }
 
-  /** Whether the token claims to be of the other issuer; proves nothing. */
+  /** Whether the token claims to come from the other issuer. This proves nothing. */
   recognizes(token: string): boolean {
     if (this.issuerId === undefined || token.length > MAX_TOKEN_LENGTH) return false;
     if (this.known.has(token)) return true;

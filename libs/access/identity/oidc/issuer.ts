@@ -9,7 +9,7 @@ import { Agent, fetch, type RequestInit } from 'undici';
 import { DroverError } from '#lib/kernel';
 import { explainTokenError } from '../tokens/token-errors.js';
 
-/** Signatures that need no secret of ours; with HS256 the public key would be one. */
+/** Signatures that need no shared secret. With HS256 the public key would be the secret. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -24,15 +24,15 @@ const ALGORITHMS = [
 ];
 const TIMEOUT_MS = 5_000;
 /**
- * Ends an answer that stalls. The signal of a fetch does not: Node 20 forgets it when garbage is collected after the
- * head of the answer, and every sign-in would wait for that answer.
+ * Ends an answer that stalls. The signal of a fetch does not: Node 20 forgets it when garbage is
+ * collected after the head of the answer, and every sign-in would wait for that answer.
  */
 const dispatcher = new Agent({ headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
-/** After a failed discovery nobody asks the issuer again for this long. */
+/** Milliseconds for which nobody asks the issuer again after a failed discovery. */
 const RETRY_AFTER_MS = 5_000;
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** An OpenID provider whose tokens are accepted: its discovery document and its keys, cached. */
+/** An accepted OpenID provider with its discovery document and keys, cached. */
 export class Issuer {
   private keys: Promise<JWTVerifyGetKey> | undefined;
   private failedAt = -Infinity;
@@ -43,8 +43,8 @@ export class Issuer {
   ) {}
 
   /**
-   * @throws DroverError `invalid_token` or `token_expired`; `issuer_unavailable` when the issuer's
-   *   keys cannot be had
+   * @throws DroverError `invalid_token` or `token_expired`; `issuer_unavailable` if the issuer's
+   *   keys cannot be read
    */
   async verify(token: string): Promise<JWTPayload & { exp: number }> {
     const keys = await this.discover();
@@ -83,7 +83,7 @@ export class Issuer {
     });
     if (!response.ok) throw new Error(`The discovery document answered ${response.status}`);
     const document = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
-    // OpenID Connect Discovery 1.0, section 4.3: it must be exactly the issuer that was asked.
+    // OpenID Connect Discovery 1.0, section 4.3: it must be exactly the requested issuer.
     if (document.issuer !== this.issuer) throw new Error('The document is of another issuer');
     if (typeof document.jwks_uri !== 'string') throw new Error('The document names no keys');
     return createRemoteJWKSet(new URL(document.jwks_uri), {
@@ -99,7 +99,7 @@ function unavailable(cause: unknown): DroverError {
   return new DroverError('issuer_unavailable', { retryAfterSeconds: 5, cause });
 }
 
-// Everything that jose says of a token has a code of its own; what is left is the way to the keys.
+// jose has a code for every error of a token. Other errors concern the way to the keys.
 function isOutage(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   if (code === 'ERR_JWKS_TIMEOUT' || code === 'ERR_JOSE_GENERIC') return true;

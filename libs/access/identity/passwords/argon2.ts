@@ -5,7 +5,7 @@ import { hash, verify } from '@node-rs/argon2';
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const CURRENT_FORM = '$argon2id$v=19$m=19456,t=2,p=1$';
 
-/** About 20 ms of a core and 19 MiB. */
+/** Takes about 20 ms of a core and 19 MiB. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password, PARAMETERS);
 }
@@ -14,15 +14,15 @@ export function verifyPassword(storedHash: string, password: string): Promise<bo
   return verify(storedHash, password);
 }
 
-/** Whether a stored hash was made with other parameters than today's. */
+/** Whether a stored hash was made with outdated parameters. */
 export function isOutdatedHash(storedHash: string): boolean {
   return !storedHash.startsWith(CURRENT_FORM);
 }
 
-// 32 characters, so that a byte's remainder is uniform; none is mistaken for another.
+// 32 characters, so that a byte's remainder is uniform, without look-alikes.
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-/** A password that a person hands on: 120 random bits, as four groups of six. */
+/** A password for a person to pass on: 120 random bits in four groups of six. */
 export function generatePassword(): string {
   const characters = [...randomBytes(24)].map((byte) => ALPHABET[byte % ALPHABET.length]);
   return characters.join('').replace(/(.{6})(?!$)/g, '$1-');

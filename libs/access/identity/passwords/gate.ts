@@ -1,13 +1,15 @@
 import { DroverError } from '#lib/kernel';
 
-/** Lets a few through at once and a bounded number wait; refuses the rest. */
+/** Admits a few callers at once, queues a limited number, and refuses the rest. */
 export class Gate {
   private inside = 0;
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly limits: { inside: number; waiting: number }) {}
 
-  /** @throws DroverError `conflict_retry` when too many wait already */
+  /**
+   * @throws DroverError `conflict_retry` if the queue is full
+   */
   async pass<T>(work: () => Promise<T>): Promise<T> {
     await this.enter();
     try {
@@ -28,7 +30,7 @@ export class Gate {
     await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
-  // A caller that leaves hands its place over, so that no other can slip in between.
+  // A caller that leaves passes its place on, so that no other can slip in between.
   private leave(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.inside--;

@@ -5,7 +5,7 @@ import { Gate } from './gate.js';
 import { Passwords } from './passwords.js';
 
 describe('passwords', () => {
-  it('match their own hash and no other', async () => {
+  it('a password matches only its own hash', async () => {
     const passwords = new Passwords();
     await passwords.onModuleInit();
     const hash = await passwords.hash('a password');
@@ -15,7 +15,7 @@ describe('passwords', () => {
     expect(await passwords.matches(undefined, '')).toBe(false);
   });
 
-  it('are compared with a hash as dear as any where there is none', async () => {
+  it('without a hash the comparison takes as long as with one', async () => {
     const passwords = new Passwords();
     await passwords.onModuleInit();
     const { decoy } = passwords as unknown as { decoy: string };
@@ -23,20 +23,20 @@ describe('passwords', () => {
     expect(await passwords.matches(null, 'a guess')).toBe(false);
   });
 
-  it('are hashed with argon2id and the parameters of today', async () => {
+  it('passwords are hashed with argon2id and the current parameters', async () => {
     const hash = await hashPassword('a password');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(isOutdatedHash(hash)).toBe(false);
     expect(isOutdatedHash('$argon2id$v=19$m=4096,t=3,p=1$x$y')).toBe(true);
   });
 
-  it('are made of 24 characters in four groups', () => {
+  it('generated passwords have 24 characters in four groups', () => {
     expect(generatePassword()).toMatch(/^([a-km-z2-9]{6}-){3}[a-km-z2-9]{6}$/);
   });
 });
 
 describe('the gate', () => {
-  it('holds so many inside, so many outside, and refuses the rest', async () => {
+  it('the gate limits callers inside and waiting, and refuses the rest', async () => {
     const gate = new Gate({ inside: 2, waiting: 3 });
     const leave: (() => void)[] = [];
     let inside = 0;
@@ -61,7 +61,7 @@ describe('the gate', () => {
     await again;
   });
 
-  it('opens again after a failure', async () => {
+  it('the gate opens again after a failure', async () => {
     const gate = new Gate({ inside: 1, waiting: 0 });
     await expect(gate.pass(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await gate.pass(() => Promise.resolve(1))).toBe(1);

@@ -24,8 +24,8 @@ export class Passwords implements OnModuleInit {
   }
 
   /**
-   * Whether the password is the hash's. Without a hash (no such user, or one without a password) it
-   * computes as much, so that the time tells nothing, and says no.
+   * Whether the password matches the hash. Without a hash (an unknown user, or one without a
+   * password) it computes for as long and returns false, so the time reveals nothing.
    *
    * @throws DroverError `conflict_retry` under a flood
    */

@@ -5,10 +5,10 @@ import { DroverError } from '#lib/kernel';
 import { ATTEMPT_LIMITER, RateLimiter } from './rate-limiter.js';
 
 const WINDOW_SECONDS = 60;
-/** People share addresses: one address may try this many times as often as one account from it. */
+/** Several users share an address, so an address has this many times the attempts of an account. */
 const ADDRESS_FACTOR = 5;
 
-/** Bounds how fast passwords can be guessed. */
+/** Limits how fast passwords can be guessed. */
 @Injectable()
 export class Attempts {
   private readonly perMinute: number;
@@ -32,7 +32,10 @@ export class Attempts {
     return this.take(`sign-up:${addressGroup(address)}`, this.perMinute);
   }
 
-  /** Somebody with a stolen access token could try passwords here. @throws DroverError `rate_limited` */
+  /**
+   * Somebody with a stolen access token could try passwords here. @throws DroverError
+   * `rate_limited`
+   */
   toChangePassword(userId: string): Promise<void> {
     return this.take(`password:${userId}`, this.perMinute);
   }
@@ -45,7 +48,7 @@ export class Attempts {
   }
 }
 
-/** The owner of one IPv6 address has the 2^64 of its network. */
+/** The owner of one IPv6 address has all 2^64 of its network. */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

@@ -5,7 +5,7 @@ import { RateLimiter, type SharedCount, type SharedCounts, SLICES } from './rate
 
 const LIMIT = { attempts: 3, windowSeconds: 60 };
 
-/** Counts that several limiters share, as Valkey keeps them. */
+/** Counts that several limiters share, like Valkey's. */
 class Counts implements SharedCounts {
   isDown = false;
   calls = 0;
@@ -26,7 +26,7 @@ class Counts implements SharedCounts {
 }
 
 describe('the limiter of one process', () => {
-  it('allows so many in a window, says how long to wait, and starts again', async () => {
+  it('a limiter allows the limit in a window, names the wait, and starts again', async () => {
     let now = 0;
     const limiter = new RateLimiter({ now: () => now });
     for (let left = 2; left >= 0; left--) {
@@ -42,7 +42,7 @@ describe('the limiter of one process', () => {
     expect((await limiter.take('a', LIMIT)).allowed).toBe(true);
   });
 
-  it('keeps its word: after the time that it names the next attempt is allowed', async () => {
+  it('an attempt after the announced wait is allowed', async () => {
     const pauses = fc.array(fc.nat(30_000), { minLength: 1, maxLength: 50 });
     const property = fc.asyncProperty(pauses, fc.boolean(), async (waits, shares) => {
       let now = 0;
@@ -63,7 +63,7 @@ describe('the limiter of one process', () => {
 });
 
 describe('the limiters of two servers', () => {
-  it('must both allow; without the shared counts the own one has counted', async () => {
+  it('both counts must allow an exact attempt, and without shared counts the own one decides', async () => {
     const failures: unknown[] = [];
     const shared = new Counts();
     const other = new RateLimiter({ shared });
@@ -79,7 +79,7 @@ describe('the limiters of two servers', () => {
     expect(failures).toHaveLength(1);
   });
 
-  it('allow together a slice each more than the limit when they do not wait, and are told of rarely', async () => {
+  it('two servers together exceed the limit by at most a slice each, and report rarely', async () => {
     const counts = fc.record({
       attempts: fc.integer({ min: 1, max: 200 }),
       turns: fc.array(fc.boolean(), { minLength: 600, maxLength: 800 }),
@@ -102,7 +102,7 @@ describe('the limiters of two servers', () => {
     await fc.assert(property, { numRuns: 30 });
   });
 
-  it('go by what they know themselves when the shared counts have forgotten', async () => {
+  it('a server relies on its own count when the shared counts were lost', async () => {
     let now = 0;
     const shared = new Counts(() => now);
     const limiter = new RateLimiter({ shared, now: () => now });
@@ -120,7 +120,7 @@ describe('the limiters of two servers', () => {
     expect(limiter.count('a', LIMIT).allowed).toBe(true);
   });
 
-  it('share the window that begins with the first attempt, not with what is told of it', async () => {
+  it('servers share the window that starts with the first attempt', async () => {
     let now = 0;
     const shared = new Counts(() => now);
     const limit = { attempts: 2 * SLICES, windowSeconds: 60 };
@@ -133,7 +133,7 @@ describe('the limiters of two servers', () => {
     expect(two?.count('a', limit)).toEqual(left);
   });
 
-  it('drop an answer that comes when the next window has begun', async () => {
+  it('an answer that arrives in the next window is dropped', async () => {
     let now = 0;
     let answer: (count: SharedCount) => void = () => undefined;
     const add = () => new Promise<SharedCount>((resolve) => (answer = resolve));
@@ -148,7 +148,7 @@ describe('the limiters of two servers', () => {
     expect(limiter.count('a', LIMIT)).toEqual(second);
   });
 
-  it('refuse nothing for the sake of counts that cannot be reached', async () => {
+  it('unreachable counts refuse nothing', async () => {
     const shared = new Counts();
     shared.isDown = true;
     const failures: unknown[] = [];
@@ -163,7 +163,7 @@ describe('the limiters of two servers', () => {
   });
 });
 
-/** What was told in the background has been answered. */
+/** Resolves when background reports were answered. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

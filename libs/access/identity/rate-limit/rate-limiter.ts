@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** A limit: attempts in a window that begins with the first of them. */
+/** A limit: attempts in a window that starts with the first of them. */
 export interface RateLimit {
   attempts: number;
   windowSeconds: number;
@@ -10,11 +10,11 @@ export interface RateDecision {
   allowed: boolean;
   /** Attempts left in the window. */
   remaining: number;
-  /** Until the next window begins; at least 1. */
+  /** Seconds until the next window starts, at least 1. */
   resetSeconds: number;
 }
 
-/** A count that all servers share, and the time that is left of its window. */
+/** A count that all servers share, with the remaining time of its window. */
 export interface SharedCount {
   count: number;
   leftMs: number;
@@ -22,39 +22,39 @@ export interface SharedCount {
 
 export interface SharedCounts {
   /**
-   * Adds to the count of a key, in one round trip.
+   * Adds to the count of a key in one round trip.
    *
-   * @param leftMs of the window that begins where the key has none
-   * @throws Error when it cannot be reached
+   * @param leftMs length of the window, if the key has none
+   * @throws Error if the count cannot be reached
    */
   add(key: string, attempts: number, leftMs: number): Promise<SharedCount>;
 }
 
-/** Attempts by one key, as far as this server knows of them. */
+/** Attempts by one key that this server knows of. */
 interface Window {
   count: number;
-  /** Those of `count` that the other servers do not know of. */
+  /** The part of `count` that other servers do not know. */
   untold: number;
   endsAt: number;
   telling: boolean;
 }
 
 export interface RateLimiterOptions {
-  /** Left out: this server counts alone. */
+  /** Absent means that this server counts alone. */
   shared?: SharedCounts;
-  /** The shared counts failed, for the first time since they worked. */
+  /** Called at the first failure of the shared counts after they worked. */
   onOutage?: (error: unknown) => void;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   now?: () => number;
 }
 
-/** `count` tells the others each time that it has counted such a part of the limit. */
+/** `count` reports to the others after each such part of the limit. */
 export const SLICES = 20;
 
 /**
- * Counts attempts by a key in this process, for up to 50,000 keys (a flood of keys pushes the oldest out), and in the
- * place that all servers share. While that cannot be reached each server bounds what comes to it: nothing is refused
- * for its sake.
+ * Counts attempts by a key in this process, for up to 50,000 keys (a flood of keys evicts the
+ * oldest), and in the shared counts of all servers. While these cannot be reached, each server
+ * limits its own requests and refuses nothing because of the outage.
  */
 export class RateLimiter {
   private readonly windows = new LRUCache<string, Window>({ max: 50_000 });
@@ -69,7 +69,10 @@ export class RateLimiter {
     this.now = now ?? (() => performance.now());
   }
 
-  /** Counts one attempt, exactly: waits for the shared count. Both it and this server's own must allow. */
+  /**
+   * Counts one attempt exactly, waiting for the shared count. Both the shared count and this
+   * server's own must allow it.
+   */
   async take(key: string, limit: RateLimit): Promise<RateDecision> {
     const now = this.now();
     const { count, endsAt } = this.addOne(key, limit, now);
@@ -80,9 +83,9 @@ export class RateLimiter {
   }
 
   /**
-   * Counts one attempt and decides at once, by what this server knows. It tells and hears of the others whenever it
-   * has counted a slice of the limit, in the background: n servers together allow a slice each more than the limit,
-   * and what arrives while they are told.
+   * Counts one attempt and decides at once, by this server's knowledge. It exchanges counts with
+   * the others in the background after each slice of the limit. So n servers together exceed the
+   * limit by a slice each, plus the attempts during the exchange.
    */
   count(key: string, limit: RateLimit): RateDecision {
     const now = this.now();
@@ -116,14 +119,15 @@ export class RateLimiter {
     if (this.shared === undefined) return;
     window.telling = true;
     const { untold: told, endsAt } = window;
-    // Also when it fails: it may have been counted, and counting it twice would refuse what is allowed.
+    // Also after a failure: the attempts may have been counted, and counting them twice would
+    // refuse allowed requests.
     window.untold = 0;
     const shared = await this.tell(key, told, leftMs);
     window.telling = false;
-    // The answer may come in the next window, of which it knows nothing.
+    // The answer can arrive in the next window, which it does not concern.
     if (shared === undefined || window.endsAt !== endsAt) return;
     const count = shared.count + window.untold;
-    // It was flushed, or did not hear all: what this server knows is more.
+    // The count was flushed or incomplete, and this server knows of more.
     if (count < window.count) return;
     window.count = count;
     window.endsAt = this.now() + shared.leftMs;
@@ -146,12 +150,13 @@ function decide(count: number, leftMs: number, { attempts }: RateLimit): RateDec
   return {
     allowed: count <= attempts,
     remaining: Math.max(0, attempts - count),
-    // Whole milliseconds first: a difference of clock readings may be a trillionth more than the window.
+    // Rounded to milliseconds first, because a difference of clock readings can exceed the window
+    // by a trillionth.
     resetSeconds: Math.max(1, Math.ceil(Math.round(leftMs) / 1000)),
   };
 }
 
 /** Counts attempts at passwords and sign-ups. */
 export const ATTEMPT_LIMITER = Symbol('ATTEMPT_LIMITER');
-/** Counts requests; apart from the other, so that a flood of neither makes it forget. */
+/** Counts requests separately, so that a flood of either does not evict the other. */
 export const REQUEST_LIMITER = Symbol('REQUEST_LIMITER');

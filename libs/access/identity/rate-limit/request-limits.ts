@@ -6,7 +6,7 @@ import type { UserClaims } from '../domain/claims.js';
 import { addressGroup } from './attempts.js';
 import { type RateDecision, type RateLimit, RateLimiter, REQUEST_LIMITER } from './rate-limiter.js';
 
-/** Short, so that an agent that was refused is heard again before its heartbeats are missed. */
+/** Short, so that a refused agent is heard again before its heartbeats are missed. */
 const WINDOW_SECONDS = 10;
 
 type Scope = 'token' | 'workspace' | 'address';
@@ -19,9 +19,9 @@ interface Policy {
 }
 
 /**
- * Bounds the requests of the whole API: those of users and API keys by token and workspace, those of agents and runs
- * by token alone, those without good credentials by address. So nobody's requests are refused for what anybody else
- * has done, but for users and API keys of one workspace.
+ * Limits the requests of the whole API: those of users and API keys by token and workspace, those
+ * of agents and runs by token, and those without valid credentials by address. So nobody is refused
+ * because of others, except users and API keys of one workspace.
  */
 @Injectable()
 export class RequestLimits {
@@ -40,9 +40,10 @@ export class RequestLimits {
   }
 
   /**
-   * All tokens of a user count as one, since signing in gives another. An agent's heartbeats, its other requests, and
-   * those with the token of each run count apart: no run that talks much makes its agent look dead, be it with a token
-   * of its own or, as a worker's, with the agent's.
+   * All tokens of a user count as one, because each sign-in creates another. An agent's heartbeats,
+   * its other requests, and the requests with the token of each run are counted separately. So a
+   * busy run cannot make its agent look dead, with a token of its own or, like a worker's, with the
+   * agent's.
    *
    * @throws DroverError `rate_limited`
    */
@@ -61,7 +62,7 @@ export class RequestLimits {
     this.take(this.policies.workspace, workspaceId, reply);
   }
 
-  /** For requests without good credentials. @throws DroverError `rate_limited` */
+  /** For requests without valid credentials. @throws DroverError `rate_limited` */
   takeAddress(address: string, reply: FastifyReply): void {
     this.take(this.policies.address, addressGroup(address), reply);
   }

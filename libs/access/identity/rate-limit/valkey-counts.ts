@@ -1,7 +1,7 @@
 import type { ValkeyClient } from '#lib/valkey';
 import type { SharedCount, SharedCounts } from './rate-limiter.js';
 
-// One step: a key that was counted up and never got its expiry would refuse forever.
+// One step, because a key that was incremented and never got its expiry would refuse forever.
 const COUNT = `
 local count = redis.call('INCRBY', KEYS[1], ARGV[2])
 local left = redis.call('PTTL', KEYS[1])
@@ -11,7 +11,7 @@ if left < 0 then
 end
 return {count, left}`;
 
-/** Counts for all servers, in Valkey. Flushing it forgives at most one window of attempts. */
+/** Counts for all servers in Valkey. Flushing it forgives at most one window of attempts. */
 export class ValkeyCounts implements SharedCounts {
   constructor(private readonly valkey: ValkeyClient) {}
 

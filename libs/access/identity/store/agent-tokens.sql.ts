@@ -1,23 +1,24 @@
 import { command } from '#lib/database';
 
-/** $1 workspace, $2 id, $3 agent, $4 user, $5 API key or NULL, $6 when it expires. */
+/** $1 workspace, $2 id, $3 agent, $4 user, $5 API key or NULL, $6 expiry. */
 export const insertAgentToken = command<never>(
   'identity_insert_agent_token',
   `INSERT INTO agent_tokens (workspace_id, id, agent_id, issued_by, issued_by_key, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** All of an agent. agent_tokens_agent_idx. $1 workspace, $2 agent. */
+/** All tokens of an agent. Index: agent_tokens_agent_idx. $1 workspace, $2 agent. */
 export const forgetAgentTokens = command<never>(
   'identity_forget_agent_tokens',
   `DELETE FROM agent_tokens WHERE workspace_id = $1 AND agent_id = $2`,
 );
 
 /**
- * Takes out the tokens that a user has issued, to be revoked: in one workspace, or, as the service role, in all.
+ * Removes and returns the tokens that a user has issued, to revoke them: in one workspace or, as
+ * the service role, in all.
  *
- * The primary key of workspace_members or workspace_members_user_id_idx, agent_tokens_issuer_idx.
- * $1 user, $2 workspace or NULL.
+ * Indexes: the primary key of workspace_members or workspace_members_user_id_idx,
+ * agent_tokens_issuer_idx. $1 user, $2 workspace or NULL.
  */
 export const takeTokensIssuedBy = command<{ id: string }>(
   'identity_take_tokens_issued_by',

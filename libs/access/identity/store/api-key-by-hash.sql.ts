@@ -10,15 +10,15 @@ export interface ApiKeyRecord {
   expires_at: Date | null;
   expired: boolean;
   revoked: boolean;
-  /** Null when the maker has left the workspace or is disabled. */
+  /** Null if the creator has left the workspace or is disabled. */
   maker_role: MemberRole | null;
 }
 
 /**
- * The key with a hash, and what its maker may do today.
+ * The key with a hash, and the current role of its creator.
  *
- * As the service role (the workspace comes from the row), behind a cache of seconds. Needs
- * api_keys_key_hash_key; the rest are primary keys.
+ * As the service role (the workspace comes from the row), behind a cache of seconds. Indexes:
+ * api_keys_key_hash_key and primary keys.
  */
 export const findApiKeyByHash = query<ApiKeyRecord>(
   'identity_find_api_key_by_hash',

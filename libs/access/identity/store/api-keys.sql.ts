@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 
-/** Repeating it keeps the first time. Primary key. */
+/** A repetition keeps the first time. Index: primary key. */
 export const revokeApiKey = command<{ id: string }>(
   'identity_revoke_api_key',
   `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())

@@ -1,9 +1,9 @@
 import { command } from '#lib/database';
 
 /**
- * Ends one session ($1), of one user ($2) or, when that is null, whosesoever it is.
+ * Ends one session ($1) of one user ($2), or of any user if $2 is null.
  *
- * Primary key.
+ * Index: primary key.
  */
 export const endSession = command<{ id: string; user_id: string }>(
   'identity_end_session',
@@ -13,9 +13,9 @@ export const endSession = command<{ id: string; user_id: string }>(
 );
 
 /**
- * Ends all sessions of a user but one ($2, which may be null).
+ * Ends all sessions of a user but one ($2, which can be null).
  *
- * Needs user_sessions_user_id_idx.
+ * Index: user_sessions_user_id_idx.
  */
 export const endOtherSessions = command<{ id: string }>(
   'identity_end_other_sessions',

@@ -1,11 +1,11 @@
 import { command } from '#lib/database';
 
 /**
- * Appends revocations: parallel arrays of kinds, subjects, seconds that they have to last, and
+ * Appends revocations: parallel arrays of kinds, subjects, seconds that they must last, and
  * workspaces of agents.
  *
- * In the transaction that makes them true, as the service role or a tenant. Needs no index. They last five
- * minutes longer than the tokens, for servers whose clocks are behind.
+ * In the transaction that makes them true, as the service role or a tenant. Needs no index. They
+ * last five minutes longer than the tokens, for servers whose clocks are behind.
  */
 export const insertRevocations = command<unknown>(
   'identity_insert_revocations',

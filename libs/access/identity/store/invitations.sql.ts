@@ -1,7 +1,7 @@
 import { command, query } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 
-/** How long an invitation stands. */
+/** Lifetime of an invitation, in days. */
 export const INVITATION_DAYS = 14;
 
 export interface InvitationRow {
@@ -14,10 +14,11 @@ export interface InvitationRow {
 }
 
 /**
- * Invites an address, or invites it anew in place of what it had; no row for that of a member. As the tenant, who sees
- * the addresses of its own members only: the answer does not depend on any other account.
+ * Invites an address, or replaces its invitation. No row for a member's address. As the tenant, who
+ * sees only the addresses of its own members, so the answer does not depend on other accounts.
  *
- * workspace_invitations_email_key, workspace_members_pkey. $1 workspace, $2 id, $3 address, $4 role, $5 inviter.
+ * Indexes: workspace_invitations_email_key, workspace_members_pkey. $1 workspace, $2 id, $3
+ * address, $4 role, $5 inviter.
  */
 export const invite = command<InvitationRow>(
   'identity_invite',
@@ -31,7 +32,7 @@ export const invite = command<InvitationRow>(
    RETURNING id, email, role, invited_by, created_at, expires_at`,
 );
 
-/** Invitations that can be taken: not while whoever invited could not do it today. */
+/** Invitations that can be accepted: the inviter could still invite today. */
 const OPEN_OF_USER = `users u
      JOIN workspace_invitations i ON i.email = u.email AND i.expires_at > now()
      JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL
@@ -40,10 +41,11 @@ const OPEN_OF_USER = `users u
      JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL`;
 
 /**
- * Those of a user's address. None where anybody may sign up with any address, and the user has done it with a
- * password: such a user has to know the id.
+ * The invitations of a user's address. None if anybody can sign up with any address and the user
+ * has done so with a password: such a user must know the id.
  *
- * workspace_invitations_addressee_idx. $1 user, $2 whether passwords prove addresses, $3 id to begin after, $4 limit.
+ * Index: workspace_invitations_addressee_idx. $1 user, $2 whether passwords prove addresses, $3 id
+ * to start after, $4 limit.
  */
 export const listInvitationsOf = query<{
   id: string;
@@ -64,11 +66,11 @@ export const listInvitationsOf = query<{
 );
 
 /**
- * Makes the user with the invited address a member. No row when nothing can be taken; `made` is false for one who is
- * a member.
+ * Makes the user with the invited address a member. No row if no invitation can be accepted. `made`
+ * is false if the user already is a member.
  *
- * The inviter is locked first, as by what ends that membership. workspace_invitations_addressee_idx, primary keys.
- * $1 invitation, $2 user.
+ * The inviter is locked first, like the statements that end that membership do. Indexes:
+ * workspace_invitations_addressee_idx, primary keys. $1 invitation, $2 user.
  */
 export const acceptInvitation = command<{ workspace_id: string; role: MemberRole; made: boolean }>(
   'identity_accept_invitation',
@@ -88,7 +90,7 @@ export const acceptInvitation = command<{ workspace_id: string; role: MemberRole
    SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen`,
 );
 
-/** workspace_invitations_addressee_idx. $1 invitation, $2 user. */
+/** Index: workspace_invitations_addressee_idx. $1 invitation, $2 user. */
 export const declineInvitation = command<{ id: string }>(
   'identity_decline_invitation',
   `DELETE FROM workspace_invitations i USING users u
@@ -97,10 +99,10 @@ export const declineInvitation = command<{ id: string }>(
 );
 
 /**
- * Ends the workspace's invitation of a member: one who was made a member without it could come back with it. As the
- * tenant, who sees the addresses of its own members only.
+ * Ends the workspace's invitation of a member. A member who was added in another way could
+ * otherwise return with it. As the tenant, who sees only the addresses of its own members.
  *
- * workspace_invitations_email_key, users_pkey. $1 workspace, $2 user.
+ * Indexes: workspace_invitations_email_key, users_pkey. $1 workspace, $2 user.
  */
 export const endInvitationOfMember = command(
   'identity_end_invitation_of_member',

@@ -2,9 +2,9 @@ import { command, query } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 
 /**
- * Locks all OWNERs and one member, in one order, so that of two owners who remove each other at the
- * same time the second sees what the first has done: Prisma locks no rows. Needed before a role is changed or
- * taken.
+ * Locks all OWNERs and one member in one order, before a role is changed or removed. If two owners
+ * remove each other at the same time, the second sees the effect of the first. Prisma locks no
+ * rows.
  */
 export const lockOwnersAndMember = command<{
   user_id: string;
@@ -19,11 +19,11 @@ export const lockOwnersAndMember = command<{
 );
 
 /**
- * A user whom the asker may add without asking them: any, for an operator of the installation; else only one who is a
- * member already, or the answer would tell who has an account.
+ * A user whom the caller can add without an invitation: for an operator any user, otherwise only a
+ * user who already is a member. Other answers would reveal who has an account.
  *
- * As the service role: a tenant sees its own members only. Primary keys.
- * $1 user, $2 the workspace, $3 the user who asks.
+ * As the service role, because a tenant sees only its own members. Indexes: primary keys. $1 user,
+ * $2 the workspace, $3 the caller.
  */
 export const findUserToAdd = query<{ id: string }>(
   'identity_find_user_to_add',

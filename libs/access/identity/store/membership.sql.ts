@@ -2,10 +2,10 @@ import { query } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 
 /**
- * The role of a user in a workspace: no row when the user is no member or disabled, or the workspace
+ * The role of a user in a workspace. No row if the user is no member or disabled, or the workspace
  * is archived.
  *
- * Behind a cache of seconds, for every request of a user. Three primary keys.
+ * Behind a cache of seconds, for every request of a user. Indexes: three primary keys.
  */
 export const findMembership = query<{ role: MemberRole }>(
   'identity_find_membership',
@@ -17,13 +17,13 @@ export const findMembership = query<{ role: MemberRole }>(
       AND w.archived_at IS NULL AND u.disabled_at IS NULL`,
 );
 
-/** Whether the user may sign in, and operates the installation. Cached. */
+/** Whether the user can sign in, and is an operator. Cached. */
 export const findAccount = query<{ is_operator: boolean; disabled: boolean }>(
   'identity_find_account',
   `SELECT is_operator, disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1`,
 );
 
-/** The workspaces of a user, as findMembership counts them; a third is of no interest. Cached. $1 user. */
+/** The workspaces of a user, like findMembership. A third one does not matter. Cached. $1 user. */
 export const findWorkspacesOf = query<{ workspace_id: string }>(
   'identity_find_workspaces_of',
   `SELECT m.workspace_id

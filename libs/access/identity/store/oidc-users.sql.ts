@@ -1,18 +1,19 @@
 import { command, query } from '#lib/database';
 
-/** The user that an issuer's subject stands for. Cached. By the unique key. */
+/** The user of an issuer's subject. Cached. Index: the unique key. */
 export const findIdentity = query<{ user_id: string }>(
   'identity_find_identity',
   `SELECT user_id FROM user_identities WHERE issuer = $1 AND subject = $2`,
 );
 
 /**
- * Links an issuer's subject to the user with a verified e-mail address, and makes that user first
- * when there is none: identity id, issuer, subject, new user's id, e-mail address, name, and whether
- * a user with a password may be meant. No row when nobody may.
+ * Links an issuer's subject to the user with a verified e-mail address, and creates the user if
+ * there is none: identity id, issuer, subject, new user's id, e-mail address, name, and whether a
+ * user with a password can be linked. No row if no user can be.
  *
- * At the first sight of a subject. Needs users_email_key and the identities' unique key. Of two first requests
- * at once, the second's INSERT of the identity finds the first's; its caller then reads it.
+ * At the first sight of a subject. Indexes: users_email_key and the identities' unique key. Of two
+ * concurrent first requests, the INSERT of the second finds the identity of the first; its caller
+ * then reads it.
  */
 export const linkIdentity = command<{ user_id: string }>(
   'identity_link_identity',

@@ -1,10 +1,10 @@
 import { command } from '#lib/database';
 
 /**
- * Deletes up to 1,000 revocations that concern no valid token any more.
+ * Deletes up to 1,000 revocations that no longer concern a valid token.
  *
- * Every server, every ten minutes. Needs token_revocations_expires_at_idx. SKIP LOCKED, so that servers that
- * come at the same time share the work.
+ * Every server, every ten minutes. Index: token_revocations_expires_at_idx. SKIP LOCKED lets
+ * concurrent servers share the work.
  */
 export const pruneRevocations = command<{ id: string }>(
   'identity_prune_revocations',
@@ -15,7 +15,7 @@ export const pruneRevocations = command<{ id: string }>(
    RETURNING id`,
 );
 
-/** The same for tokens of agents that have expired. Needs agent_tokens_expires_at_idx. */
+/** The same for expired tokens of agents. Index: agent_tokens_expires_at_idx. */
 export const pruneAgentTokens = command<{ id: string }>(
   'identity_prune_agent_tokens',
   `DELETE FROM agent_tokens
@@ -25,7 +25,7 @@ export const pruneAgentTokens = command<{ id: string }>(
    RETURNING id`,
 );
 
-/** The same for invitations that have ended. Needs workspace_invitations_expires_at_idx. */
+/** The same for ended invitations. Index: workspace_invitations_expires_at_idx. */
 export const pruneInvitations = command<{ id: string }>(
   'identity_prune_invitations',
   `DELETE FROM workspace_invitations

@@ -5,20 +5,20 @@ export interface RevocationRecord {
   id: string;
   kind: RevocationRow['kind'];
   subject: string;
-  /** Of an agent; NULL: of every agent with that id. */
+  /** The workspace of an agent. NULL means every agent with that id. */
   agent_workspace_id: string | null;
   expires_at: Date;
-  /** Old enough that no row with a lower id can still be on its way. */
+  /** Old enough that no transaction with a lower id can still be open. */
   settled: boolean;
 }
 
 /**
- * Revocations past an id, oldest first, at most 5,000.
+ * Revocations after an id, oldest first, at most 5,000.
  *
- * Every server, once a second. Needs the primary key: the range behind the cursor is read, which is a handful
- * of rows. Ids are given out before the commit, so a row can become visible after a higher one has been read:
- * the cursor therefore follows two minutes behind, and the rows of these two minutes are read again each time
- * (applying them twice changes nothing).
+ * Every server, once a second. Index: the primary key. It reads the range after the cursor, a
+ * handful of rows. Ids are assigned before the commit, so a row can become visible after a higher
+ * one was read. The cursor therefore stays two minutes behind, and the rows of these two minutes
+ * are read again each time. Applying them twice changes nothing.
  */
 export const readRevocations = query<RevocationRecord>(
   'identity_read_revocations',

@@ -1,11 +1,11 @@
 import { command } from '#lib/database';
 
 /**
- * Exchanges a session's refresh token: session, hash of the one presented, hash of the next,
- * seconds that it may rest. No row when the presented one is not the current one any more.
+ * Exchanges a session's refresh token: session, hash of the presented token, hash of the next,
+ * seconds of allowed inactivity. No row if the presented token is no longer current.
  *
- * Primary keys. Two requests with the same token wait for each other on the row, and the second then finds
- * another hash.
+ * Indexes: primary keys. Two requests with the same token wait for each other on the row, and the
+ * second then finds another hash.
  */
 export const rotateSession = command<{ user_id: string; expires_at: Date }>(
   'identity_rotate_session',

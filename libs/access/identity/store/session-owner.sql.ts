@@ -1,9 +1,9 @@
 import { query } from '#lib/database';
 
 /**
- * Whose live session a refresh token is the current one of: session, hash of the token.
+ * The user of the live session with this current refresh token: session, hash of the token.
  *
- * Before the token is exchanged. Primary key.
+ * Before the token is exchanged. Index: primary key.
  */
 export const sessionOwner = query<{ user_id: string }>(
   'identity_session_owner',

@@ -1,9 +1,9 @@
 import { command } from '#lib/database';
 
 /**
- * Replaces a password's hash, if it is still the one that was checked ($3; null replaces any).
+ * Replaces a password's hash if it is still the one that was checked ($3; null replaces any).
  *
- * Primary key.
+ * Index: primary key.
  */
 export const setPassword = command<{ id: string }>(
   'identity_set_password',

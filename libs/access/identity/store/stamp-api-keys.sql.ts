@@ -1,10 +1,10 @@
 import { command } from '#lib/database';
 
 /**
- * Notes that keys were used: parallel arrays of workspaces and ids.
+ * Records the use of keys: parallel arrays of workspaces and ids.
  *
- * In the background, at most once a minute for a key and server. Needs the primary key. The rows are locked in
- * the order of their ids, so that two servers cannot deadlock.
+ * In the background, at most once a minute for a key and server. Index: the primary key. Rows are
+ * locked in the order of their ids, so that two servers cannot deadlock.
  */
 export const stampApiKeys = command<unknown>(
   'identity_stamp_api_keys',

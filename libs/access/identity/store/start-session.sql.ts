@@ -1,9 +1,10 @@
 import { command } from '#lib/database';
 
 /**
- * A sign-in: session, user, refresh token's hash, user agent, address, seconds that it may rest.
+ * A sign-in: session, user, refresh token's hash, user agent, address, seconds of allowed
+ * inactivity.
  *
- * Writes nothing when the user was disabled in the meantime.
+ * Writes nothing if the user was disabled meanwhile.
  */
 export const startSession = command<{ expires_at: Date }>(
   'identity_start_session',

@@ -1,9 +1,10 @@
 import { command } from '#lib/database';
 
 /**
- * Changes a user: id, version or null, and what changes (name, operator, disabled; null leaves it).
+ * Changes a user: id, version or null, and new values (name, operator, disabled; null keeps the old
+ * one).
  *
- * Primary key.
+ * Index: primary key.
  */
 export const updateUser = command<{ id: string }>(
   'identity_update_user',
@@ -18,8 +19,8 @@ export const updateUser = command<{ id: string }>(
 );
 
 /**
- * Locks every operator who can still sign in, in one order, so that two requests cannot remove the
- * last two at once. Needed before one stops being an operator. Reads users as a whole: they are few.
+ * Locks every operator who can still sign in, in one order, before one stops being an operator. So
+ * two requests cannot remove the last two at once. Reads the whole table, which is small.
  */
 export const lockOperators = command<{ id: string }>(
   'identity_lock_operators',

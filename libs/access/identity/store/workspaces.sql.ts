@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 
-/** Archives: id, version or null. Repeating it keeps the first time. Primary key. */
+/** Archives: id, version or null. A repetition keeps the first time. Index: primary key. */
 export const archiveWorkspace = command<{ id: string }>(
   'identity_archive_workspace',
   `UPDATE workspaces

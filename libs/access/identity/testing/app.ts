@@ -12,7 +12,7 @@ import { type TestDatabase } from '../../../../test/support/database.js';
 import { type Account, Auth, CurrentAccount, CurrentCaller, Public } from '../access/decorators.js';
 import { IdentityModule } from '../identity.module.js';
 
-/** One route of each sort, which answers with the caller. */
+/** One route of each kind, which answers with the caller. */
 @Controller('probe')
 export class ProbeController {
   @Get('public')
@@ -92,12 +92,12 @@ export interface IdentityApp {
 
 export interface IdentityAppOptions {
   env?: Record<string, string>;
-  /** Left out: the application runs without Valkey at all. */
+  /** Absent means that the application runs without Valkey. */
   valkey?: { url: string; keyPrefix: string };
   controllers?: Type[];
 }
 
-/** Identity behind real HTTP, with a route of each sort. */
+/** Identity behind real HTTP, with a route of each kind. */
 export async function startIdentityApp(
   db: Pick<TestDatabase, 'appUrl' | 'serviceUrl'>,
   options: IdentityAppOptions = {},

@@ -27,7 +27,7 @@ const FIELDS = {
 
 export type IssuedTokenView = Prisma.AgentTokenGetPayload<{ select: typeof FIELDS }>;
 
-/** The tokens of agents that are still good, with whoever issued them: a row for each. */
+/** The valid tokens of agents with their issuers, one row each. */
 @Injectable()
 export class IssuedTokens {
   constructor(
@@ -37,7 +37,7 @@ export class IssuedTokens {
 
   /**
    * @param tx has locked the agent
-   * @throws DroverError `forbidden` when the caller was removed meanwhile, `wrong_token_kind`
+   * @throws DroverError `forbidden` if the caller was removed meanwhile, `wrong_token_kind`
    */
   async issue(
     tx: Transaction,
@@ -58,7 +58,7 @@ export class IssuedTokens {
     return issued;
   }
 
-  /** Those of an agent, which are refused by their version. */
+  /** Forgets the tokens of an agent, which are refused by their version. */
   async forget(tx: Transaction, workspaceId: string, agentId: string): Promise<void> {
     await tx.rows(forgetAgentTokens, [workspaceId, agentId]);
   }
@@ -91,9 +91,9 @@ interface TokenFilter {
 }
 
 /**
- * Revokes the tokens that a user has issued. After the commit: `Revocations.announce`.
+ * Revokes the tokens that a user has issued. Call `Revocations.announce` after the commit.
  *
- * @param workspaceId null: in all of them; `runner` is the service role's
+ * @param workspaceId null: in all workspaces; `runner` is then the service role
  */
 export async function revokeTokensIssuedBy(
   userId: string,

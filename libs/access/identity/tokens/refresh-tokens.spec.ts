@@ -12,24 +12,24 @@ function withSecrets(jwtSecret: string, jwtPreviousSecrets: string[] = []): Refr
 const tokens = withSecrets('first');
 
 describe('refresh tokens', () => {
-  it('lead to their session, and to the hash that was stored', () => {
+  it('a refresh token gives its session and the stored hash', () => {
     const sessionId = newId();
     const { token, hash } = tokens.issue(sessionId);
     expect(tokens.open(token)).toEqual({ sessionId, hash });
   });
 
-  it('are never the same twice', () => {
+  it('refresh tokens are unique', () => {
     const sessionId = newId();
     expect(tokens.issue(sessionId).token).not.toBe(tokens.issue(sessionId).token);
   });
 
-  it('outlive a change of the secret while the old one is known', () => {
+  it('refresh tokens survive a change of the secret while the old one is known', () => {
     const { token } = tokens.issue(newId());
     expect(withSecrets('second', ['first']).open(token)).toBeDefined();
     expect(withSecrets('second').open(token)).toBeUndefined();
   });
 
-  it('cannot be changed', () => {
+  it('an altered refresh token is refused', () => {
     const { token } = tokens.issue(newId());
     const bytes = Buffer.from(token.slice(4), 'base64url');
     const property = fc.property(
@@ -45,7 +45,7 @@ describe('refresh tokens', () => {
   });
 
   it.each(['', 'drr_', 'x', `drr_${'A'.repeat(75)}`, `drr_${'!'.repeat(75)}`])(
-    'are not %j',
+    '%j is no refresh token',
     (text) => expect(tokens.open(text)).toBeUndefined(),
   );
 });

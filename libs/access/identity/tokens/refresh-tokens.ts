@@ -16,9 +16,10 @@ export interface RefreshToken {
 }
 
 /**
- * Opaque to everybody else: a session's id, 192 random bits and a seal. The seal tells a token that
- * we once gave out, however old, from an invented one: the first ends the session, because somebody
- * has a copy; the second must not, or anybody who knows a session's id could end it.
+ * Opaque to everybody else: a session's id, 192 random bits and a seal. The seal distinguishes a
+ * token that Drover issued, however old, from an invented one. An old token ends the session,
+ * because somebody has a copy. An invented one must not, or anybody who knows a session's id could
+ * end it.
  */
 @Injectable()
 export class RefreshTokens {
@@ -35,7 +36,7 @@ export class RefreshTokens {
     return { token, hash: hashOf(token) };
   }
 
-  /** The session that the token was given out for; undefined when we never gave it out. */
+  /** The session of the token. Undefined if Drover never issued it. */
   open(token: string): { sessionId: string; hash: Buffer } | undefined {
     if (!FORM.test(token)) return undefined;
     const bytes = Buffer.from(token.slice(PREFIX.length), 'base64url');
@@ -47,7 +48,7 @@ export class RefreshTokens {
   }
 }
 
-// The words in front keep these from ever being the signature of a JWT.
+// The words in front prevent a seal from ever being the signature of a JWT.
 function seal(key: KeyObject, body: Buffer): Buffer {
   const mac = createHmac('sha256', key).update('drover refresh token:').update(body).digest();
   return mac.subarray(0, SEAL_BYTES);

@@ -26,10 +26,10 @@ import { readRevocations, type RevocationRecord } from '../store/read-revocation
 const POLL_MS = 1_000;
 const PRUNE_MS = 600_000;
 const PAGE = 5_000;
-/** A list that is older than this is no basis for letting anybody in. */
+/** A list that is older must not let anybody in, in milliseconds. */
 export const MAX_LIST_AGE_MS = 30_000;
 
-/** Tells the other servers at once that there is news; without one they look once a second. */
+/** Notifies other servers of news at once. Without it they look once a second. */
 export interface RevocationBus {
   publish(): void;
   /** @returns a function that ends the subscription */
@@ -38,23 +38,26 @@ export interface RevocationBus {
 
 export const REVOCATION_BUS = Symbol('REVOCATION_BUS');
 
-/** What ends, and how long its tokens would still be valid. */
+/** The revoked object, and the remaining lifetime of its tokens. */
 export type Revocation =
   | { kind: 'session'; sessionId: string }
-  /** All that is remembered about a user or an API key is looked up again. */
+  /** Everything cached about a user or an API key is looked up again. */
   | { kind: 'user'; userId: string }
   | { kind: 'api_key'; apiKeyId: string }
-  /** The agent's tokens with a version below `minVersion`, and those of runs that it was given before. */
+  /**
+   * The agent's tokens with a version below `minVersion`, and those of runs that it received
+   * before.
+   */
   | { kind: 'agent'; workspaceId: string; agentId: string; minVersion: number }
   /** One token of an agent, and those of the runs that were claimed with it. */
   | { kind: 'agent_token'; tokenId: string }
   | { kind: 'run'; runId: string }
-  /** The tokens of all its agents and runs; its members and API keys are looked up again. */
+  /** The tokens of all its agents and runs. Its members and API keys are looked up again. */
   | { kind: 'workspace'; workspaceId: string };
 
 /**
- * Which tokens are refused although their signature and age are right. The rows of
- * token_revocations are the truth; this is every server's copy, at most a second or so behind.
+ * Decides which tokens are refused although signature and age are valid. The rows of
+ * token_revocations are the truth. This is a server's copy, at most about a second behind.
  */
 @Injectable()
 export class Revocations implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -91,7 +94,7 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
     await this.pulling?.catch(() => undefined);
   }
 
-  /** Whether the token was revoked, as far as this server has heard. Only looks into memory. */
+  /** Whether the token was revoked, as far as this server knows. Reads only memory. */
   isRevoked(claims: Revocable): boolean {
     return this.list.isRevoked(claims);
   }
@@ -105,7 +108,9 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
     throw new DroverError('token_revoked', { detail });
   }
 
-  /** Does `work`, with a signal that aborts as soon as this server hears that the token was revoked. */
+  /**
+   * Runs `work` with a signal that aborts as soon as this server learns that the token was revoked.
+   */
   async heeding<T>(claims: Revocable, work: (revoked: AbortSignal) => Promise<T>): Promise<T> {
     const wait = { claims, revoked: new AbortController() };
     this.waits.add(wait);
@@ -116,14 +121,14 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
     }
   }
 
-  /** Whether the list was read recently enough to decide by. */
+  /** Whether the list was read recently enough to rely on it. */
   isCurrent(): boolean {
     return performance.now() - this.pulledAt < MAX_LIST_AGE_MS;
   }
 
   /**
-   * Writes revocations in the transaction of whoever ends the thing. After its commit call
-   * `announce()`: then they hold here at once, and elsewhere within about a second.
+   * Writes revocations in the transaction that ends the object. Call `announce()` after its commit:
+   * then they apply here at once, and elsewhere within about a second.
    */
   async revoke(runner: SqlRunner, revocations: readonly Revocation[]): Promise<void> {
     if (revocations.length === 0) return;
@@ -135,21 +140,21 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
     ]);
   }
 
-  /** To be called once the transaction with `revoke()` is committed. Never throws. */
+  /** Call it once the transaction with `revoke()` is committed. Never throws. */
   async announce(): Promise<void> {
     this.bus?.publish();
     await this.pullQuietly();
   }
 
-  /** Reads what is new. Concurrent calls share one that begins after they came. */
+  /** Reads new revocations. Concurrent calls share one read that starts after they came. */
   async pullNow(): Promise<void> {
-    // One under way may have read the table before the caller's rows were committed.
+    // A running read may have read the table before the caller's rows were committed.
     await this.pulling?.catch(() => undefined);
     this.pulling ??= this.pull().finally(() => (this.pulling = undefined));
     await this.pulling;
   }
 
-  /** Calls back for every revocation that this server has not heard of before. */
+  /** Calls back for every revocation that is new to this server. */
   onRevoked(listener: (row: RevocationRow) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

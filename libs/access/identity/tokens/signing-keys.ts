@@ -3,12 +3,12 @@ import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:cr
 export const SIGNING_ALGORITHM = 'HS256';
 
 export interface SigningKey {
-  /** Names the key in a token's header: a hash of the secret, the same on every server. */
+  /** The key's name in a token's header: a hash of the secret, the same on every server. */
   id: string;
   key: KeyObject;
 }
 
-/** The secret that signs, and the earlier ones, which only verify. */
+/** The secret that signs, and earlier ones, which only verify. */
 export class SigningKeys {
   readonly current: SigningKey;
   private readonly byId: ReadonlyMap<string, KeyObject>;
@@ -21,7 +21,10 @@ export class SigningKeys {
     this.byId = new Map(all.map(({ id, key }) => [id, key]));
   }
 
-  /** The payload as a JWT. By node:crypto: jsonwebtoken takes twice as long, for every run claimed. */
+  /**
+   * The payload as a JWT, made with node:crypto, because jsonwebtoken takes twice as long for every
+   * claimed run.
+   */
   sign(payload: object): string {
     const content = `${this.header}.${base64url(payload)}`;
     const signature = createHmac('sha256', this.current.key).update(content).digest('base64url');
@@ -41,7 +44,8 @@ function base64url(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-// As a KeyObject: jsonwebtoken turns a string into one at every verification, at 60 times the cost.
+// A KeyObject, because jsonwebtoken turns a string into one at every verification, at 60 times the
+// cost.
 function signingKey(secret: string): SigningKey {
   const id = createHash('sha256')
     .update(`drover-key-id:${secret}`)

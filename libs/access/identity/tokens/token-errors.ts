@@ -1,6 +1,6 @@
 import { DroverError } from '#lib/kernel';
 
-/** Words for what jsonwebtoken and jose say; their own texts quote the token or our settings. */
+/** Texts for errors of jsonwebtoken and jose, whose own texts quote the token or the settings. */
 const REASONS: readonly [RegExp, string][] = [
   [/algorithm|"alg"/i, 'The algorithm is not accepted.'],
   [/audience|"aud"/i, 'The audience is not accepted.'],
@@ -10,7 +10,7 @@ const REASONS: readonly [RegExp, string][] = [
   [/not active|"nbf"/i, 'The token is not valid yet.'],
 ];
 
-/** The error for a token that does not verify. */
+/** The error for a token that fails verification. */
 export function explainTokenError(error: unknown): DroverError {
   if (error instanceof DroverError) return error;
   const { name, code, message } = error as Error & { code?: string };

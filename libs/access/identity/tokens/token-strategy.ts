@@ -9,11 +9,11 @@ export interface VerifiedToken {
   claims: Claims;
   /** Milliseconds since 1970. */
   expiresAt: number;
-  /** Of a ticket: when that ends which was opened with it, in milliseconds since 1970. */
+  /** For a ticket: the end of everything that was opened with it, in milliseconds since 1970. */
   endsAt?: number;
 }
 
-/** passport-jwt for the tokens of one kind: algorithm, issuer, audience and type are pinned. */
+/** passport-jwt for tokens of one kind, with algorithm, issuer, audience and type pinned. */
 export class TokenStrategy extends PassportStrategy(Strategy) {
   constructor(
     private readonly kind: TokenKind,
@@ -26,7 +26,7 @@ export class TokenStrategy extends PassportStrategy(Strategy) {
       secretOrKeyProvider: (_, token: string, done) => {
         const { kid, crit } = decodeProtectedHeader(token);
         const key = keys.find(kid);
-        // We understand no extension, and jsonwebtoken does not look for what its header makes critical.
+        // Drover supports no extension, and jsonwebtoken ignores what its header marks as critical.
         if (key && crit === undefined) done(null, key as never);
         else done(new DroverError('invalid_token', { detail: 'Unknown key or extension.' }));
       },
@@ -36,7 +36,9 @@ export class TokenStrategy extends PassportStrategy(Strategy) {
     });
   }
 
-  /** @throws DroverError `invalid_token` when a claim is missing, or the token is of another kind too */
+  /**
+   * @throws DroverError `invalid_token` if a claim is missing, or the token is also of another kind
+   */
   validate(payload: JWTPayload): VerifiedToken {
     const { exp, iat, aud, end } = payload;
     const claims = fromPayload(payload);

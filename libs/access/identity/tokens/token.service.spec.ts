@@ -55,12 +55,12 @@ describe('tokens', () => {
     ],
     ['agent', tokens.issueAgentToken(agentClaims).token, agentClaims],
     ['run', tokens.issueRunToken(runClaims), runClaims],
-  ])('of the kind %s say what was put in', async (_, token, claims) => {
+  ])('a token of the kind %s contains its claims', async (_, token, claims) => {
     expect((await tokens.verify(token)).claims).toMatchObject(claims);
     expect(tokens.recall(token)?.claims).toMatchObject(claims);
   });
 
-  it('are what other programs verify: HS256, named in the header with its key', () => {
+  it("other programs can verify tokens: HS256, with the key's name in the header", () => {
     const { key, id } = new SigningKeys(SECRET, []).current;
     const token = tokens.issueRunToken(runClaims);
     const pinned = { algorithms: ['HS256' as const], issuer: 'drover', audience: 'drover:run' };
@@ -70,19 +70,19 @@ describe('tokens', () => {
     expect(() => jwt.verify(token, key, { ...pinned, algorithms: ['HS512'] })).toThrow('algorithm');
   });
 
-  it('last no longer than allowed', () => {
+  it('tokens last no longer than allowed', () => {
     const { expiresInSeconds } = tokens.issueAgentToken({ ...agentClaims, expiresInSeconds: 1e9 });
     expect(expiresInSeconds).toBe(90 * 86_400);
   });
 
-  it('hold while their secret is a previous one, and not after', async () => {
+  it('tokens are valid while their secret is a previous one, and not after', async () => {
     const before = service({ jwtSecret: OLD_SECRET }).issueAgentToken(agentClaims).token;
     const during = service({ jwtPreviousSecrets: [OLD_SECRET] });
     expect((await during.verify(before)).claims).toMatchObject(agentClaims);
     expect(await codeOf(() => service().verify(before))).toBe('invalid_token');
   });
 
-  it('end on time although they are remembered', async () => {
+  it('cached tokens expire on time', async () => {
     const { token } = tokens.issueAgentToken({ ...agentClaims, expiresInSeconds: 60 });
     const { expiresAt } = await tokens.verify(token);
     const { now } = Date;
@@ -96,7 +96,7 @@ describe('tokens', () => {
   });
 });
 
-describe('a token that is not quite ours', () => {
+describe('a manipulated token', () => {
   const key = new SigningKeys(SECRET, []).current;
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const publicPem = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -121,7 +121,7 @@ describe('a token that is not quite ours', () => {
     return `${part({ ...header, ...head })}.${part(good)}.`;
   }
 
-  it('is accepted when nothing is wrong with it', async () => {
+  it('an unchanged token is accepted', async () => {
     expect(await codeOf(() => tokens.verify(sign(good)))).toBe('accepted');
   });
 
@@ -160,12 +160,12 @@ describe('a token that is not quite ours', () => {
     ['no dots', 'abc', 'invalid_token'],
     ['nothing', '', 'invalid_token'],
     ['a great length', `${sign(good)}${'A'.repeat(5_000)}`, 'invalid_token'],
-  ])('is refused with %s', async (_, token, code) => {
+  ])('a token with %s is refused', async (_, token, code) => {
     expect(await codeOf(() => tokens.verify(token))).toBe(code);
     expect(tokens.recall(token)).toBeUndefined();
   });
 
-  it('is refused when any of its characters differs', async () => {
+  it('a token with any changed character is refused', async () => {
     const token = tokens.issueRunToken(runClaims);
     // The last character of a part has bits that decode to nothing.
     const telling = [...token].flatMap((character, index) =>

@@ -21,7 +21,7 @@ import { TokenStrategy, type VerifiedToken } from './token-strategy.js';
 const CACHED_TOKENS = 20_000;
 const TICKET_SECONDS = 60;
 const TICKET_AUDIENCE = 'drover:ticket';
-/** Longer ones are not ours; nothing is computed over them. */
+/** Longer tokens are not Drover's, and nothing is computed over them. */
 const MAX_TOKEN_LENGTH = 4_096;
 
 export interface IssuedToken {
@@ -30,13 +30,16 @@ export interface IssuedToken {
   expiresInSeconds: number;
 }
 
-/** Makes and verifies the tokens that this installation signs. No I/O. */
+/** Creates and verifies the tokens that this installation signs. No I/O. */
 @Injectable()
 export class TokenService {
   private readonly settings: Config['identity'];
   private readonly keys: SigningKeys;
   private readonly verified = new LRUCache<string, VerifiedToken>({ max: CACHED_TOKENS });
-  /** Not the package's own, which all applications of a process would share with their keys. */
+  /**
+   * Not the package's own instance, which all applications of a process would share with their
+   * keys.
+   */
   private readonly passport = new passport.Passport();
 
   constructor(@Inject(CONFIG) config: Pick<Config, 'identity'>) {
@@ -49,16 +52,17 @@ export class TokenService {
     this.passport.use('ticket', new TokenStrategy('user', jwtIssuer, this.keys, TICKET_AUDIENCE));
   }
 
-  /** A user's access token, for ACCESS_TOKEN_SECONDS. */
+  /** A user's access token, valid for ACCESS_TOKEN_SECONDS. */
   issueUserToken(claims: Omit<UserClaims, 'kind'>): IssuedToken {
     return this.issue({ kind: 'user', ...claims }, this.settings.accessTokenSeconds);
   }
 
   /**
-   * A token that names one agent of one workspace.
+   * A token of one agent in one workspace.
    *
-   * @param claims.tokenVersion the agent row's `token_version`; a revocation names the lowest valid one
-   * @param claims.expiresInSeconds at most and by default AGENT_TOKEN_SECONDS
+   * @param claims.tokenVersion the agent row's `token_version`; a revocation names the lowest valid
+   *   one
+   * @param claims.expiresInSeconds at most AGENT_TOKEN_SECONDS, which is the default
    */
   issueAgentToken(claims: Omit<AgentClaims, 'kind'> & { expiresInSeconds?: number }): IssuedToken {
     const { expiresInSeconds = this.settings.agentTokenSeconds, ...rest } = claims;
@@ -66,15 +70,16 @@ export class TokenService {
     return this.issue({ kind: 'agent', ...rest }, seconds);
   }
 
-  /** A token for the reports of one run, and nothing else; for RUN_TOKEN_SECONDS. */
+  /** A token for the reports of one run and nothing else, valid for RUN_TOKEN_SECONDS. */
   issueRunToken(claims: Omit<RunClaims, 'kind'>): string {
     return this.issue({ kind: 'run', ...claims }, this.settings.runTokenSeconds).token;
   }
 
   /**
-   * A ticket for one workspace, which opens streams for TICKET_SECONDS: it may stand in an address, and is no token.
+   * A ticket that opens streams of one workspace for TICKET_SECONDS. It can stand in an address and
+   * is no token.
    *
-   * @param endsAt when a stream that was opened with it ends, in milliseconds since 1970
+   * @param endsAt the end of streams that were opened with it, in milliseconds since 1970
    */
   issueTicket(claims: Omit<UserClaims, 'kind'>, endsAt: number): IssuedToken {
     return this.issue({ kind: 'user', ...claims }, TICKET_SECONDS, {
@@ -86,7 +91,7 @@ export class TokenService {
   /** @throws DroverError `invalid_token` or `token_expired` */
   async verifyTicket(ticket: string): Promise<VerifiedToken> {
     try {
-      // A token's type is decided by its own claim, of which a ticket has that of a user.
+      // A token's own claim decides its type, and a ticket has a user's claim.
       kindOf(ticket);
       return await this.authenticate('ticket', ticket);
     } catch (error) {
@@ -95,8 +100,8 @@ export class TokenService {
   }
 
   /**
-   * The claims of the token, if it is one of ours and its time has not passed. Does not know of
-   * revocations. A token seen before costs a look-up.
+   * The claims of an unexpired token of this installation. It does not check revocations. A token
+   * that was seen before costs a look-up.
    *
    * @throws DroverError `invalid_token` or `token_expired`
    */
@@ -105,7 +110,7 @@ export class TokenService {
   }
 
   /**
-   * The same, at once, for a token that was verified before; undefined for any other.
+   * The same, synchronously, for a token that was verified before. Undefined for any other.
    *
    * @throws DroverError `token_expired`
    */
@@ -142,7 +147,7 @@ export class TokenService {
   private issue(claims: Claims, seconds: number, others: object = {}): IssuedToken {
     const issuedAt = Math.floor(Date.now() / 1000);
     const expiresAt = issuedAt + seconds;
-    // Spread last: adding to a spread object costs V8 3 µs, half as much as the signature.
+    // Spread last, because adding to a spread object costs V8 3 µs, half as much as the signature.
     const token = this.keys.sign({
       iat: issuedAt,
       exp: expiresAt,
@@ -155,7 +160,7 @@ export class TokenService {
   }
 }
 
-/** The type that the token claims, which chooses the strategy that proves it. */
+/** The type that the token claims. It selects the strategy that proves it. */
 function kindOf(token: string): TokenKind {
   const claimed = token.length > MAX_TOKEN_LENGTH ? undefined : decodeJwt(token).typ;
   const kind = TOKEN_KINDS.find((known) => known === claimed);

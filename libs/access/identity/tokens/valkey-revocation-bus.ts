@@ -3,14 +3,14 @@ import type { RevocationBus } from './revocations.js';
 
 const CHANNEL = 'drover:revocations';
 
-/** Says "look now" to the other servers. The facts are in Postgres. */
+/** Tells other servers to look now. The facts are in Postgres. */
 export class ValkeyRevocationBus implements RevocationBus {
   constructor(
     private readonly client: ValkeyClient,
     private readonly subscriber: ValkeySubscriber,
   ) {}
 
-  /** Neither waits nor fails: a server that misses it looks within a second anyway. */
+  /** Neither waits nor fails, because a server that misses it looks within a second anyway. */
   publish(): void {
     const channel = this.client.channel(CHANNEL);
     void this.client.attempt((commands) => commands.publish(channel, ''));

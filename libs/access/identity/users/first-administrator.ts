@@ -4,13 +4,13 @@ import { normalizeEmail } from '../domain/email.js';
 import { generatePassword, hashPassword } from '../passwords/argon2.js';
 
 export interface FirstAdministratorOptions {
-  /** Default `admin@drover.local`. */
+  /** Default: `admin@drover.local`. */
   email?: string;
-  /** Default `Administrator`. */
+  /** Default: `Administrator`. */
   name?: string;
-  /** Default: one is made. */
+  /** Default: a generated password. */
   password?: string;
-  /** Default `Default` and `default`. */
+  /** Default: `Default`, with the slug `default`. */
   workspaceName?: string;
   workspaceSlug?: string;
 }
@@ -21,14 +21,14 @@ export type FirstAdministrator =
       created: true;
       userId: string;
       email: string;
-      /** Stored nowhere in clear: show it, or keep it in a file that only its owner can read. */
+      /** Stored nowhere in clear. Show it, or store it in a file that only its owner can read. */
       password: string;
       workspaceId: string;
     };
 
 /**
- * In an installation without users, makes the first one: an operator, and OWNER of a workspace.
- * Several servers may start at once; one of them makes it.
+ * Creates the first user of an installation: an operator, and OWNER of a workspace. If several
+ * servers start at once, one of them creates it.
  */
 export async function ensureFirstAdministrator(
   database: Database,
@@ -37,7 +37,7 @@ export async function ensureFirstAdministrator(
   const password = options.password ?? generatePassword();
   const passwordHash = await hashPassword(password);
   return database.service.prisma<FirstAdministrator>(async (tx) => {
-    // Every other first start waits. The number only has to be another than that of the migrations.
+    // Every other first start waits. The number only has to differ from that of the migrations.
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(72707370)`;
     if ((await tx.user.findFirst({ select: { id: true } })) !== null) return { created: false };
     const [userId, workspaceId] = [newId(), newId()];

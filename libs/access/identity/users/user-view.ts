@@ -1,6 +1,6 @@
 import type { Prisma } from '#lib/database';
 
-/** A user as the API shows it. */
+/** A user in the API. */
 export const USER_FIELDS = {
   id: true,
   email: true,

@@ -17,7 +17,7 @@ import { USER_FIELDS, type UserView } from './user-view.js';
 export interface NewUser {
   email: string;
   name: string;
-  /** Left out: one is made, and shown once. */
+  /** Absent means that a password is generated and shown once. */
   password?: string;
   isOperator?: boolean;
 }
@@ -33,7 +33,7 @@ export interface PageRequest {
   cursor?: string;
 }
 
-/** The users of the installation, for its operators; and sign-up, where it is open. */
+/** The users of the installation for its operators, and sign-up if it is open. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -87,8 +87,8 @@ export class UsersService {
   }
 
   /**
-   * A disabled user is signed out everywhere, and cannot sign in; the agents' tokens that the user has issued end,
-   * and do not come back with the user.
+   * A disabled user is signed out everywhere and cannot sign in. The agent tokens that the user
+   * issued are revoked, and enabling the user does not restore them.
    *
    * @throws DroverError `user_not_found`, `version_mismatch` or `last_operator`
    */
@@ -114,7 +114,7 @@ export class UsersService {
   /**
    * Gives a user a new password and ends all their sessions.
    *
-   * @returns the password, which is shown once
+   * @returns the password, which is shown only once
    * @throws DroverError `user_not_found`
    */
   async resetPassword(userId: string): Promise<{ userId: string; generatedPassword: string }> {

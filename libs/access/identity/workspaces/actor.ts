@@ -4,7 +4,7 @@ import type { Actor, MemberDecision } from '../domain/member-rules.js';
 /** @throws DroverError `wrong_token_kind` */
 export function actorOf(caller: Caller): Actor {
   if (caller.kind === 'user') return caller;
-  // A key is not its maker: it cannot leave in the maker's place.
+  // A key is not its creator and cannot leave in the creator's place.
   if (caller.kind === 'api_key') return { userId: '', role: caller.role, scopes: caller.scopes };
   throw new DroverError('wrong_token_kind');
 }

@@ -16,7 +16,7 @@ import {
 import { Revocations } from '../tokens/revocations.js';
 import { actorOf, enforce } from './actor.js';
 
-/** An invitation as the administrators of the workspace see it. */
+/** An invitation as the workspace's administrators see it. */
 export interface InvitationView {
   id: string;
   email: string;
@@ -51,7 +51,7 @@ const FIELDS = {
   expiresAt: true,
 } as const;
 
-/** The ways into a workspace: somebody with an address is asked, and takes it or not. */
+/** Invitations: a user with an address is invited to a workspace, and accepts or declines. */
 @Injectable()
 export class InvitationsService {
   constructor(
@@ -61,9 +61,11 @@ export class InvitationsService {
   ) {}
 
   /**
-   * Invites an address for 14 days, in place of an earlier invitation; the same whether there is such an account.
+   * Invites an address for 14 days, in place of an earlier invitation. The answer does not depend
+   * on whether the account exists.
    *
-   * @throws DroverError `forbidden`, or `already_member` for the address of a member, which the caller sees anyway
+   * @throws DroverError `forbidden`, or `already_member` for a member's address, which the caller
+   *   can see anyway
    */
   async invite(caller: Caller, email: string, role: MemberRole): Promise<InvitationView> {
     const actor = actorOf(caller);
@@ -79,7 +81,7 @@ export class InvitationsService {
     return toView(made);
   }
 
-  /** Those that stand. */
+  /** The open invitations. */
   async list({ workspaceId }: Caller, page: PageRequest): Promise<Page<InvitationView>> {
     const where = { workspaceId, expiresAt: { gt: new Date() }, id: { gt: idAfter(page.cursor) } };
     const order = { orderBy: { id: 'asc' }, take: page.limit + 1 } as const;
@@ -103,7 +105,7 @@ export class InvitationsService {
     if (count === 0) throw new DroverError('invitation_not_found');
   }
 
-  /** Those of the user's address, as far as it is proven to be the user's. */
+  /** The invitations of the user's address, if the address is proven. */
   async listOwn(userId: string, page: PageRequest): Promise<Page<OwnInvitationView>> {
     const provesAddress = !this.config.identity.openSignUp;
     const values = [userId, provesAddress, idAfter(page.cursor), page.limit + 1];
@@ -130,7 +132,7 @@ export class InvitationsService {
       const row = await firstRow(tx, acceptInvitation, [id, userId]);
       if (row === undefined) throw new DroverError('invitation_not_found');
       if (!row.made) throw new DroverError('already_member');
-      // Servers remember for seconds that somebody is no member, too.
+      // Servers also cache for seconds that a user is no member.
       await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
       return { workspaceId: row.workspace_id, role: row.role };
     });

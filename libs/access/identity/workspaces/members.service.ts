@@ -10,7 +10,7 @@ import { Revocations } from '../tokens/revocations.js';
 import { actorOf, enforce } from './actor.js';
 import { MEMBER_FIELDS, type MemberView, toMemberView } from './workspace-view.js';
 
-/** The members of a workspace, and their roles. */
+/** The members of a workspace with their roles. */
 @Injectable()
 export class MembersService {
   constructor(
@@ -31,7 +31,7 @@ export class MembersService {
   }
 
   /**
-   * Without asking the user, as only operators of the installation may.
+   * Adds a user without an invitation, which only operators can do.
    *
    * @throws DroverError `forbidden`, `user_not_found` or `already_member`
    */
@@ -45,7 +45,7 @@ export class MembersService {
       const { count } = await tx.workspaceMember.createMany({ data, skipDuplicates: true });
       if (count === 0) throw new DroverError('already_member');
       await sql.rows(endInvitationOfMember, [workspaceId, userId]);
-      // Servers remember for seconds that somebody is no member, too.
+      // Servers also cache for seconds that a user is no member.
       await this.revocations.revoke(sql, [{ kind: 'user', userId }]);
     });
     await this.revocations.announce();
@@ -75,8 +75,8 @@ export class MembersService {
   }
 
   /**
-   * The agents' tokens that the member has issued end with the membership, and so does an invitation that still
-   * stands: whoever was made a member while they were invited could come back with it.
+   * Revokes the agent tokens that the member issued, and ends an open invitation of the member, who
+   * could otherwise return with it.
    *
    * @throws DroverError `member_not_found`, `forbidden` or `last_owner`
    */

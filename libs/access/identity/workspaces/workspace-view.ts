@@ -1,7 +1,7 @@
 import type { Prisma } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 
-/** A workspace as the API shows it. */
+/** A workspace in the API. */
 export const WORKSPACE_FIELDS = {
   id: true,
   name: true,

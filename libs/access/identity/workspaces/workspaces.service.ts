@@ -18,9 +18,9 @@ export class WorkspacesService {
   ) {}
 
   /**
-   * Its maker becomes its OWNER.
+   * Its creator becomes its OWNER.
    *
-   * @param workspace.slug made of the name when left out
+   * @param workspace.slug derived from the name if absent
    * @throws DroverError `slug_taken`
    */
   async create(userId: string, workspace: { name: string; slug?: string }): Promise<WorkspaceView> {
@@ -80,14 +80,14 @@ export class WorkspacesService {
         select: WORKSPACE_FIELDS,
       }),
     );
-    // The guard has seen the workspace, so only its version can be what did not match.
+    // The guard has seen the workspace, so only its version can differ.
     if (row === undefined) throw new DroverError('version_mismatch');
     return row;
   }
 
   /**
-   * Closes a workspace for good: nobody gets in any more, no token of its agents and runs is good. The coordinator
-   * hears of the revocation, and ends what is live. Its rows stay.
+   * Closes a workspace for good. Nobody can enter it, and all tokens of its agents and runs are
+   * revoked. The coordinator ends live runs after the revocation. Its rows stay.
    *
    * @throws DroverError `version_mismatch`
    */

@@ -4,13 +4,13 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Bytes of a key. */
+/** Length of a key, in bytes. */
 export const KEY_BYTES = 32;
 
 /**
  * AES-256-GCM with a random nonce: nonce, ciphertext, tag.
  *
- * @param context what the bytes belong to; they open in the same context only
+ * @param context the owner of the bytes; they open only in the same context
  */
 export function encrypt(key: KeyObject, plain: Buffer, context: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
@@ -19,7 +19,9 @@ export function encrypt(key: KeyObject, plain: Buffer, context: string): Buffer 
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** @returns undefined when the bytes were altered, or belong to another key or context */
+/**
+ * @returns undefined if the bytes were altered, or belong to another key or context
+ */
 export function decrypt(key: KeyObject, sealed: Buffer, context: string): Buffer | undefined {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const nonce = sealed.subarray(0, NONCE_BYTES);

@@ -38,17 +38,17 @@ export interface ColumnOfAgent {
   column_name: SecretColumnOfAgent;
 }
 
-/** A signing secret, or the one before it. */
+/** A signing secret, or the previous one. */
 export type SigningColumn = 'secret' | 'previous_secret';
 
-/** The signing secret of one webhook, or the one before it. */
+/** The signing secret of one webhook, or the previous one. */
 export interface ColumnOfWebhook {
   workspace_id: string;
   webhook_id: string;
   column_name: SigningColumn;
 }
 
-/** The secret by which the events of one inbound hook are signed, or the one before it. */
+/** The secret that signs the events of one inbound hook, or the previous one. */
 export interface ColumnOfInboundHook {
   workspace_id: string;
   hook_id: string;
@@ -57,24 +57,24 @@ export interface ColumnOfInboundHook {
 
 export type Column = ColumnOfTask | ColumnOfAgent | ColumnOfWebhook | ColumnOfInboundHook;
 
-/** The original of a column that held secrets, with each of them sealed in its place. */
+/** The original of a column with secrets, each sealed in its place. */
 export type Original<Of extends Column = ColumnOfTask> = Of & { key_id: string; sealed: unknown };
 
-/** The key of originals from before there was any sealing: they are in clear. */
+/** The key of originals from before sealing existed. They are not encrypted. */
 export const NO_KEY = '00000000-0000-0000-0000-000000000000';
 
-/** Why an original cannot be had. */
+/** Why an original cannot be opened. */
 export interface Unreadable {
   kind: 'unreadable';
   column: Column['column_name'];
-  /** The key is not there; or the value was altered, or belongs to another place. */
+  /** The key is missing, or the value was altered or belongs to another place. */
   why: 'unknown_key' | 'altered';
   keyId?: string;
 }
 
 export type Opened = { kind: 'opened'; value: unknown } | Unreadable;
 
-/** Replaces the secrets of what goes into a column: each has an idea of its own of what is one. */
+/** Replaces the secrets of a document for a column. Each column defines its own secrets. */
 export function mapColumn(
   name: Column['column_name'],
   document: unknown,
@@ -88,8 +88,8 @@ export function mapColumn(
 }
 
 /**
- * The document with its secrets sealed. A text that only looks sealed is sealed as well, so that nobody
- * can smuggle in another task's.
+ * The document with its secrets sealed. Text that only looks sealed is sealed, too, so that nobody
+ * can smuggle another task's secret in.
  */
 export function sealSecrets(
   key: DataKey,
@@ -108,10 +108,10 @@ export function sealWhole(key: DataKey, secret: string, column: Column): string 
 }
 
 /**
- * The document of an original; the first value that does not open decides.
+ * The document of an original. The first value that does not open decides.
  *
- * @param key the key that the original names, if there is one
- * @param replace what to put in the place of a secret instead of the secret
+ * @param key the original's key, if it exists
+ * @param replace replaces a secret, instead of the secret itself
  */
 export function openOriginal(
   original: Original<Column>,
@@ -150,7 +150,7 @@ function unreadable(
 function placeOf(column: Column): Place {
   const [table, rowId] = ownerOf(column);
   return {
-    // Ids may come from outside, in capitals.
+    // Ids from outside can be in upper case.
     workspaceId: column.workspace_id.toLowerCase(),
     table,
     column: column.column_name,
@@ -158,7 +158,7 @@ function placeOf(column: Column): Place {
   };
 }
 
-/** The table and the id of the row that a column belongs to. */
+/** The table and id of the row that owns a column. */
 export function ownerOf(column: Column): [table: string, id: string] {
   if ('agent_id' in column) return ['agents', column.agent_id];
   if ('webhook_id' in column) return ['webhooks', column.webhook_id];

@@ -1,13 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import { decrypt, encrypt } from './cipher.js';
 
-/** A key that seals values; its id stands in each of them. */
+/** A key that seals values. Each value carries its id. */
 export interface DataKey {
   id: string;
   key: KeyObject;
 }
 
-/** Where a sealed value stands. Anywhere else it does not open. */
+/** The place of a sealed value. It does not open anywhere else. */
 export interface Place {
   workspaceId: string;
   table: string;
@@ -15,7 +15,7 @@ export interface Place {
   rowId: string;
 }
 
-/** A sealed value, taken apart. */
+/** The parts of a sealed value. */
 interface SealedParts {
   keyId: string;
   payload: string;
@@ -24,8 +24,8 @@ interface SealedParts {
 }
 
 /**
- * `drover-sealed:1:<key id>:<payload>:<shown>`. A text, so that it can stand wherever in a JSON
- * document the secret stood.
+ * `drover-sealed:1:<key id>:<payload>:<shown>`. A text, so that it can replace the secret anywhere
+ * in a JSON document.
  */
 const PREFIX = 'drover-sealed:1:';
 const FORM = /^drover-sealed:1:([\w-]{1,64}):([\w-]+):([^]*)$/;
@@ -34,14 +34,14 @@ const FORM = /^drover-sealed:1:([\w-]{1,64}):([\w-]+):([^]*)$/;
 const HIDDEN = '[redacted]';
 
 /**
- * Whether a stored value is a sealed one. A value from outside that looks like one has to be sealed
- * itself, so that what is stored is never ambiguous.
+ * Whether a stored value is sealed. An outside value that looks sealed must be sealed itself, so
+ * that stored values are unambiguous.
  */
 export function isSealed(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith(PREFIX);
 }
 
-/** The id of the key that opens it; undefined when it is damaged. */
+/** The id of the key that opens it. Undefined if it is damaged. */
 export function keyIdOf(sealed: string): string | undefined {
   return partsOf(sealed)?.keyId;
 }
@@ -54,7 +54,7 @@ export function shownOf(sealed: string): string {
 /**
  * Seals a JSON value.
  *
- * @param shown what everybody may see in its place; it stays readable, and can't be altered unnoticed
+ * @param shown the public text in its place; it stays readable and cannot be altered unnoticed
  */
 export function sealValue(key: DataKey, value: unknown, place: Place, shown: string): string {
   const plain = Buffer.from(JSON.stringify(value), 'utf8');
@@ -62,7 +62,9 @@ export function sealValue(key: DataKey, value: unknown, place: Place, shown: str
   return `${PREFIX}${key.id}:${payload.toString('base64url')}:${shown}`;
 }
 
-/** @returns undefined when it was altered, or does not belong to that key or place */
+/**
+ * @returns undefined if it was altered, or does not belong to that key or place
+ */
 export function openValue(
   key: DataKey,
   sealed: string,
@@ -81,7 +83,7 @@ function partsOf(sealed: string): SealedParts | undefined {
   return { keyId, payload, shown };
 }
 
-// A JSON array: unlike with parts that are merely joined, no two contexts have the same text.
+// A JSON array, because joined parts could give two contexts the same text.
 function contextOf(keyId: string, place: Place, shown: string): string {
   const { workspaceId, table, column, rowId } = place;
   return JSON.stringify(['drover-sealed:1', keyId, workspaceId, table, column, rowId, shown]);

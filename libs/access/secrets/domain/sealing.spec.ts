@@ -10,7 +10,7 @@ const { key, stored } = makeDataKey('k1', master);
 const place: Place = { workspaceId: 'w', table: 't', column: 'c', rowId: 'r' };
 
 describe('a sealed value', () => {
-  it('opens to what it was, and shows what it may', () => {
+  it('a sealed value opens to its original and shows its public form', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string(), (value, shown) => {
         const sealed = sealValue(key, value, place, shown);
@@ -21,32 +21,35 @@ describe('a sealed value', () => {
     );
   });
 
-  it('does not contain it', () => {
+  it('a sealed value does not contain its original', () => {
     const sealed = sealValue(key, 'a very secret text', place, '[redacted]');
     expect(sealed).not.toContain('secret');
     expect(Buffer.from(sealed.split(':')[3] ?? '', 'base64url').includes('secret')).toBe(false);
   });
 
-  it('is another one each time', () => {
+  it('sealing twice gives different values', () => {
     expect(sealValue(key, 1, place, '')).not.toBe(sealValue(key, 1, place, ''));
   });
 
-  it.each(['workspaceId', 'table', 'column', 'rowId'] as const)('opens at its %s only', (part) => {
-    const sealed = sealValue(key, 'x', place, '');
-    expect(openValue(key, sealed, { ...place, [part]: 'other' })).toBeUndefined();
-  });
+  it.each(['workspaceId', 'table', 'column', 'rowId'] as const)(
+    'a sealed value opens only at its %s',
+    (part) => {
+      const sealed = sealValue(key, 'x', place, '');
+      expect(openValue(key, sealed, { ...place, [part]: 'other' })).toBeUndefined();
+    },
+  );
 
-  it('does not open with another key', () => {
+  it('a sealed value does not open with another key', () => {
     const other = makeDataKey('k1', master).key;
     expect(openValue(other, sealValue(key, 'x', place, ''), place)).toBeUndefined();
   });
 
-  it('does not open when any character was altered', () => {
+  it('a sealed value with any altered character does not open', () => {
     const sealed = sealValue(key, { token: 'x' }, place, 'shown');
     for (let at = 0; at < sealed.length; at++) {
       for (const other of ['A', 'z', ':']) {
         const altered = sealed.slice(0, at) + other + sealed.slice(at + 1);
-        // The last character of base64url has bits that mean nothing.
+        // The last character of base64url has bits without meaning.
         const same = Buffer.from(altered.split(':')[3] ?? '', 'base64url').equals(
           Buffer.from(sealed.split(':')[3] ?? '', 'base64url'),
         );
@@ -62,7 +65,7 @@ describe('a sealed value', () => {
     'drover-sealed:1:k1:',
     'drover-sealed:1:k1:!:',
     'drover-sealed:1:k1:AA:',
-  ])('that is damaged (%j) neither opens nor shows anything', (text) => {
+  ])('a damaged value (%j) neither opens nor shows anything', (text) => {
     expect(isSealed(text)).toBe(true);
     expect(openValue(key, text, place)).toBeUndefined();
     expect(['[redacted]', '']).toContain(shownOf(text));
@@ -70,14 +73,14 @@ describe('a sealed value', () => {
 });
 
 describe('a data key', () => {
-  it('is stored so that its master key alone opens it', () => {
+  it('only the master key opens a stored data key', () => {
     expect(stored).toMatchObject({ id: 'k1', masterKeyId: 'm1' });
     expect(stored.wrapped.includes(key.key.export())).toBe(false);
     const opened = unwrap(stored, [masterKey('m0'), master]);
     expect(opened?.key.export()).toEqual(key.key.export());
   });
 
-  it('does not open with another master key, under another id, or altered', () => {
+  it('a data key does not open with another master key, under another id, or altered', () => {
     expect(unwrap(stored, [])).toBeUndefined();
     expect(unwrap(stored, [masterKey('m1')])).toBeUndefined();
     expect(unwrap({ ...stored, id: 'k2' }, [master])).toBeUndefined();

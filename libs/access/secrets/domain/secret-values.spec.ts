@@ -24,7 +24,9 @@ describe('SecretValues', () => {
     ['behind an option', { args: ['--password', 'correcthorse'] }, 'correcthorse', HIDDEN],
     ['out of a header', { headers: { authorization: 'Basic hunter22' } }, 'hunter22', HIDDEN],
     ['of a pair', { name: 'API_KEY', value: 'correcthorse' }, 'correcthorse', HIDDEN],
-  ])('are hidden %s', (_, document, text, hidden) => expect(hide(document, text)).toBe(hidden));
+  ])('secret values are hidden %s', (_, document, text, hidden) =>
+    expect(hide(document, text)).toBe(hidden),
+  );
 
   it.each([
     ['short ones', { apiKey: 'abcde' }, 'abcde'],
@@ -32,16 +34,18 @@ describe('SecretValues', () => {
     ['what stands in the place of one', { apiKey: HIDDEN }, HIDDEN],
     ['what has a harmless name', { tokenCount: 123_456, title: 'hunter22' }, '123456 hunter22'],
     ['counts', { totalTokens: 123_456 }, '123456'],
-  ])('do not take %s', (_, document, text) => expect(hide(document, text)).toBe(text));
+  ])('secret values do not hide %s', (_, document, text) =>
+    expect(hide(document, text)).toBe(text),
+  );
 
-  it('are hidden however long they are, and however many', () => {
+  it('secret values of any length and number are hidden', () => {
     const long = Array.from({ length: 20_000 }, (_, i) => i.toString(36)).join('');
     expect(hide({ apiKey: long }, `<${long}>`)).not.toContain(long.slice(-20));
     const many = Array.from({ length: 400 }, (_, i) => `secret number ${i + 100}`);
     expect(hide({ secrets: many }, `<${many[17]}>`)).toBe(`<${HIDDEN}>`);
   });
 
-  it('are hidden beside one of a thousand lines, and one too long for a pattern', () => {
+  it('secret values are hidden beside one of a thousand lines and one too long for a pattern', () => {
     const lines = Array.from({ length: 3_000 }, (_, i) => `line ${i} of a key`).join('\n');
     const long = Array.from({ length: 200_000 }, (_, i) => i.toString(36)).join('');
     const values = SecretValues.in({ privateKey: lines, blobToken: long, password: 'hunter22' });
@@ -49,7 +53,7 @@ describe('SecretValues', () => {
     expect(SecretValues.in({ apiKey: `${'a1'.repeat(250)}info` }).hide('info')).toBe('info');
   });
 
-  it('are found in documents: in texts, in numbers and in names', () => {
+  it('secret values are found in texts, numbers and names of documents', () => {
     const values = SecretValues.in({ apiKey: 'hunter22', pin: 1, password: 123_456 });
     const plain = { list: ['a', 1], deep: { more: null } };
     expect(redactSecrets(plain, values)).toBe(plain);
@@ -60,7 +64,7 @@ describe('SecretValues', () => {
   });
 });
 
-it('a document has room for a secret when anything in it is long enough', () => {
+it('a document can contain a secret if anything in it is long enough', () => {
   const without = [null, undefined, {}, { ok: true, n: 12, list: ['abcde'] }, [undefined, '']];
   expect(without.map(hasRoomForSecret)).not.toContain(true);
   const having = ['abcdef', 123_456, { list: [{ x: 'abcdef' }] }, { abcdef: 1 }];

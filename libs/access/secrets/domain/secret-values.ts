@@ -1,16 +1,16 @@
 import { type SecretPattern, secretPatternsOf, patternOf, redactText } from '#lib/kernel';
 import { mapSecrets, REDACTED } from './secret-walk.js';
 
-/** Shorter values would hide parts of innocent words, and are soon guessed anyway. */
+/** Shorter values would hide parts of innocent words, and are easily guessed anyway. */
 export const MIN_SECRET_LENGTH = 6;
-/** If there are more, whole secrets come before lines and pieces of long ones. */
+/** Above this limit whole secrets have priority over lines and pieces of long ones. */
 const MAX_VALUES = 2_000;
 const NOT_SECRET = new Set(['undefined']);
 
-/** A secret, and what may be shown of it: of a text that merely contains one, the rest. */
+/** A secret with its public form: for a text that contains a secret, the rest. */
 export type Secret = readonly [value: unknown, shown: string];
 
-/** The secret values of one task, to be found wherever they turn up. */
+/** The secret values of one task, to be found wherever they appear. */
 export class SecretValues {
   static readonly NONE = new SecretValues([]);
 
@@ -25,12 +25,12 @@ export class SecretValues {
     return patterns.length === 0 ? SecretValues.NONE : new SecretValues(patterns);
   }
 
-  /** Texts that are secrets as they are. */
+  /** Texts that are secrets as a whole. */
   static ofTexts(texts: readonly string[]): SecretValues {
     return SecretValues.of(texts.map((text) => [text, REDACTED]));
   }
 
-  /** Those that JSON values name as such. */
+  /** Values that JSON documents mark as secrets. */
   static in(...documents: unknown[]): SecretValues {
     return SecretValues.of(secretsIn(documents));
   }
@@ -41,7 +41,7 @@ export class SecretValues {
     return new SecretValues([...this.patterns, ...others.patterns]);
   }
 
-  /** How much memory they take, roughly, in characters. */
+  /** Approximate memory, in characters. */
   get size(): number {
     return this.patterns.reduce((sum, [text]) => sum + text.length, 0);
   }
@@ -50,14 +50,14 @@ export class SecretValues {
     return this.patterns.length === 0;
   }
 
-  /** The text without the values; nothing else in it is looked at. */
+  /** The text without the values. Nothing else is examined. */
   hide(text: string): string {
     return this.pattern === undefined ? text : text.replace(this.pattern, REDACTED);
   }
 
-  /** The text without the values, nor anything that looks like a secret. */
+  /** The text without the values and without anything that looks like a secret. */
   redact(text: string): string {
-    // The values first: a pattern may take a part of one and leave the rest.
+    // The values first, because a pattern can take a part of one and leave the rest.
     return redactText(this.hide(text));
   }
 }
@@ -78,7 +78,7 @@ export function secretsInSentence(text: string): Secret[] {
   return shown === text ? [] : [[text, shown]];
 }
 
-/** Whether a JSON value has room for a secret value anywhere. */
+/** Whether a JSON value is long enough anywhere to contain a secret value. */
 export function hasRoomForSecret(value: unknown): boolean {
   if (typeof value === 'string') return value.length >= MIN_SECRET_LENGTH;
   if (typeof value === 'number') return String(value).length >= MIN_SECRET_LENGTH;
@@ -98,7 +98,8 @@ function valuesOf(secret: unknown, shown: string): SecretPattern[] {
 
 function textValues(secret: string, shown: string): SecretPattern[] {
   const parts = shown === REDACTED ? [secret] : credentialsIn(secret, shown);
-  // A secret may hold another that turns up by itself: a URL its password, `Basic …` what follows.
+  // A secret can contain another that appears by itself: a URL its password, `Basic …` its
+  // credentials.
   const inner = parts.flatMap((part) => [
     ...secretsIn(part).flatMap(([, rest]) => (rest === REDACTED ? [] : credentialsIn(part, rest))),
     part.replace(/^(?:basic|bearer|digest|token)\s+/i, ''),
@@ -107,8 +108,8 @@ function textValues(secret: string, shown: string): SecretPattern[] {
 }
 
 /**
- * The parts of a text with something like a secret that are one all but certainly. `password: required`
- * is hidden where it stands, but the word must not disappear from every log of the task.
+ * The parts of a text that are almost certainly secrets. `password: required` is hidden where it
+ * stands, but the word must not disappear from every log of the task.
  */
 function credentialsIn(text: string, shown: string): string[] {
   const isOneWord = !/\s/.test(text);
@@ -117,7 +118,7 @@ function credentialsIn(text: string, shown: string): string[] {
   return [...passwords, ...parts];
 }
 
-/** The parts of a text in whose places stands `[redacted]` in what is shown of it. */
+/** The parts of a text that `[redacted]` replaces in its public form. */
 function hiddenParts(text: string, shown: string): string[] {
   const [first = '', ...rest] = shown.split(REDACTED);
   if (!text.startsWith(first)) return [text];
@@ -133,7 +134,7 @@ function hiddenParts(text: string, shown: string): string[] {
   return parts;
 }
 
-/** A secret as it stands, as URLs, headers and JSON carry it, and its lines likewise. */
+/** A secret in its forms in URLs, headers and JSON, and its lines likewise. */
 function variantsOf(secret: string): SecretPattern[] {
   const whole = secret.trim();
   const lines = whole.split(/\r?\n/);

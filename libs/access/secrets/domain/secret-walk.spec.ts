@@ -21,9 +21,11 @@ describe('redactSecrets', () => {
     ['a password in a URL', 'postgres://u:pw@h/db', `postgres://u:${REDACTED}@h/db`],
     ['not a plain text', 'Count the tokens: all', 'Count the tokens: all'],
   ];
-  it.each(cases)('hides %s', (_, value, shown) => expect(redactSecrets(value)).toEqual(shown));
+  it.each(cases)('redactSecrets hides %s', (_, value, shown) =>
+    expect(redactSecrets(value)).toEqual(shown),
+  );
 
-  it('shows no secret at any depth, and changes nothing else', () => {
+  it('redactSecrets shows no secret at any depth, and changes nothing else', () => {
     const wrap = fc.array(fc.oneof(fc.constant('list'), fc.constant('object')), { maxLength: 40 });
     fc.assert(
       fc.property(wrap, fc.string({ minLength: 12 }), (layers, text) => {
@@ -38,7 +40,7 @@ describe('redactSecrets', () => {
     );
   });
 
-  it('leaves JSON without secrets as it is', () => {
+  it('redactSecrets returns JSON without secrets unchanged', () => {
     const plain = fc
       .jsonValue()
       .map((value) => JSON.parse(JSON.stringify(value, letters)) as unknown);
@@ -47,7 +49,7 @@ describe('redactSecrets', () => {
 });
 
 describe('keepHidden', () => {
-  it('undoes redaction for whoever sends back what was shown', () => {
+  it('keepHidden restores the values of a document that is sent back', () => {
     const key = fc.constantFrom('a', 'token', 'apiKey', 'list', 'name', 'value');
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
@@ -71,25 +73,25 @@ describe('keepHidden', () => {
     ['another name of a pair', { name: 'PASSWORD', value: 12 }, { name: 'PAGE', value: REDACTED }],
     ['a pair by its key', { key: 'PASSWORD', value: 'ab' }, { key: 'PAGE', value: REDACTED }],
     ['no name of a pair', [{ name: 'PASSWORD', value: 'ab' }], [{ value: REDACTED }]],
-  ])('gives nothing back under %s, where it would be shown', (_, value, given) => {
+  ])('keepHidden restores nothing under %s, where it would be visible', (_, value, given) => {
     const shown = redactSecrets(value);
     expect(JSON.stringify(shown)).toContain(REDACTED);
     expect(keepHidden(given, value, shown)).toEqual(given);
   });
 
-  it('gives back what is beside it', () => {
+  it('keepHidden restores the values beside it', () => {
     const value = ['--password', '12', '--page', 'TOKEN=ab', '7'];
     const given = ['--password', REDACTED, '--side', `TOKEN=${REDACTED}`, '7'];
     const kept = keepHidden(given, value, redactSecrets(value));
     expect(kept).toEqual(['--password', '12', '--side', 'TOKEN=ab', '7']);
   });
 
-  it('keeps a literal that hid nothing', () => {
+  it('keepHidden keeps a literal that hid nothing', () => {
     expect(keepHidden({ a: '[redacted]' }, {}, {})).toEqual({ a: '[redacted]' });
   });
 });
 
-/** Every key and text becomes one that cannot look like anything. */
+/** Turns every key and text into one that cannot look like a secret. */
 function letters(_: string, value: unknown): unknown {
   if (typeof value === 'string') return 'x'.repeat(value.length % 7);
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;

@@ -1,71 +1,71 @@
 import { looksSecret, redactText, saysNothing } from '#lib/kernel';
 import { isSealed } from './sealed-text.js';
 
-/** The text in the place of a secret. */
+/** The text in place of a secret. */
 export const REDACTED = '[redacted]';
 
 /**
- * Returns the value to put in the place of a secret.
+ * Returns the replacement of a secret.
  *
- * @param shown what people may see of it: of a text that merely contains a secret, the rest
+ * @param shown the public form; for a text that contains a secret, the rest
  */
 export type Replace = (secret: unknown, shown: string) => unknown;
 
-/** Values that are known to be secret, whatever they look like. */
+/** Values that are known secrets, whatever they look like. */
 export interface KnownValues {
   isEmpty: boolean;
-  /** The text with `[redacted]` in their places. */
+  /** Replaces the values by `[redacted]`. */
   hide: (text: string) => string;
 }
 
 /**
- * Replaces the secrets of a JSON value, at every depth. A value without any is not copied: without any
- * secret the value itself comes back.
+ * Replaces the secrets of a JSON value at every depth. A value without secrets is returned itself,
+ * not copied.
  *
  * Secrets are the values of fields with a secret's name, of `{name: 'API_KEY', value: …}` pairs, of
- * `API_KEY=…` and `--api-key …` in argument lists, what looks like a token inside of any text, and texts
- * that look sealed. Not numbers under a name that ends in `tokens`, for there they count; nor null, true
- * and false.
+ * `API_KEY=…` and `--api-key …` in argument lists, parts of a text that look like a token, and
+ * texts that look sealed. Numbers under a name that ends in `tokens` are not, because that name
+ * counts; nor are null, true and false.
  *
- * @param known values that are secrets as well, inside of any text, as a number, and in the name of a
- *   field, which makes a secret of the whole object
+ * @param known further secret values, inside of any text, as a number, and in the name of a field,
+ *   which makes the whole object secret
  */
 export function mapSecrets(value: unknown, replace: Replace, known?: KnownValues): unknown {
   return mapAny(value, replace, known === undefined || known.isEmpty ? undefined : known);
 }
 
-/** A copy of a JSON value for people: secrets are replaced, at every depth. See `mapSecrets`. */
+/** A copy of a JSON value for people, with secrets replaced at every depth. See `mapSecrets`. */
 export function redactSecrets(value: unknown, values?: KnownValues): unknown {
   return mapSecrets(value, (_, shown) => shown, values);
 }
 
-/** When the name of a field is a secret, nothing can be shown of an object, but it is one still. */
+/** If a field's name is a secret, nothing of the object can be shown, but it stays an object. */
 export function asObject(shown: unknown): Record<string, unknown> {
   return typeof shown === 'string' ? { redacted: shown } : (shown as Record<string, unknown>);
 }
 
-/** Replaces the secrets of a sentence: unlike with arguments, a word and a colon before the rest say nothing. */
+/** Replaces the secrets of a sentence. Unlike in arguments, a word and a colon prove nothing. */
 export function mapSentence(text: string, replace: Replace, known?: KnownValues): unknown {
   const shown = redactText(known ? known.hide(text) : text);
   return shown === text ? text : replace(text, shown);
 }
 
-/** Replaces each value of an object that is made of secrets alone. */
+/** Replaces each value of an object that contains only secrets. */
 export function mapValues(secrets: Record<string, unknown>, replace: Replace): unknown {
   return mapEntries(secrets, (_, secret) => replace(secret, REDACTED));
 }
 
-/** Whether something may be hidden in what is shown. */
+/** Whether the public form may hide something. */
 export function showsSecret(shown: unknown): boolean {
   return shown !== undefined && JSON.stringify(shown).includes(REDACTED);
 }
 
 /**
- * Puts what is there in the place of each "[redacted]" that a client was shown and sends back, so
- * that reading, changing one field and writing does not destroy the others. What was hidden for the name beside
- * it stays so only beside that name: under another it would be shown.
+ * Puts the stored value in place of each "[redacted]" that a client sends back, so that reading,
+ * changing one field and writing does not destroy the others. A value that was hidden because of
+ * the name beside it is restored only beside that name: under another it would be visible.
  *
- * @param shown what the client was shown in the place of `current`
+ * @param shown what the client was shown in place of `current`
  */
 export function keepHidden(given: unknown, current: unknown, shown: unknown): unknown {
   if (typeof given === 'string') return given === shown ? current : given;
@@ -98,7 +98,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Replaces the sealed values, and looks at nothing else. Without any the value itself comes back. */
+/** Replaces sealed values and examines nothing else. A value without any is returned itself. */
 export function mapSealed(value: unknown, replace: (sealed: string) => unknown): unknown {
   if (typeof value === 'string') return isSealed(value) ? replace(value) : value;
   if (Array.isArray(value)) return mapItems(value, (item) => mapSealed(item, replace));
@@ -151,7 +151,7 @@ function mapList(
   });
 }
 
-/** `--api-key`: what follows is one. */
+/** `--api-key`: the next argument is a secret. */
 function isSecretOption(item: unknown): boolean {
   const option = typeof item === 'string' ? /^--?([\w-]+)$/.exec(item)?.[1] : undefined;
   return option !== undefined && looksSecret(option);
@@ -174,7 +174,7 @@ function mapText(text: string, replace: Replace, known: KnownValues | undefined)
   if (isSealed(text)) return replace(text, REDACTED);
   const [, prefix, name] = ASSIGNMENT.exec(text) ?? [];
   if (prefix && name && looksSecret(name)) return replace(text, `${hide(prefix)}${REDACTED}`);
-  // The values first: a pattern may take a part of one and leave the rest.
+  // The values first, because a pattern can take a part of one and leave the rest.
   const shown = redactText(hide(text));
   return shown === text ? text : replace(text, shown);
 }
@@ -204,6 +204,6 @@ function mapEntries(
     changed ??= new Map(Object.entries(object));
     changed.set(name, mapped);
   }
-  // Not by assignment: a field may be called __proto__.
+  // Not by assignment, because a field can be called __proto__.
   return changed ? Object.fromEntries(changed) : object;
 }

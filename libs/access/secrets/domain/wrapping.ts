@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { decrypt, encrypt, KEY_BYTES } from './cipher.js';
 import type { DataKey } from './sealed-text.js';
 
-/** A key from the environment. It seals nothing but data keys. */
+/** A key from the environment. It encrypts only data keys. */
 export interface MasterKey {
   id: string;
   key: KeyObject;
@@ -15,7 +15,7 @@ export interface WrappedKey {
   wrapped: Buffer;
 }
 
-/** A new data key, and the form that is stored of it. */
+/** A new data key with its stored form. */
 export function makeDataKey(id: string, master: MasterKey): { key: DataKey; stored: WrappedKey } {
   const bytes = randomBytes(KEY_BYTES);
   const wrapped = encrypt(master.key, bytes, contextOf(id, master.id));
@@ -24,7 +24,9 @@ export function makeDataKey(id: string, master: MasterKey): { key: DataKey; stor
   return { key, stored: { id, masterKeyId: master.id, wrapped } };
 }
 
-/** @returns undefined when none of the master keys opens it */
+/**
+ * @returns undefined if none of the master keys opens it
+ */
 export function unwrap(stored: WrappedKey, masters: readonly MasterKey[]): DataKey | undefined {
   const master = masters.find(({ id }) => id === stored.masterKeyId);
   const bytes = master && decrypt(master.key, stored.wrapped, contextOf(stored.id, master.id));

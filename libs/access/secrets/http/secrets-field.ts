@@ -3,10 +3,10 @@ import { whyNoVariable } from '#lib/kernel';
 
 const MAX_SECRETS = 100;
 const MAX_LENGTH = 32_768;
-/** Of all of them: claims carry those of 50 tasks. */
+/** Limit for all secrets together, in bytes, because claims carry those of 50 tasks. */
 const MAX_BYTES = 65_536;
 
-/** An object of secrets: names of variables, and their values. */
+/** An object of secrets: names of variables with their values. */
 export function Secrets(options: FieldOptions): PropertyDecorator {
   const rule = {
     name: 'secrets',
@@ -32,8 +32,8 @@ export function areSecrets(value: unknown): value is Record<string, string> {
 }
 
 /**
- * Where programs find what they run is no secret, and whoever creates a task must not decide it for an agent's
- * command.
+ * Search paths of programs are no secrets, and the creator of a task must not decide them for an
+ * agent's command.
  */
 const NO_SECRET =
   /^(PATH|HOME|SHELL|TMPDIR|IFS|NODE_PATH|PYTHON(PATH|HOME)|PERL5LIB|RUBYLIB|CLASSPATH|.*JAVA_(TOOL_)?OPTIONS|GIT_(CONFIG.*|EXEC_PATH|ASKPASS))$/;

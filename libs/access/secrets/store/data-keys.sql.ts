@@ -5,9 +5,9 @@ export interface DataKeyRow {
   master_key_id: string;
   wrapped: Buffer;
   retired: boolean;
-  /** Older than it may become. */
+  /** Older than the maximum age. */
   aged: boolean;
-  /** Whether there may be values under it. */
+  /** Whether values can exist under it. */
   used: boolean;
 }
 
@@ -21,9 +21,9 @@ const IN_USE = `(EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id))`;
 
 /**
- * All data keys, the newest first. There are a handful.
+ * All data keys, newest first. There are a handful.
  *
- * Indexes: those of IN_USE. $1 days that a key may become old.
+ * Indexes: those of IN_USE. $1 maximum age of a key in days.
  */
 export const readDataKeys = query<DataKeyRow>(
   'read_data_keys',
@@ -36,7 +36,7 @@ WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC`,
 );
 
-/** Makes the writers of keys take turns, until the transaction ends. */
+/** Serialises writers of keys until the transaction ends. */
 export const lockDataKeys = command<unknown>(
   'lock_data_keys',
   `SELECT pg_advisory_xact_lock(hashtext('drover data keys'))`,
@@ -55,8 +55,8 @@ export const retireDataKeys = command<unknown>(
 );
 
 /**
- * Removes the keys that nothing is sealed with any more, some time after their retirement: a server
- * may not have heard of it yet, and have a write under way.
+ * Removes unused keys some time after their retirement, because a server may not know of it yet and
+ * have a write in progress.
  *
  * Indexes: those of IN_USE. $1 seconds after retirement.
  */

@@ -8,12 +8,12 @@ const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' } as const
 type Kind = typeof ofTasks | typeof ofAgents | typeof ofWebhooks | typeof ofInboundHooks;
 
 /**
- * Locks the originals of some tasks or agents that are under another key than the current one. One that another
- * transaction writes is left for the next time. A writer of a task waits for this only if it writes
- * originals.
+ * Locks the originals of some tasks or agents under a key that is not current. Originals that
+ * another transaction writes are left for the next time. A writer of a task waits for this only if
+ * it writes originals.
  *
- * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents, webhooks and inbound hooks likewise.
- * $1 current key, $2 tasks or agents at most.
+ * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents, webhooks and inbound hooks
+ * likewise. $1 current key, $2 maximum number of tasks or agents.
  */
 const locking = (name: string, { table, id }: Kind) =>
   query<Original<Column>>(
@@ -29,12 +29,12 @@ FOR NO KEY UPDATE SKIP LOCKED`,
   );
 
 /**
- * Writes locked originals of tasks as they were resealed. Those in clear, from before there was any sealing, are
- * examined for the first time: their redacted form goes to the task, and they go if they hold no secret. No
- * version is raised: what the task says is the same.
+ * Writes resealed originals of tasks. Originals from before sealing existed are examined for the
+ * first time: their redacted form goes to the task, and they are removed if they contain no secret.
+ * No version is raised, because the task's content is the same.
  *
- * Indexes: primary keys.
- * $1 current key, $2 JSON array of {workspace_id, task_id, column_name, sealed or null, shown or null}.
+ * Indexes: primary keys. $1 current key, $2 JSON array of {workspace_id, task_id, column_name,
+ * sealed or null, shown or null}.
  */
 const writeResealedOfTasks = command<unknown>(
   'write_resealed_of_tasks',
@@ -62,7 +62,7 @@ WHERE s.workspace_id = d.workspace_id AND s.task_id = d.task_id AND s.column_nam
   AND d.sealed IS NOT NULL`,
 );
 
-/** The same where there are none in clear. */
+/** The same for tables in which all originals are encrypted. */
 const writingResealed = (name: string, { table, id }: Kind) =>
   command<unknown>(
     name,
@@ -73,7 +73,7 @@ WHERE s.workspace_id = d.workspace_id AND s.${id} = d.${id} AND s.column_name = 
   );
 
 /**
- * Sets locked originals aside that do not open. Their keys stay.
+ * Sets locked originals aside that cannot be opened. Their keys stay.
  *
  * Index: the primary key. $1 JSON array of their columns.
  */
@@ -94,7 +94,7 @@ const anythingLeft = (name: string, { table }: Kind) =>
 SELECT EXISTS (SELECT FROM ${table} WHERE key_id <> $1 AND unreadable_at IS NULL) AS found`,
   );
 
-/** What is resealed, kind by kind. */
+/** The kinds of resealed values. */
 export const RESEALED = [
   {
     writeResealed: writeResealedOfTasks,

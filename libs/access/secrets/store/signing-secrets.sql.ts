@@ -16,7 +16,10 @@ interface Kind {
   id: string;
 }
 
-/** Behind the statement that makes the owner. $1 workspace, $2 owner, $3 column, $4 key, $5 sealed, $6 seconds that it is still valid or NULL. */
+/**
+ * Runs after the statement that creates the owner. $1 workspace, $2 owner, $3 column, $4 key, $5
+ * sealed, $6 seconds of validity or NULL.
+ */
 const writing = (name: string, { table, id }: Kind) =>
   command<never>(
     name,
@@ -27,7 +30,7 @@ ON CONFLICT (workspace_id, ${id}, column_name)
   DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, expires_at = excluded.expires_at, unreadable_at = NULL`,
   );
 
-/** Those that are valid, the current one first. Index: primary key. $1 workspaces, $2 their owners. */
+/** The valid secrets, the current one first. Index: primary key. $1 workspaces, $2 their owners. */
 const valid = (name: string, { table, id }: Kind) =>
   query<SigningSecretRow>(
     name,

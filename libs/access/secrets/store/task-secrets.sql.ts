@@ -8,16 +8,16 @@ import {
   type SecretColumn,
 } from '../domain/originals.js';
 
-/** A column that is written, with its original; without a key it holds no secret any more. */
+/** A written column with its original. Without a key it contains no secret any more. */
 export type SecretsInput<Of extends Column = ColumnOfTask> = Of &
   Partial<Pick<Original, 'key_id' | 'sealed'>>;
 
 /**
- * Writes originals, or removes them, of tasks or agents that the same transaction has written before: a report of
- * a run that is its task's no more writes neither.
+ * Writes or removes originals of tasks or agents that the same transaction wrote before. A report
+ * of a run that no longer holds its task writes neither.
  *
- * Behind the statement that writes the columns. Indexes: primary keys.
- * $1 workspace, $2 JSON array of SecretsInput.
+ * Runs after the statement that writes the columns. Indexes: primary keys. $1 workspace, $2 JSON
+ * array of SecretsInput.
  */
 function writing(name: string, table: string, id: string, owner: string): Sql<unknown> {
   return command<unknown>(
@@ -47,7 +47,7 @@ export const writeAgentSecrets = writing(
   'agents',
 );
 
-/** The steps of a pipeline that write originals: one, or none when there are none. */
+/** The steps of a pipeline that write originals: one, or none if there are none. */
 export function writeSecrets(workspaceId: string, originals: readonly SecretsInput[]): Step[] {
   if (originals.length === 0) return [];
   return [[writeTaskSecrets, [workspaceId, JSON.stringify(originals)]]];
@@ -61,14 +61,12 @@ SELECT s.workspace_id, s.agent_id, s.column_name, s.key_id, s.sealed FROM agent_
 WHERE s.workspace_id = $1 AND s.agent_id = $2`,
 );
 
-/** The columns of a task, and the originals of those that held secrets. */
+/** The columns of a task with the originals of those that contained secrets. */
 export type TaskDocuments = { id: string; originals: Original[] | null } & {
   [Column in SecretColumn]: unknown;
 };
 
-/**
- * Indexes: primary keys. $1 workspace, $2 tasks. Columns and originals are of one moment.
- */
+/** Indexes: primary keys. $1 workspace, $2 tasks. Columns and originals are of the same moment. */
 export const taskDocuments = query<TaskDocuments>(
   'task_documents',
   `
@@ -85,7 +83,7 @@ SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed FROM task_se
 WHERE s.workspace_id = $1 AND s.task_id = ANY ($2::uuid[])`,
 );
 
-/** The task of a run, and the originals of its columns and of its agent's that held secrets. */
+/** The task of a run with the originals of its columns and of its agent's. */
 export interface SecretsOfRun {
   run_id: string;
   task_id: string;
