@@ -16,11 +16,11 @@ applyTheme();
 
 const queries = new QueryClient({
   defaultOptions: {
-    // The client tries again by itself; the stream says what is old.
+    // The API client retries by itself, and the stream invalidates outdated data.
     queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: true },
   },
 });
-// Nothing of one user is there for the next.
+// The next user must not see the data of the previous one.
 session.subscribe(() => {
   if (session.state === 'signed-out') queries.clear();
 });

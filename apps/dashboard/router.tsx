@@ -6,12 +6,12 @@ import {
   Link,
 } from '@tanstack/react-router';
 import { Empty, Page } from './components/parts.js';
-import { filterOf } from './domain/task-filter.js';
+import { parseFilter } from './domain/task-filter.js';
 import { Shell } from './shell.js';
 
-const root = createRootRoute({ component: Shell, notFoundComponent: Nowhere });
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
-// Each page is loaded when it is opened first.
+// Each page is loaded when it is first opened.
 const routes = [
   createRoute({
     getParentRoute: () => root,
@@ -21,7 +21,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/tasks',
-    validateSearch: filterOf,
+    validateSearch: parseFilter,
     component: lazyRouteComponent(() => import('./pages/tasks.js'), 'TasksPage'),
   }),
   createRoute({
@@ -93,11 +93,11 @@ declare module '@tanstack/react-router' {
   }
 }
 
-function Nowhere() {
+function NotFound() {
   return (
-    <Page title="Nothing here">
-      <Empty title="There is no page at this address">
-        <p>It may have been mistyped, or be of another version of Drover.</p>
+    <Page title="Page not found">
+      <Empty title="This page does not exist">
+        <p>The address may be mistyped or belong to another version of Drover.</p>
         <Link to="/" className="link">
           Go to the overview
         </Link>

@@ -5,11 +5,11 @@ import { Live, useLive } from './api/live.js';
 import { session } from './api/session.js';
 import {
   accountApi,
-  chosenOf,
-  keepChoice,
+  chooseMembership,
+  storeChoice,
   useWorkspace,
   WorkspaceContext,
-  workspaceOf,
+  toWorkspace,
   type Profile,
 } from './api/workspace.js';
 import { Brand } from './components/brand.js';
@@ -28,13 +28,13 @@ const LINKS = [
   { to: '/coordinator', name: 'Coordinator', icon: 'coordinator' },
   { to: '/webhooks', name: 'Webhooks', icon: 'webhooks' },
   { to: '/settings', name: 'Settings', icon: 'settings' },
-  { to: '/audit', name: 'Audit', icon: 'audit' },
+  { to: '/audit', name: 'Audit log', icon: 'audit' },
 ] as const;
 
-/** What is around every page: who is signed in, in which workspace. */
+/** The frame around every page: the signed-in user and the workspace. */
 export function Shell() {
   const state = useSyncExternalStore(session.subscribe, () => session.state);
-  if (state === 'restoring') return <div className="state">Signing in …</div>;
+  if (state === 'restoring') return <div className="state">Signing in…</div>;
   if (state === 'signed-out') return <SignInPage />;
   return <SignedIn />;
 }
@@ -49,23 +49,23 @@ function SignedIn() {
   if (profile.error) return <Failure error={profile.error} retry={() => void profile.refetch()} />;
   return (
     <div className="state" aria-busy="true">
-      Loading …
+      Loading…
     </div>
   );
 }
 
 function InWorkspace({ profile }: { profile: Profile }) {
-  const [chosen, setChosen] = useState(() => chosenOf(profile.memberships)?.workspaceId);
+  const [chosen, setChosen] = useState(() => chooseMembership(profile.memberships)?.workspaceId);
   const router = useRouter();
   const membership =
     profile.memberships.find(({ workspaceId }) => workspaceId === chosen) ?? profile.memberships[0];
   const workspace = useMemo(
     () =>
       membership &&
-      workspaceOf(profile, membership, (id) => {
-        keepChoice(id);
+      toWorkspace(profile, membership, (id) => {
+        storeChoice(id);
         setChosen(id);
-        // What was open belongs to the workspace before.
+        // The open page belongs to the previous workspace.
         void router.navigate({ to: '/' });
       }),
     [profile, membership, router],
@@ -75,13 +75,13 @@ function InWorkspace({ profile }: { profile: Profile }) {
     <WorkspaceContext value={workspace}>
       <Live key={workspace.workspaceId}>
         <a href="#main" className="skip">
-          Skip to the page
+          Skip to content
         </a>
         <div className="shell">
           <Sidebar />
           <main className="main" id="main" tabIndex={-1}>
             <Connection />
-            <Suspense fallback={<div className="state">Loading …</div>}>
+            <Suspense fallback={<div className="state">Loading…</div>}>
               <Outlet />
             </Suspense>
           </main>
@@ -93,8 +93,8 @@ function InWorkspace({ profile }: { profile: Profile }) {
 
 function NoWorkspace() {
   return (
-    <Empty title="You are in no workspace">
-      <p>Ask an admin of a workspace to invite you. An invitation appears here by itself.</p>
+    <Empty title="You are not a member of a workspace">
+      <p>Ask a workspace admin to invite you. The invitation appears here automatically.</p>
       <OwnInvitations />
       <Button onClick={() => void session.signOut()}>Sign out</Button>
     </Empty>
@@ -107,7 +107,7 @@ function Sidebar() {
     <header className="sidebar">
       <Brand />
       <label>
-        <span className="unseen">Workspace</span>
+        <span className="visually-hidden">Workspace</span>
         <select
           className="input"
           value={workspaceId}
@@ -147,15 +147,15 @@ function Sidebar() {
   );
 }
 
-/** Says when what is shown may be old. */
+/** Warns when the data on the page may be out of date. */
 function Connection() {
   const state = useLive();
   return (
     <div role="status">
       {state === 'away' && (
         <p className="banner patient">
-          The server cannot be reached. What you see may be old; this page goes on by itself when it
-          is back.
+          Couldn't reach the server. This data may be out of date. The page reconnects
+          automatically.
         </p>
       )}
     </div>

@@ -5,7 +5,7 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 export default {
   root: at('.'),
   base: '/',
-  // Nothing of the environment goes into the page.
+  // Environment variables must not reach the page.
   envDir: false,
   resolve: {
     alias: { '#lib/api-client': at('../../libs/clients/api-client/index.ts') },
@@ -20,7 +20,7 @@ export default {
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      // Libraries mark what runs in browsers; here all of it does.
+      // Libraries mark their client modules. All modules here run in browsers.
       onLog: (level, log, handle) => {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);
       },

@@ -17,7 +17,7 @@ import { filesIn } from './canary/dumps.js';
 import { aMark, found, type Mark } from './canary/mark.js';
 import { ASK, ASK_FOR_IT, digestOf, REPEAT, TELL } from './canary/scripts.js';
 import { Stage } from './canary/stage.js';
-import { aPerson, type Person, TestBrowser } from './dashboard/browser.js';
+import { createPerson, type Person, TestBrowser } from './dashboard/browser.js';
 
 interface Item {
   id: string;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   stage = await Stage.set(smtp.value);
   const bearer = String(stage.fleet.credentials['authorization']).slice('Bearer '.length);
   marks.push(aMark('the token of the owner', bearer));
-  person = await aPerson(stage.fleet, [stage.fleet.workspaceId]);
+  person = await createPerson(stage.fleet, [stage.fleet.workspaceId]);
   browser = await TestBrowser.start(stage.address);
 });
 
@@ -174,7 +174,7 @@ describe('a task', () => {
   });
 
   it('asks a person about its secret, who answers with it', async () => {
-    page = await browser.signedIn(person);
+    page = await browser.openSignedIn(person);
     const asking = await submit('asking', ASK(proofOf('asking')));
     const refused = await submit('refused', ASK_FOR_IT(proofOf('refused')), { maxRetries: 0 });
     await stage.until(asking, 'PAUSED');
@@ -187,7 +187,7 @@ describe('a task', () => {
     const answer = `take ${task.value}`;
     expect(await stage.drover('question', 'answer', id, answer)).toBe(0);
     await page.getByLabel('Answer').fill(answer);
-    await page.getByRole('button', { name: 'Answer', exact: true }).click();
+    await page.getByRole('button', { name: 'Send answer', exact: true }).click();
     await page.getByRole('status').getByText('takes no answer any more').waitFor();
     stage.shown.push(await page.content());
     await stage.until(asking, 'COMPLETED');

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
-import { aPerson, TestBrowser } from './dashboard/browser.js';
+import { createPerson, TestBrowser } from './dashboard/browser.js';
 
-/** What those who administer a workspace do in the dashboard. */
+/** Administration of a workspace in the dashboard. */
 
 let fleet: TestFleet;
 let browser: TestBrowser;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
   browser = await TestBrowser.start(`http://127.0.0.1:${fleet.port}`);
-  page = await browser.signedIn(await aPerson(fleet, [fleet.workspaceId]));
+  page = await browser.openSignedIn(await createPerson(fleet, [fleet.workspaceId]));
 });
 
 afterAll(async () => {
@@ -35,16 +35,15 @@ afterAll(async () => {
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text });
-/** The one that is open. */
-const dialog = () => page.locator('dialog[open]');
-const confirm = (name: string) => dialog().getByRole('button', { name, exact: true }).click();
+const openDialog = () => page.locator('dialog[open]');
+const confirm = (name: string) => openDialog().getByRole('button', { name, exact: true }).click();
 
-describe('an administrator', () => {
-  it('makes an API key that is shown once and works, revokes it, and finds both in the audit log', async () => {
+describe('the dashboard', () => {
+  it('an admin creates and revokes an API key, and the audit log lists both', async () => {
     await page.goto('/settings');
-    await button('New key').click();
-    await dialog().getByLabel('Name').fill('A program');
-    await confirm('Make key');
+    await button('Create API key').click();
+    await openDialog().getByLabel('Name').fill('A program');
+    await confirm('Create API key');
     const key = (await page.locator('pre.foreign').textContent()) ?? '';
     const ask = (): Promise<number> =>
       fetch(`http://127.0.0.1:${fleet.port}/api/v1/agent-tasks`, {
@@ -55,7 +54,7 @@ describe('an administrator', () => {
     await rowOf('A program').waitFor();
     expect(await page.locator('pre.foreign').count()).toBe(0);
     await rowOf('A program').getByRole('button', { name: 'Revoke' }).click();
-    await confirm('Revoke');
+    await confirm('Revoke API key');
     await rowOf('A program').getByText('Revoked').waitFor();
     await waitFor('the key to end', async () => (await ask()) === 401);
     await page.goto('/audit');
@@ -63,24 +62,24 @@ describe('an administrator', () => {
     await page.getByLabel('Operation').fill('createApiKey');
     await page.getByLabel('Operation').press('Enter');
     await rowOf('revokeApiKey').waitFor({ state: 'detached' });
-    expect(await rowOf('createApiKey').textContent()).toContain('done');
+    expect(await rowOf('createApiKey').textContent()).toContain('Done');
   });
 
-  it('changes the role of a member, who may do less from then on', async () => {
-    const member = await aPerson(fleet, [fleet.workspaceId], 'MEMBER');
-    const theirs = await browser.signedIn(member);
+  it('a member whose role is lowered loses the actions of the old role', async () => {
+    const member = await createPerson(fleet, [fleet.workspaceId], 'MEMBER');
+    const theirs = await browser.openSignedIn(member);
     await theirs.goto('/tasks');
-    await theirs.getByText('New task').first().waitFor();
+    await theirs.getByText('Create task').first().waitFor();
     await page.goto('/settings');
     await page.getByLabel(`Role of ${member.email}`).selectOption('VIEWER');
-    await page.getByText('The role is changed.').waitFor();
+    await page.getByText('Role changed').waitFor();
     await theirs.reload();
     await theirs.getByRole('heading', { level: 1 }).waitFor();
-    await theirs.getByText('New task').waitFor({ state: 'detached' });
+    await theirs.getByText('Create task').waitFor({ state: 'detached' });
     await theirs.context().close();
   });
 
-  it('moves tokens from a budget to another, and sees which step it has reached', async () => {
+  it('an admin moves tokens between budgets, and the panel lists reached thresholds', async () => {
     const period = { periodStart: '2026-01-01T00:00:00Z', periodEnd: '2099-01-01T00:00:00Z' };
     const { body: project } = await fleet.api.post<{ id: string }>('/projects', {
       name: 'Invoices',
@@ -101,48 +100,48 @@ describe('an administrator', () => {
     await page.goto('/budgets');
     const panel = (name: string) =>
       page.locator('section').filter({ has: page.getByRole('heading', { name }) });
-    await panel('Whole workspace').getByRole('button', { name: 'Move' }).click();
-    await dialog().getByRole('combobox').selectOption({ label: 'Project Invoices' });
-    await dialog().getByLabel('Tokens').fill('60');
-    await confirm('Move');
+    await panel('Whole workspace').getByRole('button', { name: 'Move tokens' }).click();
+    await openDialog().getByRole('combobox').selectOption({ label: 'Project Invoices' });
+    await openDialog().getByLabel('Tokens').fill('60');
+    await confirm('Move tokens');
     await panel('Project Invoices').getByText('80 of 160 tokens').waitFor();
     await panel('Project Invoices').getByText('(80 of 100)').first().waitFor();
     await panel('Whole workspace').getByText('0 of 940 tokens').waitFor();
   });
 
-  it('pauses tasks of a type, and ends the pause', async () => {
+  it('an admin pauses a task type and ends the pause', async () => {
     await page.goto('/coordinator');
-    await button('Pause').click();
-    await dialog().getByLabel('Reason').fill('A bad release');
-    await dialog().getByLabel('Type').fill('deploy');
-    await confirm('Pause');
+    await button('Pause tasks').click();
+    await openDialog().getByLabel('Reason').fill('A bad release');
+    await openDialog().getByLabel('Type').fill('deploy');
+    await confirm('Pause tasks');
     await rowOf('A bad release').waitFor();
     const { body } = await fleet.api.get<{ items: object[] }>('/pauses');
     expect(body.items).toMatchObject([{ scope: 'task_type', taskType: 'deploy' }]);
-    await rowOf('A bad release').getByRole('button', { name: 'End it' }).click();
-    await page.getByText('Nothing is paused').waitFor();
+    await rowOf('A bad release').getByRole('button', { name: 'End pause' }).click();
+    await page.getByText('No active pauses').waitFor();
   });
 
-  it('is told in the form why it is refused, and loses nothing of it', async () => {
+  it('a refused form shows the reason and keeps its input', async () => {
     await page.goto('/webhooks');
-    await button('New webhook').click();
-    const [url, events] = [dialog().getByLabel('URL'), dialog().getByLabel('Events')];
+    await button('Create webhook').click();
+    const [url, events] = [openDialog().getByLabel('URL'), openDialog().getByLabel('Events')];
     await url.fill('https://example.com/hook');
     await events.fill('task.created, task.vanished');
-    await confirm('Make webhook');
-    await dialog()
+    await confirm('Create webhook');
+    await openDialog()
       .getByRole('alert')
       .getByText(/events.*: must be/)
       .waitFor();
     expect(await page.locator('.notice').count()).toBe(0);
     expect(await url.inputValue()).toBe('https://example.com/hook');
     await events.fill('task.created');
-    await confirm('Make webhook');
-    await dialog().waitFor({ state: 'detached' });
-    await page.getByText('The webhook is made.').waitFor();
+    await confirm('Create webhook');
+    await openDialog().waitFor({ state: 'detached' });
+    await page.getByText('Webhook created').waitFor();
   });
 
-  it('sends the test of a webhook, and the same delivery once more', async () => {
+  it('an admin sends a test event and replays its delivery', async () => {
     const { port } = receiver.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}/`;
     const { body } = await fleet.api.post<{ id: string }>('/webhooks', {
@@ -150,11 +149,11 @@ describe('an administrator', () => {
       events: ['task.created'],
     });
     await page.goto(`/webhooks/${body.id}`);
-    await button('Send a test').click();
+    await button('Send test event').click();
     await page.locator('summary', { hasText: 'webhook.test' }).click();
-    await waitFor('the test', () => received.length === 1);
-    await button('Send again').click();
-    await waitFor('it again', () => received.length === 2);
+    await waitFor('the test event', () => received.length === 1);
+    await button('Replay delivery').click();
+    await waitFor('the replay', () => received.length === 2);
     expect(new Set(received).size).toBe(1);
   });
 });

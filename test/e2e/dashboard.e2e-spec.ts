@@ -6,8 +6,8 @@ import { TestFleet } from '../support/fleet.js';
 import { nextMark } from '../support/marks.js';
 import type { BuiltProcess } from '../support/processes.js';
 import {
-  aPerson,
-  findingsInAllLooks,
+  createPerson,
+  listAxeFindingsInAllLooks,
   type Person,
   signIn,
   TestBrowser,
@@ -20,7 +20,7 @@ let owner: Person;
 /** The owner's, signed in once: a person may sign in only so often in a minute. */
 let page: Page;
 let address: string;
-/** Of the test that runs: the next one's tasks are not for them. */
+/** Workers of the current test. They stop before the next test. */
 let workers: BuiltProcess[] = [];
 
 beforeAll(async () => {
@@ -28,8 +28,8 @@ beforeAll(async () => {
   server = await fleet.startServer();
   address = `http://127.0.0.1:${fleet.port}`;
   browser = await TestBrowser.start(address);
-  owner = await aPerson(fleet, [fleet.workspaceId]);
-  page = await browser.signedIn(owner);
+  owner = await createPerson(fleet, [fleet.workspaceId]);
+  page = await browser.openSignedIn(owner);
 });
 
 afterEach(async () => {
@@ -42,7 +42,7 @@ afterAll(async () => {
   await fleet.stop();
 });
 
-async function aWorker(name: string): Promise<BuiltProcess> {
+async function startWorker(name: string): Promise<BuiltProcess> {
   const worker = await fleet.startWorker(name);
   workers.push(worker);
   return worker;
@@ -58,7 +58,7 @@ const openAt = async (page: Page, path: string) => {
 };
 const status = (page: Page, name: string) => page.locator('.page-head .badge', { hasText: name });
 
-/** A page each, and one that is not there. */
+/** One path for each page, and one path without a page. */
 const PATHS = [
   '/',
   '/tasks',
@@ -74,7 +74,7 @@ const PATHS = [
 ];
 
 describe('the dashboard', () => {
-  it('is served to browsers under a strict policy, and a sentence to others', async () => {
+  it('a browser gets the page under a strict policy, other clients get a sentence', async () => {
     const asBrowser = { headers: { accept: 'text/html,*/*' } };
     const page = await fetch(address, asBrowser);
     const policy = page.headers.get('content-security-policy');
@@ -98,14 +98,14 @@ describe('the dashboard', () => {
     expect(await (await fetch(address)).text()).toContain('This is a server of Drover');
   });
 
-  it('leads from signing in to a finished task by clicks alone', async () => {
-    await aWorker('clicked');
-    const page = await browser.signedIn(owner);
+  it('a member signs in, creates a task and archives it by clicks alone', async () => {
+    await startWorker('clicked');
+    const page = await browser.openSignedIn(owner);
     await page.getByRole('link', { name: 'Tasks', exact: true }).click();
-    await page.getByRole('link', { name: 'New task' }).click();
+    await page.getByRole('link', { name: 'Create task' }).click();
     await page.getByLabel('Title', { exact: true }).fill('Say hello');
     await page.getByLabel('Command').fill('echo hello from the command');
-    await page.getByRole('button', { name: 'Make task' }).click();
+    await page.getByRole('button', { name: 'Create task' }).click();
     await heading(page, 'Say hello');
     await status(page, 'Completed').waitFor();
     await page.getByText('hello from the command', { exact: true }).waitFor();
@@ -119,7 +119,7 @@ describe('the dashboard', () => {
     await page.context().close();
   });
 
-  it('filters by the address, and shows new tasks and states as they come', async () => {
+  it('the task list filters by its address and updates new tasks and statuses live', async () => {
     await fleet.submit('', { title: 'Of the first kind', taskType: 'first' });
     await page.goto('/tasks?taskType=first');
     await page.getByRole('link', { name: 'Of the first kind' }).waitFor();
@@ -135,14 +135,14 @@ describe('the dashboard', () => {
     await page.getByRole('link', { name: 'Of the first kind' }).waitFor({ state: 'detached' });
   });
 
-  it('keeps the tasks of two workspaces apart', async () => {
+  it('the task list of a workspace omits tasks of other workspaces', async () => {
     const other = await aWorkspace(fleet.db.owner);
     await fleet.db.owner.query("UPDATE workspaces SET name = 'The other one' WHERE id = $1", [
       other,
     ]);
-    const person = await aPerson(fleet, [fleet.workspaceId, other]);
+    const person = await createPerson(fleet, [fleet.workspaceId, other]);
     const id = await fleet.submit('', { title: 'Of one tenant' });
-    const page = await browser.signedIn(person);
+    const page = await browser.openSignedIn(person);
     await page.getByLabel('Workspace').selectOption({ label: 'A workspace' });
     await page.goto('/tasks');
     await page.getByRole('link', { name: 'Of one tenant' }).waitFor();
@@ -150,12 +150,12 @@ describe('the dashboard', () => {
     await page.getByRole('link', { name: 'Tasks', exact: true }).click();
     await page.getByRole('heading', { name: 'No tasks yet' }).waitFor();
     await page.goto(`/tasks/${id}`);
-    await heading(page, 'No such task');
+    await heading(page, 'Task not found');
     await page.context().close();
   });
 
-  it('shows hostile texts as texts', async () => {
-    await aWorker('hostile');
+  it('hostile text is rendered as plain text', async () => {
+    await startWorker('hostile');
     const title = '<img src=x onerror="document.title=1"> \u202egnp.exe שלום';
     const id = await fleet.submit(
       `console.log('<script>alert(1)</script>');
@@ -166,7 +166,7 @@ describe('the dashboard', () => {
     );
     await page.goto(`/tasks/${id}`);
     await status(page, 'Completed').waitFor();
-    const search = page.getByLabel('Search in the log');
+    const search = page.getByLabel('Search log');
     for (const text of ['<script>alert(1)</script>', 'red and green']) {
       await search.fill(text);
       await page.getByRole('listitem').getByText(text, { exact: true }).waitFor();
@@ -182,14 +182,14 @@ describe('the dashboard', () => {
     expect((widths as number[])[0]).toBeLessThanOrEqual((widths as number[])[1] as number);
   });
 
-  it('says that the server is away, and goes on when it is back', async () => {
+  it('a page reports an outage and recovers when the server is back', async () => {
     const id = await fleet.submit('', { title: 'Outlives a restart' });
     await page.goto(`/tasks/${id}`);
     await status(page, 'Pending').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     server.kill('SIGKILL');
     await server.ended();
-    const away = page.getByText('The server cannot be reached. What you see may be old');
+    const away = page.getByText("Couldn't reach the server. This data may be out of date.");
     await away.waitFor();
     server = await fleet.startServer();
     await away.waitFor({ state: 'detached' });
@@ -197,8 +197,8 @@ describe('the dashboard', () => {
     await status(page, 'Aborted').waitFor();
   });
 
-  it('shows how a task goes on whose worker is killed', async () => {
-    const first = await aWorker('killed');
+  it('a task page shows the second run after a worker is killed', async () => {
+    const first = await startWorker('killed');
     const file = join(fleet.folder, 'killed.pid');
     const id = await fleet.submit(
       `require('fs').writeFileSync(${JSON.stringify(file)}, process.pid + ' 0\\n');
@@ -208,7 +208,7 @@ describe('the dashboard', () => {
     const [pid] = (await nextMark(file)) as [number];
     await page.goto(`/tasks/${id}`);
     await status(page, 'Running').waitFor();
-    await aWorker('heir');
+    await startWorker('heir');
     first.kill('SIGKILL');
     await nextMark(file, pid);
     const runs = page.getByRole('region', { name: 'Runs' }).getByRole('listitem');
@@ -220,9 +220,9 @@ describe('the dashboard', () => {
     await status(page, 'Aborted').waitFor();
   });
 
-  it('asks to sign in again when the sign-in has ended, and shows the page then', async () => {
-    const person = await aPerson(fleet, [fleet.workspaceId], 'ADMIN');
-    const page = await browser.signedIn(person);
+  it('a user with an expired session signs in again and returns to the page', async () => {
+    const person = await createPerson(fleet, [fleet.workspaceId], 'ADMIN');
+    const page = await browser.openSignedIn(person);
     await page.goto('/agents');
     await heading(page, 'Agents');
     await fleet.db.owner.query(
@@ -230,20 +230,20 @@ describe('the dashboard', () => {
       [person.email],
     );
     await page.reload();
-    await page.getByText('Your sign-in has ended. Sign in again.').waitFor();
+    await page.getByText('Your session expired. Sign in again.').waitFor();
     await signIn(page, person);
     await heading(page, 'Agents');
     await page.context().close();
   });
 
-  it('draws what a task waits for through others, to be followed by clicks', async () => {
+  it('the dependency graph includes indirect dependencies and links to them', async () => {
     const first = await fleet.submit('', { title: 'The first' });
     const sides = await Promise.all(
       ['left', 'right'].map((title) => fleet.submit('', { title, dependsOn: [first] })),
     );
     const last = await fleet.submit('', { title: 'The last', dependsOn: sides });
     await page.goto(`/tasks/${last}`);
-    const graph = page.getByRole('group', { name: 'Graph of dependencies' });
+    const graph = page.getByRole('group', { name: 'Dependency graph' });
     await graph.getByText('The first').waitFor();
     expect([await graph.locator('rect').count(), await graph.locator('path').count()]).toEqual([
       4, 4,
@@ -252,18 +252,18 @@ describe('the dashboard', () => {
     await page.waitForURL(`**/tasks/${first}`);
   });
 
-  it('offers nothing to a viewer that a viewer may not do', async () => {
-    const viewer = await aPerson(fleet, [fleet.workspaceId], 'VIEWER');
+  it('a viewer sees no actions', async () => {
+    const viewer = await createPerson(fleet, [fleet.workspaceId], 'VIEWER');
     const id = await fleet.submit('', { title: 'Only to look at' });
-    const page = await browser.signedIn(viewer);
-    expect(await page.getByRole('link', { name: 'New task' }).count()).toBe(0);
+    const page = await browser.openSignedIn(viewer);
+    expect(await page.getByRole('link', { name: 'Create task' }).count()).toBe(0);
     await page.goto(`/tasks/${id}`);
     await status(page, 'Pending').waitFor();
     expect(await page.locator('.page-head button').count()).toBe(0);
     await page.context().close();
   });
 
-  it('can be used by the keyboard alone', async () => {
+  it('the keyboard moves through the task list and opens a task', async () => {
     for (const title of ['One to pass over', 'One to open']) await fleet.submit('', { title });
     await page.goto('/tasks');
     await page.getByRole('row').nth(2).waitFor();
@@ -278,9 +278,9 @@ describe('the dashboard', () => {
     await heading(page, title as string);
   });
 
-  it('draws what is in sight of 100,000 tasks, and reads on towards the end', async () => {
+  it('a list of 100,000 tasks renders visible rows only and loads more at its end', async () => {
     const workspaceId = await aWorkspace(fleet.db.owner);
-    const person = await aPerson(fleet, [workspaceId], 'MEMBER');
+    const person = await createPerson(fleet, [workspaceId], 'MEMBER');
     await fleet.db.owner.query(
       `INSERT INTO agent_tasks
          (workspace_id, id, title, task_type, status, priority, completed_at, started_at)
@@ -288,7 +288,7 @@ describe('the dashboard', () => {
        FROM generate_series(1, 100000) AS n`,
       [workspaceId],
     );
-    const page = await browser.signedIn(person);
+    const page = await browser.openSignedIn(person);
     await page.goto('/tasks');
     await page.getByText('200+ shown').waitFor();
     await page.getByRole('row').nth(1).getByRole('link').focus();
@@ -305,20 +305,20 @@ describe('the dashboard', () => {
       const fresh = await browser.open();
       await fresh.goto('/');
       await fresh.getByRole('heading', { name: 'Sign in' }).waitFor();
-      expect(await findingsInAllLooks(fresh)).toEqual([]);
+      expect(await listAxeFindingsInAllLooks(fresh)).toEqual([]);
       await fresh.context().close();
     });
 
     it.each(PATHS)('at %s', async (path) => {
       await openAt(page, path);
-      expect(await findingsInAllLooks(page)).toEqual([]);
+      expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
     });
 
     it('on a task', async () => {
       const id = await fleet.submit('', { title: 'Looked at' });
       await fleet.submit('', { title: 'Behind it', dependsOn: [id] });
       await openAt(page, `/tasks/${id}`);
-      expect(await findingsInAllLooks(page)).toEqual([]);
+      expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
     });
 
     it('on a webhook', async () => {
@@ -327,18 +327,18 @@ describe('the dashboard', () => {
         events: ['task.created'],
       });
       await openAt(page, `/webhooks/${body.id}`);
-      expect(await findingsInAllLooks(page)).toEqual([]);
+      expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
     });
 
     it('in a dialog', async () => {
       await page.goto('/settings');
-      await page.getByRole('button', { name: 'New key', exact: true }).click();
+      await page.getByRole('button', { name: 'Create API key', exact: true }).click();
       await page.locator('dialog[open]').getByLabel('Name').waitFor();
-      expect(await findingsInAllLooks(page)).toEqual([]);
+      expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
     });
   });
 
-  it('stands beside the reference of the API, which runs files of the server alone', async () => {
+  it('the API reference loads only scripts of the server', async () => {
     const page = await browser.open();
     const answer = await page.goto('/docs');
     const policy = answer?.headers()['content-security-policy'];
@@ -347,7 +347,7 @@ describe('the dashboard', () => {
     await page.context().close();
   });
 
-  it('complained of nothing, and asked nobody else', () => {
-    expect(browser.complaints).toEqual([]);
+  it('no page logs an error or requests another origin', () => {
+    expect(browser.errors).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ async function signedIn(
   const options: BrowserContextOptions = { baseURL: address, colorScheme, viewport: VIEWPORT };
   const page = await (await browser.newContext(options)).newPage();
   await page.goto('/');
-  await page.getByLabel('E-mail address').fill(administrator.email);
+  await page.getByLabel('Email address').fill(administrator.email);
   await page.getByLabel('Password').fill(administrator.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();

@@ -1,57 +1,58 @@
 import type { StreamOptions } from '#lib/api-client';
 
-/** What is told of a stream besides its events: `connecting` also when it is not wanted now. */
+/** The state of a stream. A stream that is paused on a hidden page is `connecting` too. */
 export type StreamState = 'connecting' | 'open' | 'away';
 
-interface Followed<E extends { id: string }> {
-  /** Opens the stream, behind the last event that was seen. */
+interface FollowOptions<E extends { id: string }> {
+  /** Opens the stream after the last event that was received. */
   open(options: Pick<StreamOptions, 'signal' | 'lastEventId' | 'onState'>): AsyncIterable<E>;
   onEvent(event: E): void;
   onState(state: StreamState): void;
 }
 
 /**
- * Follows a stream until it is told to stop, while the page is in sight: browsers allow six connections to a server, and
- * tabs in the background would keep them from the one that is looked at. What happened meanwhile comes when it is in sight.
+ * Follows a stream while the page is visible. A browser allows six connections to a server, and
+ * background tabs would take them from the visible tab. When the page becomes visible again, the
+ * stream resumes after the last event.
  *
- * @returns what ends it
+ * @returns a function that stops the stream
  */
-export function follow<E extends { id: string }>(followed: Followed<E>): () => void {
+export function follow<E extends { id: string }>(options: FollowOptions<E>): () => void {
   let lastEventId: string | undefined;
   let current: AbortController | undefined;
 
   async function run(stop: AbortController): Promise<void> {
     const { signal } = stop;
     const onState = (state: 'open' | 'away') => {
-      if (!signal.aborted) followed.onState(state);
+      if (!signal.aborted) options.onState(state);
     };
     try {
-      for await (const event of followed.open({ signal, lastEventId, onState })) {
+      for await (const event of options.open({ signal, lastEventId, onState })) {
         lastEventId = event.id;
-        followed.onEvent(event);
+        options.onEvent(event);
       }
     } catch {
-      // A refusal. What the page asks for is refused as well, and said there.
-      if (!signal.aborted) followed.onState('connecting');
+      // The server refused the stream. It refuses the page's requests too, and the page shows why.
+      if (!signal.aborted) options.onState('connecting');
     }
   }
 
-  function look(): void {
+  function syncWithVisibility(): void {
     if (document.hidden === (current === undefined)) return;
     if (document.hidden) {
       current?.abort();
       current = undefined;
-      followed.onState('connecting');
+      options.onState('connecting');
     } else {
       current = new AbortController();
       void run(current);
     }
   }
 
-  look();
-  document.addEventListener('visibilitychange', look);
+  syncWithVisibility();
+  document.addEventListener('visibilitychange', syncWithVisibility);
   return () => {
-    document.removeEventListener('visibilitychange', look);
+    document.removeEventListener('visibilitychange', syncWithVisibility);
     current?.abort();
   };
 }

@@ -20,15 +20,15 @@ const TYPES = [
   'question.expired',
 ] as const;
 
-/** Changes that come within this time are read together, in milliseconds. */
-const GATHERED_MS = 400;
+/** Changes within this time cause one refresh, in milliseconds. */
+const REFRESH_DELAY_MS = 400;
 
 const LiveContext = createContext<StreamState>('connecting');
 
-/** How the stream of the workspace is. */
+/** The state of the workspace's stream. */
 export const useLive = () => useContext(LiveContext);
 
-/** Keeps what is shown in step with the events of the workspace. */
+/** Updates the cached data when the workspace's events arrive. */
 export function Live({ children }: { children: ReactNode }) {
   const { stream, workspaceId } = useWorkspace();
   const queries = useQueryClient();
@@ -39,10 +39,10 @@ export function Live({ children }: { children: ReactNode }) {
       open: (options) => streamEvents({ ...stream, ...options }, { types: [...TYPES] }),
       onState: setState,
       onEvent: ({ event, data }) => {
-        // Events were missed that are kept no longer.
+        // The server no longer stores the events that this page missed.
         if (event === 'reset') return void queries.resetQueries({ queryKey: [workspaceId] });
         patchRows(queries, workspaceId, data);
-        stale.add(keysOf(event, data));
+        stale.add(keysToRefresh(event, data));
       },
     });
     return () => {
@@ -50,7 +50,7 @@ export function Live({ children }: { children: ReactNode }) {
       stale.stop();
     };
   }, [stream, queries, workspaceId]);
-  // Some changes have no events. Long lists are not read again: the events that were missed change their rows.
+  // Some changes have no events. A long list is not read again: missed events update its rows.
   useEffect(() => {
     if (state !== 'open') return;
     void queries.invalidateQueries({
@@ -61,7 +61,7 @@ export function Live({ children }: { children: ReactNode }) {
   return <LiveContext value={state}>{children}</LiveContext>;
 }
 
-function keysOf(type: string, data: Record<string, unknown>): string[][] {
+function keysToRefresh(type: string, data: Record<string, unknown>): string[][] {
   const task = typeof data['taskId'] === 'string' ? [['task', data['taskId']]] : [];
   if (type === 'task.progress') return task;
   if (type.startsWith('task.')) return [...task, ['tasks-head'], ['overview']];
@@ -71,7 +71,7 @@ function keysOf(type: string, data: Record<string, unknown>): string[][] {
   return [...task, ['agents']];
 }
 
-/** Gathers what is to be read again: a busy fleet has far more events than a page needs looks. */
+/** Collects keys to refresh, because a busy fleet sends more events than a page needs requests. */
 class StaleKeys {
   private readonly keys = new Map<string, string[]>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -83,7 +83,7 @@ class StaleKeys {
 
   add(keys: string[][]): void {
     for (const key of keys) this.keys.set(key.join(' '), key);
-    this.timer ??= setTimeout(() => this.flush(), GATHERED_MS);
+    this.timer ??= setTimeout(() => this.flush(), REFRESH_DELAY_MS);
   }
 
   stop(): void {
@@ -94,7 +94,7 @@ class StaleKeys {
     this.timer = undefined;
     const keys = [...this.keys.values()];
     this.keys.clear();
-    // What nobody shows is read when it is shown; the rest at most once at a time.
+    // A query without an observer is read on its next use. A running request is not cancelled.
     for (const key of keys)
       void this.queries.invalidateQueries(
         { queryKey: [this.workspaceId, ...key] },
@@ -108,7 +108,7 @@ interface Pages {
   pageParams: unknown[];
 }
 
-/** Rows of long lists are changed in place: to read thousands again for one would be slow. */
+/** Updates rows of long lists in place: reading thousands again for one row would be slow. */
 function patchRows(queries: QueryClient, workspaceId: string, data: Record<string, unknown>): void {
   const { taskId, newStatus, progressPercent, version } = data;
   if (typeof taskId !== 'string') return;
@@ -123,14 +123,14 @@ function patchRows(queries: QueryClient, workspaceId: string, data: Record<strin
     if (at < 0) return list;
     const pages = list.pages.map((page, index) =>
       index === at
-        ? { ...page, items: page.items.map((row) => patched(row, taskId, change, version)) }
+        ? { ...page, items: page.items.map((row) => applyChange(row, taskId, change, version)) }
         : page,
     );
     return { ...list, pages };
   });
 }
 
-function patched(row: Task, taskId: string, change: Partial<Task>, version: unknown): Task {
+function applyChange(row: Task, taskId: string, change: Partial<Task>, version: unknown): Task {
   if (row.id !== taskId) return row;
   if (typeof version === 'number' && version < row.version) return row;
   return { ...row, ...change, version: typeof version === 'number' ? version : row.version };

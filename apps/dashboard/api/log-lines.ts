@@ -1,24 +1,24 @@
 import { useEffect, useState } from 'react';
 import { type LogEntry, streamLogs } from '#lib/api-client';
-import { type LogLine, lineOf } from '../domain/log-line.js';
+import { type LogLine, toLogLine } from '../domain/log-line.js';
 import { follow, type StreamState } from './follow.js';
 import { useWorkspace } from './workspace.js';
 
-/** Lines that are kept at most; the oldest go first. */
-const MOST_LINES = 10_000;
-/** Lines that come within this time are shown together, in milliseconds. */
-const GATHERED_MS = 100;
+/** Maximum number of lines in memory. The oldest lines are dropped first. */
+const MAX_LINES = 10_000;
+/** Lines within this time cause one render, in milliseconds. */
+const RENDER_DELAY_MS = 100;
 
 export type LogLevel = LogEntry['level'];
 
 interface LogLines {
   lines: LogLine[];
-  /** How many of the first are not kept any more. */
+  /** Number of oldest lines that were dropped. */
   dropped: number;
   state: StreamState;
 }
 
-/** The lines of a task's log from this level on, from the first, and those that are still written. */
+/** Reads the log of a task from its first line, at this level or above, and follows new lines. */
 export function useLogLines(taskId: string, level: LogLevel): LogLines {
   const { stream } = useWorkspace();
   const [log, setLog] = useState<LogLines>({ lines: [], dropped: 0, state: 'connecting' });
@@ -27,13 +27,13 @@ export function useLogLines(taskId: string, level: LogLevel): LogLines {
     let timer: ReturnType<typeof setTimeout> | undefined;
     setLog({ lines: [], dropped: 0, state: 'connecting' });
 
-    function show(): void {
+    function flush(): void {
       timer = undefined;
       const added = fresh;
       fresh = [];
       setLog(({ lines, dropped, state }) => {
         const all = [...lines, ...added];
-        const surplus = Math.max(0, all.length - MOST_LINES);
+        const surplus = Math.max(0, all.length - MAX_LINES);
         return { lines: all.slice(surplus), dropped: dropped + surplus, state };
       });
     }
@@ -42,8 +42,8 @@ export function useLogLines(taskId: string, level: LogLevel): LogLines {
       open: (options) => streamLogs({ ...stream, ...options }, taskId, { level }),
       onState: (state) => setLog((before) => ({ ...before, state })),
       onEvent: (entry) => {
-        fresh.push(lineOf(entry));
-        timer ??= setTimeout(show, GATHERED_MS);
+        fresh.push(toLogLine(entry));
+        timer ??= setTimeout(flush, RENDER_DELAY_MS);
       },
     });
     return () => {

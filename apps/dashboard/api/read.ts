@@ -12,12 +12,12 @@ import { useWorkspace } from './workspace.js';
 type Read<T> = (api: DroverClient, signal: AbortSignal) => Promise<T>;
 
 interface ReadOptions {
-  /** Milliseconds between looks; live pages learn of changes from the stream as well. */
+  /** Polling interval in milliseconds. Live pages also get changes from the stream. */
   every?: number;
   enabled?: boolean;
 }
 
-/** Reads of the API in the workspace that is shown. A failure is kept beside what was read before. */
+/** Reads from the API in the current workspace. A failure does not discard earlier data. */
 export function useRead<T>(key: QueryKey, read: Read<T>, options: ReadOptions = {}) {
   const { api, workspaceId } = useWorkspace();
   return useQuery({
@@ -33,7 +33,7 @@ export interface PageOf<T> {
   nextCursor: string | null;
 }
 
-/** A list of the API, one page after the other. */
+/** Reads a list of the API page by page. */
 export function usePages<T>(
   key: QueryKey,
   read: (api: DroverClient, cursor: string | undefined, signal: AbortSignal) => Promise<PageOf<T>>,
@@ -45,7 +45,7 @@ export function usePages<T>(
     queryFn: ({ pageParam, signal }) => read(api, pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: PageOf<T>) => page.nextCursor ?? undefined,
-    // Only where one page is shown: of many, each would be read again.
+    // Only a list of one page is polled, because a refetch reads every loaded page again.
     refetchInterval: ({ state }) => (isLong(state.data) ? false : (every ?? false)),
     refetchOnWindowFocus: ({ state }) => !isLong(state.data),
     refetchOnMount: ({ state }) => !isLong(state.data),
@@ -55,20 +55,20 @@ export function usePages<T>(
   return query;
 }
 
-/** Whether a list is too long to be read again; the stream changes its rows. */
+/** Whether a list is too long to read again. The stream updates its rows. */
 export function isLong(data: unknown): boolean {
   return ((data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) > 1;
 }
 
 interface CommandOptions {
-  /** What has happened, for who cannot see it. */
+  /** The confirmation that reports the result. */
   done: string;
-  /** What is read again: keys without the workspace. */
+  /** Keys to refresh, without the workspace. */
   changes: QueryKey[];
   onDone?: (result: never) => void;
 }
 
-/** A change through the API, which says when it is done, and why when it is refused. */
+/** Changes something through the API, and notifies the user of the result or the error. */
 export function useCommand<V, T>(
   command: (api: DroverClient, value: V) => Promise<T>,
   options: Omit<CommandOptions, 'onDone'> & { onDone?: (result: T) => void },
@@ -82,8 +82,8 @@ export function useCommand<V, T>(
       options.onDone?.(result);
     },
     onError: (error) => {
-      // A dialog that is open says it itself, and hides what is below.
-      if (!document.querySelector('dialog[open]')) notify(sentenceOf(error), 'bad');
+      // An open dialog shows the error itself and hides the notices.
+      if (!document.querySelector('dialog[open]')) notify(describeError(error), 'bad');
     },
     onSettled: () =>
       Promise.all(
@@ -94,26 +94,26 @@ export function useCommand<V, T>(
   });
 }
 
-/** What went wrong and what to do, for people. */
-export function sentenceOf(error: unknown): string {
+/** Describes an error for users: what failed, then what to do. */
+export function describeError(error: unknown): string {
   if (error instanceof DroverProblem) {
     const { title, detail, advice, errors } = error.problem;
     const fields = errors?.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    // The advice about fields is for programs: to look at them.
+    // With field errors, the advice is for programs: it says to read the fields.
     const next = fields === undefined ? advice : undefined;
-    return [detail ?? title, fields, next].filter(Boolean).map(ended).join(' ');
+    return [detail ?? title, fields, next].filter(Boolean).map(endSentence).join(' ');
   }
   if (error instanceof ConnectionProblem)
-    return 'The server cannot be reached. This page tries again by itself; look at the network, or ask who runs the server.';
-  return `Something went wrong in this page: ${(error as Error).message}. Reload it.`;
+    return "Couldn't reach the server. The page retries automatically. Check the network.";
+  return `This page failed: ${(error as Error).message}. Reload the page.`;
 }
 
-/** The sentence about a field of a form, where the server has refused that field. */
-export function wrongField(error: unknown, field: string): string | undefined {
+/** The server's error message about a field of a form. */
+export function fieldError(error: unknown, field: string): string | undefined {
   if (!(error instanceof DroverProblem)) return undefined;
-  return error.problem.errors?.find((wrong) => wrong.field === field)?.message;
+  return error.problem.errors?.find((fault) => fault.field === field)?.message;
 }
 
-function ended(text: string | undefined): string {
+function endSentence(text: string | undefined): string {
   return text === undefined || /[.!?]$/.test(text) ? (text ?? '') : `${text}.`;
 }

@@ -10,15 +10,15 @@ type SignIn = components['schemas']['TokenPair'];
 
 export type SessionState = 'restoring' | 'signed-in' | 'signed-out';
 
-/** What survives a reload of this tab, and ends with it. docs/adr/0054 says why it lies here. */
-const KEPT = 'drover.refresh';
-/** An access token that ends so soon, in milliseconds, is exchanged before it is used. */
-const MARGIN_MS = 30_000;
+/** The storage key of the refresh token in this tab. docs/adr/0054 explains the choice. */
+const STORAGE_KEY = 'drover.refresh';
+/** An access token that expires within this time is renewed before use, in milliseconds. */
+const RENEW_MARGIN_MS = 30_000;
 
-/** A user's sign-in: the access token in memory, the refresh token in the storage of this tab. */
+/** A user's session: the access token is in memory, the refresh token in this tab's storage. */
 export class Session implements Credentials {
   state: SessionState = 'restoring';
-  /** Why nobody is signed in any more, for the page that asks for a password. */
+  /** The reason why the session ended, for the sign-in page. */
   endedBecause: string | undefined;
   private access: { token: string; endsAt: number } | undefined;
   private exchange: Promise<boolean> | undefined;
@@ -34,10 +34,10 @@ export class Session implements Credentials {
     return () => this.listeners.delete(listener);
   };
 
-  /** Goes on with the sign-in from before a reload, if there is one. */
+  /** Restores the session from before a reload, if there is one. */
   async restore(): Promise<void> {
-    if (this.storage.getItem(KEPT) === null) return this.become('signed-out');
-    // Without the server nobody knows whether the sign-in is still good: pages say that it is away.
+    if (this.storage.getItem(STORAGE_KEY) === null) return this.become('signed-out');
+    // If the server is unreachable, the session may be valid. The pages report the outage.
     await this.refresh().catch(() => this.become('signed-in'));
   }
 
@@ -48,47 +48,47 @@ export class Session implements Credentials {
 
   async signOut(): Promise<void> {
     const api = this.api.with({ credentials: this, retries: 0 });
-    // The sign-in is forgotten here in any case; a server that is away ends it when it expires.
+    // This tab drops the session in any case. An unreachable server ends it at its expiry.
     await api.post('/api/v1/auth/logout').catch(() => undefined);
     this.forget(undefined);
   }
 
   async headers(): Promise<Record<string, string>> {
-    if (this.access === undefined || this.access.endsAt - Date.now() < MARGIN_MS)
+    if (this.access === undefined || this.access.endsAt - Date.now() < RENEW_MARGIN_MS)
       await this.refresh();
     return this.access === undefined ? {} : { authorization: `Bearer ${this.access.token}` };
   }
 
   renew(refused: Record<string, string>): Promise<boolean> {
-    const isOld = refused['authorization'] !== `Bearer ${this.access?.token}`;
-    return isOld && this.access !== undefined ? Promise.resolve(true) : this.refresh();
+    const isOutdated = refused['authorization'] !== `Bearer ${this.access?.token}`;
+    return isOutdated && this.access !== undefined ? Promise.resolve(true) : this.refresh();
   }
 
-  // A refresh token is good once: whoever needs it at the same time waits for the same exchange.
+  // A refresh token is valid once, so concurrent callers share one exchange.
   private refresh(): Promise<boolean> {
     this.exchange ??= this.exchangeToken().finally(() => (this.exchange = undefined));
     return this.exchange;
   }
 
   private async exchangeToken(): Promise<boolean> {
-    const refreshToken = this.storage.getItem(KEPT);
+    const refreshToken = this.storage.getItem(STORAGE_KEY);
     if (refreshToken === null) return false;
     try {
       const signIn = await this.api.post('/api/v1/auth/refresh', { body: { refreshToken } });
-      // Somebody has signed out meanwhile.
-      if (this.storage.getItem(KEPT) !== refreshToken) return false;
+      // The user signed out meanwhile.
+      if (this.storage.getItem(STORAGE_KEY) !== refreshToken) return false;
       this.accept(signIn);
       return true;
     } catch (error) {
-      // A server that is away, or wants to be left alone for a while, says nothing of the sign-in.
+      // An outage or a rate limit says nothing about the session.
       if (!(error instanceof DroverProblem) || error.status !== 401) throw error;
-      this.forget('Your sign-in has ended. Sign in again.');
+      this.forget('Your session expired. Sign in again.');
       return false;
     }
   }
 
   private accept(signIn: SignIn): void {
-    this.storage.setItem(KEPT, signIn.refreshToken);
+    this.storage.setItem(STORAGE_KEY, signIn.refreshToken);
     const endsAt = Date.now() + signIn.expiresInSeconds * 1000;
     this.access = { token: signIn.accessToken, endsAt };
     this.endedBecause = undefined;
@@ -96,7 +96,7 @@ export class Session implements Credentials {
   }
 
   private forget(because: string | undefined): void {
-    this.storage.removeItem(KEPT);
+    this.storage.removeItem(STORAGE_KEY);
     this.access = undefined;
     this.endedBecause = because;
     this.become('signed-out');

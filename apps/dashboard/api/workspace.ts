@@ -11,12 +11,12 @@ export type Profile = components['schemas']['Profile'];
 export type Membership = components['schemas']['Membership'];
 export type Role = Membership['role'];
 
-const KEPT = 'drover.workspace';
+const STORAGE_KEY = 'drover.workspace';
 const ROLES: Role[] = ['VIEWER', 'MEMBER', 'ADMIN', 'OWNER'];
-/** So long may one try take, in milliseconds: a page that waits longer says what is wrong. */
+/** The time limit of one request in milliseconds. After it the page shows an error. */
 const TIMEOUT_MS = 15_000;
 
-/** Of requests that belong to no workspace. */
+/** The client for requests that belong to no workspace. */
 export const accountApi = createClient({
   baseUrl: location.origin,
   credentials: session,
@@ -26,11 +26,11 @@ export const accountApi = createClient({
 
 export interface Workspace extends Membership {
   api: DroverClient;
-  /** What streams of this workspace are opened with. */
+  /** Options for opening streams of this workspace. */
   stream: StreamOptions;
   user: Profile['user'];
   memberships: Membership[];
-  /** Whether the user has this role here, or one above it. */
+  /** Whether the user has this role or a higher one in this workspace. */
   may(role: Role): boolean;
   switchTo(workspaceId: string): void;
 }
@@ -39,23 +39,23 @@ export const WorkspaceContext = createContext<Workspace | undefined>(undefined);
 
 export function useWorkspace(): Workspace {
   const workspace = useContext(WorkspaceContext);
-  if (workspace === undefined) throw new Error('No workspace around this component');
+  if (workspace === undefined) throw new Error('This component needs a WorkspaceContext');
   return workspace;
 }
 
-/** The workspace that this tab has shown last, else any tab, else the first. */
-export function chosenOf(memberships: Membership[]): Membership | undefined {
-  const kept = [sessionStorage.getItem(KEPT), localStorage.getItem(KEPT)];
-  const known = kept.map((id) => memberships.find(({ workspaceId }) => workspaceId === id));
+/** Returns the last workspace of this tab, else of any tab, else the first membership. */
+export function chooseMembership(memberships: Membership[]): Membership | undefined {
+  const stored = [sessionStorage.getItem(STORAGE_KEY), localStorage.getItem(STORAGE_KEY)];
+  const known = stored.map((id) => memberships.find(({ workspaceId }) => workspaceId === id));
   return known.find((membership) => membership !== undefined) ?? memberships[0];
 }
 
-export function keepChoice(workspaceId: string): void {
-  sessionStorage.setItem(KEPT, workspaceId);
-  localStorage.setItem(KEPT, workspaceId);
+export function storeChoice(workspaceId: string): void {
+  sessionStorage.setItem(STORAGE_KEY, workspaceId);
+  localStorage.setItem(STORAGE_KEY, workspaceId);
 }
 
-export function workspaceOf(
+export function toWorkspace(
   { user, memberships }: Profile,
   membership: Membership,
   switchTo: (workspaceId: string) => void,

@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 
-/** An agent by its name, as soon as that is known. */
+/** Links to an agent by its name, as soon as the name is loaded. */
 export function AgentLink({ id }: { id: string }) {
   const agent = useRead(['agent-names', id], (api, signal) =>
     api.get('/api/v1/agents/{id}', { params: { path: { id } }, signal }),
   );
   return (
     <Link to="/agents/$id" params={{ id }} className="link">
-      <bdi>{agent.data === undefined ? 'its agent' : plainOf(agent.data.name)}</bdi>
+      <bdi>{agent.data === undefined ? 'an agent' : stripControls(agent.data.name)}</bdi>
     </Link>
   );
 }

@@ -2,11 +2,11 @@ import { useState } from 'react';
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 import { FormDialog } from './form-dialog.js';
 import { Ago, Empty, Field, Loaded, Panel } from './parts.js';
 import { Secret } from './secret.js';
-import { columnsOf, Table } from './table.js';
+import { defineColumns, Table } from './table.js';
 
 type ApiKey = components['schemas']['ApiKey'];
 type Scope = ApiKey['scopes'][number];
@@ -24,14 +24,14 @@ const SCOPES = Object.keys({
 } satisfies Record<Scope, true>);
 const DAY_SECONDS = 86_400;
 
-const COLUMNS = columnsOf<ApiKey>([
+const COLUMNS = defineColumns<ApiKey>([
   {
     id: 'name',
     head: 'Name',
     width: 'minmax(120px, 1fr)',
-    cell: ({ name }) => <bdi>{plainOf(name)}</bdi>,
+    cell: ({ name }) => <bdi>{stripControls(name)}</bdi>,
   },
-  { id: 'key', head: 'Begins with', width: '120px', cell: ({ prefix }) => <code>{prefix}</code> },
+  { id: 'key', head: 'Prefix', width: '120px', cell: ({ prefix }) => <code>{prefix}</code> },
   { id: 'role', head: 'Role', width: '72px', cell: ({ role }) => role },
   {
     id: 'scopes',
@@ -45,11 +45,11 @@ const COLUMNS = columnsOf<ApiKey>([
     width: '88px',
     cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
   },
-  { id: 'ends', head: 'Ends', width: '84px', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
-  { id: 'revoke', head: 'Change', width: '92px', cell: (key) => <Revoke apiKey={key} /> },
+  { id: 'ends', head: 'Expires', width: '84px', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
+  { id: 'revoke', head: 'Actions', width: '92px', cell: (key) => <Revoke apiKey={key} /> },
 ]);
 
-/** What programs sign in with. */
+/** The API keys of the workspace. */
 export function ApiKeys() {
   const { workspaceId } = useWorkspace();
   const [secret, setSecret] = useState<string>();
@@ -59,13 +59,13 @@ export function ApiKeys() {
   });
   return (
     <>
-      {secret !== undefined && <Secret what="The new API key" value={secret} />}
+      {secret !== undefined && <Secret title="New API key" value={secret} />}
       <Panel title="API keys" flush end={<NewKey onSecret={setSecret} />}>
         <Loaded query={keys}>
           {({ items }) =>
             items.length === 0 ? (
               <Empty title="No API keys yet" small>
-                <p>Programs and workers need one.</p>
+                <p>Programs and workers need an API key.</p>
               </Empty>
             ) : (
               <Table
@@ -96,10 +96,15 @@ function NewKey({ onSecret }: { onSecret: (secret: string) => void }) {
           expiresInSeconds: Number(form.get('days')) * DAY_SECONDS,
         },
       }),
-    { done: 'The key is made.', changes: [['api-keys']], onDone: ({ key }) => onSecret(key) },
+    { done: 'API key created', changes: [['api-keys']], onDone: ({ key }) => onSecret(key) },
   );
   return (
-    <FormDialog open="New key" title="New API key" confirm="Make key" onConfirm={create.mutate}>
+    <FormDialog
+      open="Create API key"
+      title="Create API key"
+      confirm="Create API key"
+      onConfirm={create.mutate}
+    >
       <Field label="Name">
         <input className="input" name="name" required maxLength={100} />
       </Field>
@@ -110,7 +115,7 @@ function NewKey({ onSecret }: { onSecret: (secret: string) => void }) {
           ))}
         </select>
       </Field>
-      <Field label="Days" hint="Until it ends.">
+      <Field label="Days until expiry">
         <input className="input" name="days" type="number" min={1} max={365} defaultValue={90} />
       </Field>
       <fieldset className="scopes">
@@ -138,17 +143,17 @@ function Revoke({ apiKey: { id, name, revokedAt } }: { apiKey: ApiKey }) {
       api.delete('/api/v1/workspaces/{workspaceId}/api-keys/{id}', {
         params: { path: { workspaceId, id } },
       }),
-    { done: 'The key does no more.', changes: [['api-keys']] },
+    { done: 'API key revoked', changes: [['api-keys']] },
   );
   if (revokedAt !== null) return 'Revoked';
   return (
     <FormDialog
       open="Revoke"
-      title={`Revoke the key ${plainOf(name)}?`}
-      confirm="Revoke"
+      title={`Revoke the API key ${stripControls(name)}?`}
+      confirm="Revoke API key"
       onConfirm={revoke.mutate}
     >
-      <p>Whatever uses it is refused from now on. It cannot be taken back.</p>
+      <p>Programs that use this key lose access immediately. You cannot undo this.</p>
     </FormDialog>
   );
 }

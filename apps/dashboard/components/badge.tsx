@@ -10,7 +10,7 @@ const SHAPES: Record<Shape, string> = {
   dash: 'M1.5 5h7',
 };
 
-/** A state, by colour, form and word; another word than its own where that says more. */
+/** Shows a status by colour, shape and word. `word` replaces the word of the status. */
 export function Badge({ state, word }: { state: string; word?: string | undefined }) {
   const { tone, shape } = LOOKS[state] ?? { tone: 'gray', shape: 'ring' };
   return (
@@ -25,13 +25,13 @@ export function Badge({ state, word }: { state: string; word?: string | undefine
       >
         <path d={SHAPES[shape]} />
       </svg>
-      {word ?? wordOf(state)}
+      {word ?? toLabel(state)}
     </span>
   );
 }
 
-/** `IN_REVIEW` as people write it. */
-export function wordOf(state: string): string {
+/** Formats a constant for users: `IN_REVIEW` becomes `In review`. */
+export function toLabel(state: string): string {
   const words = state.toLowerCase().replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

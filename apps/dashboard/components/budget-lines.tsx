@@ -1,11 +1,11 @@
 import type { components } from '#lib/api-client';
-import { plainOf, shortCount } from '../domain/format.js';
-import { wordOf } from './badge.js';
+import { stripControls, formatCount } from '../domain/format.js';
+import { toLabel } from './badge.js';
 import { Ago, Meter } from './parts.js';
 
 export type Budget = components['schemas']['Budget'];
 
-/** What is used of each budget. */
+/** Shows the usage of each budget. */
 export function BudgetLines({ budgets }: { budgets: Budget[] }) {
   return (
     <ul className="stack">
@@ -14,19 +14,26 @@ export function BudgetLines({ budgets }: { budgets: Budget[] }) {
           <p className="budget-line">
             <bdi>{budgetName(budget)}</bdi>
             <span className="muted">
-              {shortCount(budget.consumed)} of {shortCount(budget.allocated)}, ends{' '}
+              {formatCount(budget.consumed)} of {formatCount(budget.allocated)}, ends{' '}
               <Ago at={budget.periodEnd} />
             </span>
           </p>
-          <Meter warns percent={budget.percentUsed} label={`Used of ${budgetName(budget)}`} />
+          <Meter warns percent={budget.percentUsed} label={`Usage of ${budgetName(budget)}`} />
         </li>
       ))}
     </ul>
   );
 }
 
+/** What happens to running tasks when a budget is exhausted. */
+export const POLICIES: Record<Budget['policy'], string> = {
+  pause: 'Pause running tasks',
+  finish: 'Let running tasks finish',
+  abort: 'Cancel running tasks',
+};
+
 export function budgetName({ scope, scopeName, scopeId }: Budget): string {
   return scope === 'global'
     ? 'Whole workspace'
-    : `${wordOf(scope)} ${plainOf(scopeName ?? scopeId)}`;
+    : `${toLabel(scope)} ${stripControls(scopeName ?? scopeId)}`;
 }

@@ -1,9 +1,9 @@
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
-import { shortCount } from '../domain/format.js';
+import { formatCount } from '../domain/format.js';
 import { Badge } from './badge.js';
-import { type Budget, budgetName } from './budget-lines.js';
+import { type Budget, budgetName, POLICIES } from './budget-lines.js';
 import { FormDialog } from './form-dialog.js';
 import { Ago, Facts, Field, Loaded, Meter, Panel } from './parts.js';
 
@@ -14,7 +14,7 @@ const EVERY_MS = 30_000;
 const ALERTS = 5;
 const CHANGES = [['budgets'], ['overview']];
 
-/** One budget: what is used, how long it will last, and what can be done. */
+/** One budget: its usage, its forecast, its alerts and its actions. */
 export function BudgetPanel({ budget, others }: { budget: Budget; others: Budget[] }) {
   const { may } = useWorkspace();
   const { id, percentUsed, allocated, consumed, reserved, available } = budget;
@@ -26,40 +26,40 @@ export function BudgetPanel({ budget, others }: { budget: Budget; others: Budget
       <div className="stack">
         <div>
           <p className="budget-line">
-            <span>{percentUsed} % used</span>
+            <span>{percentUsed}% used</span>
             <span className="muted">
-              {shortCount(consumed)} of {shortCount(allocated)} tokens
+              {formatCount(consumed)} of {formatCount(allocated)} tokens
             </span>
           </p>
-          <Meter warns percent={percentUsed} label={`Used of ${budgetName(budget)}`} />
+          <Meter warns percent={percentUsed} label={`Usage of ${budgetName(budget)}`} />
         </div>
         <Facts
           items={[
-            ['Held by runs', shortCount(reserved)],
-            ['Available', shortCount(available)],
+            ['Held by runs', formatCount(reserved)],
+            ['Available', formatCount(available)],
             ['Period ends', <Ago at={budget.periodEnd} />],
-            ['When used up', budget.policy],
-            ['Active', budget.isActive ? 'yes' : 'no'],
+            ['When exhausted', POLICIES[budget.policy]],
+            ['Active', budget.isActive ? 'Yes' : 'No'],
           ]}
         />
-        {budget.isActive && <Outlook id={id} />}
+        {budget.isActive && <Forecast id={id} />}
         <Alerts id={id} />
       </div>
     </Panel>
   );
 }
 
-function Outlook({ id }: { id: string }) {
+function Forecast({ id }: { id: string }) {
   const projection = useRead(
     ['budgets', id, 'projection'],
     (api, signal) =>
       api.get('/api/v1/budgets/{id}/projection', { params: { path: { id } }, signal }),
     { every: EVERY_MS },
   );
-  return <Loaded query={projection}>{(data) => <OutlookFacts projection={data} />}</Loaded>;
+  return <Loaded query={projection}>{(data) => <ForecastFacts projection={data} />}</Loaded>;
 }
 
-/** The latest steps that it has reached; a raise lets a step be reached again. */
+/** The latest alerts. A raised budget can reach the same threshold again. */
 function Alerts({ id }: { id: string }) {
   const alerts = useRead(
     ['budgets', id, 'alerts'],
@@ -73,20 +73,20 @@ function Alerts({ id }: { id: string }) {
   return (
     <Loaded query={alerts}>
       {({ items }) => (
-        <Facts items={[['Alerts', items.length > 0 ? <Told alerts={items} /> : 'none so far']]} />
+        <Facts items={[['Alerts', items.length > 0 ? <AlertList alerts={items} /> : 'None yet']]} />
       )}
     </Loaded>
   );
 }
 
-function Told({ alerts }: { alerts: Alert[] }) {
+function AlertList({ alerts }: { alerts: Alert[] }) {
   return (
     <ul>
       {alerts.map(({ at, threshold, consumed, allocated }) => (
         <li key={`${at} ${threshold}`}>
-          {threshold} % <Ago at={at} />{' '}
+          {threshold}% <Ago at={at} />{' '}
           <span className="muted">
-            ({shortCount(consumed)} of {shortCount(allocated)})
+            ({formatCount(consumed)} of {formatCount(allocated)})
           </span>
         </li>
       ))}
@@ -94,22 +94,25 @@ function Told({ alerts }: { alerts: Alert[] }) {
   );
 }
 
-function OutlookFacts({ projection }: { projection: Projection }) {
+function ForecastFacts({ projection }: { projection: Projection }) {
   const { dailyBurnRate, daysUntilExhaustion, recommendation, throttle } = projection;
   return (
     <Facts
       items={[
-        ['Outlook', <Badge state={recommendation} />],
-        ['Burns', `${shortCount(dailyBurnRate)} a day`],
-        ['Lasts', daysUntilExhaustion === null ? 'no end in sight' : rangeOf(projection)],
-        ['To its end', projection.willLastPeriod ? 'it lasts' : 'it would not last'],
-        ['Throttled', throttle && `to ${throttle.maxRuns} runs at once`],
+        ['Forecast', <Badge state={recommendation} />],
+        ['Burn rate', `${formatCount(dailyBurnRate)} tokens a day`],
+        [
+          'Lasts for',
+          daysUntilExhaustion === null ? 'Not exhausted at this rate' : formatRange(projection),
+        ],
+        ['Lasts until period end', projection.willLastPeriod ? 'Yes' : 'No'],
+        ['Throttled', throttle && `to ${throttle.maxRuns} concurrent runs`],
       ]}
     />
   );
 }
 
-function rangeOf(projection: Projection): string {
+function formatRange(projection: Projection): string {
   const { daysUntilExhaustion, earliestDaysUntilExhaustion, latestDaysUntilExhaustion } =
     projection;
   const days = (value: number | null) => (value === null ? '…' : value.toFixed(1));
@@ -125,7 +128,7 @@ function Actions({ budget, others }: { budget: Budget; others: Budget[] }) {
         params: { path, header: { 'If-Match': `"${budget.version}"` } },
         body: { allocated: String(form.get('allocated')) },
       }),
-    { done: 'The budget is changed.', changes: CHANGES },
+    { done: 'Budget updated', changes: CHANGES },
   );
   const move = useCommand(
     (api, form: FormData) =>
@@ -133,27 +136,27 @@ function Actions({ budget, others }: { budget: Budget; others: Budget[] }) {
         params: { path },
         body: { to: String(form.get('to')), amount: String(form.get('amount')) },
       }),
-    { done: 'The tokens are moved.', changes: CHANGES },
+    { done: 'Tokens moved', changes: CHANGES },
   );
   const targets = others.filter(({ id, isActive }) => id !== budget.id && isActive);
   return (
     <span className="chips">
       <FormDialog
-        open="Change"
-        title="Change the budget"
-        confirm="Change"
+        open="Edit budget"
+        title="Edit budget"
+        confirm="Save changes"
         onConfirm={change.mutate}
       >
         <Tokens name="allocated" value={budget.allocated} />
       </FormDialog>
       {targets.length > 0 && (
         <FormDialog
-          open="Move"
-          title="Move tokens to another"
-          confirm="Move"
+          open="Move tokens"
+          title="Move tokens to another budget"
+          confirm="Move tokens"
           onConfirm={move.mutate}
         >
-          <Field label="To">
+          <Field label="Target budget">
             <select className="input" name="to">
               {targets.map((target) => (
                 <option key={target.id} value={target.id}>

@@ -3,23 +3,23 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 interface ChartProps {
-  /** What it shows, for those who do not see it. */
+  /** Describes the chart for screen readers. */
   label: string;
-  /** Seconds since 1970, ascending. */
+  /** Unix seconds, ascending. */
   times: number[];
   values: number[];
   format: (value: number) => string;
-  /** What stands below a time, in milliseconds since 1970. */
+  /** Formats the label of a time, in Unix milliseconds. */
   timeFormat: (ms: number) => string;
 }
 
 const HEIGHT = 132;
-/** The steps of the scale: what is counted has no halves. */
+/** The steps of the scale are whole numbers, because counts have no fractions. */
 const WHOLE = Array.from({ length: 13 }, (_, power) =>
   [1, 2, 5].map((n) => n * 10 ** power),
 ).flat();
 
-/** Bars over time. Its colours are those of the theme. */
+/** Draws bars over time in the colours of the theme. */
 export function Chart({ label, times, values, format, timeFormat }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -49,7 +49,7 @@ export function Chart({ label, times, values, format, timeFormat }: ChartProps) 
         ref={frame}
         className="chart"
         role="img"
-        aria-label={`${label}: ${format(sum)} altogether`}
+        aria-label={`${label}: ${format(sum)} in total`}
       />
     </figure>
   );

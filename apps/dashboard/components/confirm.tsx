@@ -1,28 +1,28 @@
 import { type FormEvent, type ReactNode, type RefObject, useState } from 'react';
-import { sentenceOf } from '../api/read.js';
+import { describeError } from '../api/read.js';
 import { Button } from './parts.js';
 
-/** What follows on an attempt. */
-interface Ends {
+/** Callbacks for the result of an action. */
+interface Callbacks {
   onSuccess: () => void;
   onError: (error: unknown) => void;
 }
 
-export interface Asking {
+export interface DialogProps {
   title: string;
-  /** The word on the button that does it. */
+  /** The label of the button that confirms. */
   confirm: string;
-  onConfirm: (given: FormData, ends: Ends) => void;
+  onConfirm: (form: FormData, callbacks: Callbacks) => void;
   children: ReactNode;
 }
 
-interface ConfirmProps extends Asking {
+interface ConfirmProps extends DialogProps {
   dialog: RefObject<HTMLDialogElement | null>;
 }
 
 /**
- * Asks before something is done that cannot be taken back, or for what it needs. It stays, with what was typed, until it
- * is done; the browser keeps the focus inside; Escape leaves it.
+ * Asks for confirmation or for input before an action. The dialog and its input stay until the
+ * action succeeds. The browser keeps the focus inside, and Escape closes the dialog.
  */
 export function Confirm({ dialog, title, confirm, onConfirm, children }: ConfirmProps) {
   const [isBusy, setBusy] = useState(false);
@@ -37,17 +37,17 @@ export function Confirm({ dialog, title, confirm, onConfirm, children }: Confirm
         dialog.current?.close();
       },
       onError: (error) => {
-        setProblem(sentenceOf(error));
+        setProblem(describeError(error));
         setBusy(false);
       },
     });
   }
-  function forget(): void {
+  function resetState(): void {
     setProblem(undefined);
     setBusy(false);
   }
   return (
-    <dialog ref={dialog} aria-label={title} onClose={forget}>
+    <dialog ref={dialog} aria-label={title} onClose={resetState}>
       <form onSubmit={submit}>
         <h2>{title}</h2>
         {children}
@@ -57,7 +57,7 @@ export function Confirm({ dialog, title, confirm, onConfirm, children }: Confirm
           </p>
         )}
         <div className="actions">
-          <Button onClick={() => dialog.current?.close()}>Back</Button>
+          <Button onClick={() => dialog.current?.close()}>Close</Button>
           <Button type="submit" look="primary" disabled={isBusy}>
             {confirm}
           </Button>

@@ -1,29 +1,29 @@
 import { useRead } from '../api/read.js';
-import { plainOf } from '../domain/format.js';
-import { Badge, wordOf } from './badge.js';
+import { stripControls } from '../domain/format.js';
+import { Badge, toLabel } from './badge.js';
 import { Ago, Empty, Loaded } from './parts.js';
-import { columnsOf, Table } from './table.js';
+import { defineColumns, Table } from './table.js';
 import type { components } from '#lib/api-client';
 
 type Entry = components['schemas']['CoordinatorLogEntry'];
 
 const EVERY_MS = 10_000;
 
-const COLUMNS = columnsOf<Entry>([
+const COLUMNS = defineColumns<Entry>([
   { id: 'level', head: 'Level', width: '84px', cell: ({ level }) => <Badge state={level} /> },
   {
     id: 'event',
-    head: 'What',
+    head: 'Event',
     width: 'minmax(160px, 1fr)',
     cell: ({ event, message }) => {
-      const text = plainOf(message ?? wordOf(event));
+      const text = stripControls(message ?? toLabel(event));
       return <bdi title={text}>{text}</bdi>;
     },
   },
-  { id: 'at', head: 'When', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { id: 'at', head: 'Time', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
 ]);
 
-/** The newest lines of the coordinator's log: cycles that did something, recoveries, changes of leader. */
+/** The newest entries of the coordinator log: cycles with changes, recoveries, new leaders. */
 export function CoordinatorEvents({ limit, level }: { limit: number; level?: Entry['level'] }) {
   const log = useRead(
     ['coordinator', 'logs', limit, level],
@@ -35,10 +35,10 @@ export function CoordinatorEvents({ limit, level }: { limit: number; level?: Ent
     <Loaded query={log}>
       {({ items }) =>
         items.length === 0 ? (
-          <Empty title="It had nothing to do yet" small />
+          <Empty title="No log entries yet" small />
         ) : (
           <Table
-            label="Log of the coordinator"
+            label="Coordinator log"
             columns={COLUMNS}
             rows={items}
             keyOf={({ id }) => id}

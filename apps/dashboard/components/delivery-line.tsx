@@ -1,6 +1,6 @@
 import type { components } from '#lib/api-client';
 import { useCommand } from '../api/read.js';
-import { lengthOf, plainOf } from '../domain/format.js';
+import { formatDuration, stripControls } from '../domain/format.js';
 import { Badge } from './badge.js';
 import { Foreign } from './foreign.js';
 import { Ago, Button } from './parts.js';
@@ -8,7 +8,7 @@ import { Ago, Button } from './parts.js';
 type Delivery = components['schemas']['WebhookDelivery'];
 type Attempt = components['schemas']['DeliveryAttempt'];
 
-/** One delivery; its attempts and its body behind a click. */
+/** Shows one delivery. A click opens its attempts and its body. */
 export function DeliveryLine({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
   const { id, event, state, attempts, occurredAt, nextAttemptAt, body } = delivery;
   const replay = useCommand(
@@ -17,31 +17,32 @@ export function DeliveryLine({ webhookId, delivery }: { webhookId: string; deliv
         params: { path: { id: webhookId } },
         body: { ids: [id] },
       }),
-    { done: 'It is sent again.', changes: [['webhooks', webhookId]] },
+    { done: 'Delivery queued again', changes: [['webhooks', webhookId]] },
   );
   return (
     <li>
       <details>
         <summary>
-          <Badge state={state} /> <span>{event}</span>, <Ago at={occurredAt} />, {attempts.length}{' '}
+          <Badge state={state} word={deliveryWord(state)} /> <span>{event}</span>,{' '}
+          <Ago at={occurredAt} />, {attempts.length}{' '}
           {attempts.length === 1 ? 'attempt' : 'attempts'}
           {nextAttemptAt && (
             <>
-              , next <Ago at={nextAttemptAt} />
+              , next attempt <Ago at={nextAttemptAt} />
             </>
           )}
         </summary>
         <div className="stack">
           <ol>
             {attempts.map((attempt) => (
-              <li key={attempt.number}>{sentenceOfAttempt(attempt)}</li>
+              <li key={attempt.number}>{describeAttempt(attempt)}</li>
             ))}
           </ol>
           <Foreign text={body} />
           {state !== 'pending' && (
             <div>
               <Button disabled={replay.isPending} onClick={() => replay.mutate(undefined)}>
-                Send again
+                Replay delivery
               </Button>
             </div>
           )}
@@ -51,8 +52,13 @@ export function DeliveryLine({ webhookId, delivery }: { webhookId: string; deliv
   );
 }
 
-function sentenceOfAttempt({ number, status, error, durationMs, answer }: Attempt): string {
-  const outcome = status === null ? plainOf(error ?? 'no answer') : `answered ${status}`;
-  const said = answer === null || answer === '' ? '' : `: ${plainOf(answer.slice(0, 300))}`;
-  return `${number}. ${outcome} after ${lengthOf(durationMs / 1000)}${said}`;
+/** The word for the state of a delivery, where it differs from the API's. */
+export function deliveryWord(state: Delivery['state']): string | undefined {
+  return state === 'dead' ? 'Dead-lettered' : undefined;
+}
+
+function describeAttempt({ number, status, error, durationMs, answer }: Attempt): string {
+  const outcome = status === null ? stripControls(error ?? 'No response') : `HTTP ${status}`;
+  const said = answer === null || answer === '' ? '' : `: ${stripControls(answer.slice(0, 300))}`;
+  return `${number}. ${outcome} after ${formatDuration(durationMs / 1000)}${said}`;
 }

@@ -1,15 +1,15 @@
 import { useState } from 'react';
-import { beginningOf } from '../domain/format.js';
+import { cutText } from '../domain/format.js';
 import { Button } from './parts.js';
 
-const FIRST = 8_000;
-const MOST = 200_000;
+const INITIAL_LENGTH = 8_000;
+const MAX_LENGTH = 200_000;
 
-/** What agents and users wrote, as text and nothing else; a long one is shown by its beginning. */
+/** Shows text of agents and users as plain text. A long text is cut. */
 export function Foreign({ text, value }: { text?: string; value?: unknown }) {
-  const [longest, setLongest] = useState(FIRST);
+  const [longest, setLongest] = useState(INITIAL_LENGTH);
   const whole = text ?? JSON.stringify(value, null, 2);
-  const [shown, leftOut] = beginningOf(whole, longest);
+  const [shown, leftOut] = cutText(whole, longest);
   return (
     <>
       <pre className="foreign" tabIndex={0}>
@@ -17,8 +17,10 @@ export function Foreign({ text, value }: { text?: string; value?: unknown }) {
       </pre>
       {leftOut > 0 && (
         <p className="muted">
-          {leftOut.toLocaleString()} more characters are not shown.{' '}
-          {longest < MOST && <Button onClick={() => setLongest(MOST)}>Show more</Button>}
+          {leftOut.toLocaleString()} more characters are hidden.{' '}
+          {longest < MAX_LENGTH && (
+            <Button onClick={() => setLongest(MAX_LENGTH)}>Show more</Button>
+          )}
         </p>
       )}
     </>

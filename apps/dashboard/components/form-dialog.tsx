@@ -1,14 +1,14 @@
 import { useRef } from 'react';
-import { type Asking, Confirm } from './confirm.js';
+import { type DialogProps, Confirm } from './confirm.js';
 import { Button } from './parts.js';
 
-interface FormDialogProps extends Asking {
-  /** The word on the button that opens it. */
+interface FormDialogProps extends DialogProps {
+  /** The label of the button that opens the dialog. */
   open: string;
   look?: 'primary' | 'danger' | 'quiet';
 }
 
-/** A button with a small form behind it. */
+/** A button that opens a dialog with a form. */
 export function FormDialog({ open, look, children, ...rest }: FormDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   return (

@@ -1,4 +1,4 @@
-/** Lines in a square of 16. */
+/** SVG paths in a square of 16 units. */
 const PATHS = {
   overview: 'M2.5 2.5h4v5h-4zM9.5 2.5h4v3h-4zM2.5 10.5h4v3h-4zM9.5 8.5h4v5h-4z',
   tasks: 'M2.5 4l1.2 1.2L6 3M2.5 10.5l1.2 1.2L6 9.5M8.5 4.5h5M8.5 11h5',

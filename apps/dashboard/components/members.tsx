@@ -1,35 +1,35 @@
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { type Role, useWorkspace } from '../api/workspace.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 import { FormDialog } from './form-dialog.js';
 import { Ago, Button, Empty, Field, Loaded, Panel } from './parts.js';
-import { columnsOf, Table } from './table.js';
+import { defineColumns, Table } from './table.js';
 
 type Member = components['schemas']['Member'];
 type Invitation = components['schemas']['Invitation'];
 
 const ROLES: Role[] = ['VIEWER', 'MEMBER', 'ADMIN', 'OWNER'];
 
-const MEMBERS = columnsOf<Member>([
+const MEMBERS = defineColumns<Member>([
   {
     id: 'email',
-    head: 'E-mail address',
+    head: 'Email address',
     width: 'minmax(160px, 2fr)',
-    cell: ({ email }) => <bdi title={email}>{plainOf(email)}</bdi>,
+    cell: ({ email }) => <bdi title={email}>{stripControls(email)}</bdi>,
   },
   {
     id: 'name',
     head: 'Name',
     width: 'minmax(100px, 1fr)',
-    cell: ({ name }) => <bdi>{plainOf(name)}</bdi>,
+    cell: ({ name }) => <bdi>{stripControls(name)}</bdi>,
   },
   { id: 'role', head: 'Role', width: '120px', cell: (member) => <RoleOf member={member} /> },
-  { id: 'since', head: 'Since', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-  { id: 'remove', head: 'Change', width: '96px', cell: (member) => <Remove member={member} /> },
+  { id: 'since', head: 'Joined', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { id: 'remove', head: 'Actions', width: '96px', cell: (member) => <Remove member={member} /> },
 ]);
 
-/** Who is in the workspace. The server keeps its last owner, and says so. */
+/** The members of the workspace. The server refuses to remove its last owner. */
 export function Members() {
   const { workspaceId } = useWorkspace();
   const members = useRead(['members'], (api, signal) => {
@@ -55,7 +55,7 @@ function RoleOf({ member: { userId, role, email, version } }: { member: Member }
         params: { path: { workspaceId, userId }, header: { 'If-Match': `"${version}"` } },
         body: { role: next },
       }),
-    { done: 'The role is changed.', changes: [['members']] },
+    { done: 'Role changed', changes: [['members']] },
   );
   if (!may('ADMIN')) return role;
   return (
@@ -75,37 +75,37 @@ function RoleOf({ member: { userId, role, email, version } }: { member: Member }
 
 function Remove({ member: { userId, email } }: { member: Member }) {
   const { may, user, workspaceId } = useWorkspace();
+  const isSelf = user.id === userId;
   const remove = useCommand(
     (api) =>
       api.delete('/api/v1/workspaces/{workspaceId}/members/{userId}', {
         params: { path: { workspaceId, userId } },
       }),
-    { done: 'They are no member any more.', changes: [['members']] },
+    { done: isSelf ? 'You left the workspace' : 'Member removed', changes: [['members']] },
   );
-  const isSelf = user.id === userId;
   if (!may('ADMIN') && !isSelf) return null;
   return (
     <FormDialog
       open={isSelf ? 'Leave' : 'Remove'}
       title={isSelf ? 'Leave this workspace?' : `Remove ${email}?`}
-      confirm={isSelf ? 'Leave' : 'Remove'}
+      confirm={isSelf ? 'Leave workspace' : 'Remove member'}
       onConfirm={remove.mutate}
     >
-      <p>Access ends at once, also of what is open now.</p>
+      <p>Access ends immediately, also in pages that are open now.</p>
     </FormDialog>
   );
 }
 
-const INVITATIONS = columnsOf<Invitation>([
+const INVITATIONS = defineColumns<Invitation>([
   {
     id: 'email',
-    head: 'E-mail address',
+    head: 'Email address',
     width: 'minmax(160px, 2fr)',
-    cell: ({ email }) => <bdi>{plainOf(email)}</bdi>,
+    cell: ({ email }) => <bdi>{stripControls(email)}</bdi>,
   },
   { id: 'role', head: 'Role', width: '90px', cell: ({ role }) => role },
-  { id: 'ends', head: 'Ends', width: '84px', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
-  { id: 'revoke', head: 'Change', width: '96px', cell: ({ id }) => <Revoke id={id} /> },
+  { id: 'ends', head: 'Expires', width: '84px', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
+  { id: 'revoke', head: 'Actions', width: '96px', cell: ({ id }) => <Revoke id={id} /> },
 ]);
 
 export function Invitations() {
@@ -119,8 +119,8 @@ export function Invitations() {
       <Loaded query={invitations}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="Nobody is invited" small>
-              <p>Who is invited sees it when they sign in. Tell them: no mail is sent.</p>
+            <Empty title="No pending invitations" small>
+              <p>Invitations appear after sign-in. Drover sends no email, so tell the person.</p>
             </Empty>
           ) : (
             <Table
@@ -145,11 +145,16 @@ function Invite() {
         params: { path: { workspaceId } },
         body: { email: String(form.get('email')), role: form.get('role') as Role },
       }),
-    { done: 'They are invited.', changes: [['invitations']] },
+    { done: 'Invitation created', changes: [['invitations']] },
   );
   return (
-    <FormDialog open="Invite" title="Invite somebody" confirm="Invite" onConfirm={invite.mutate}>
-      <Field label="E-mail address">
+    <FormDialog
+      open="Invite member"
+      title="Invite member"
+      confirm="Invite member"
+      onConfirm={invite.mutate}
+    >
+      <Field label="Email address">
         <input className="input" name="email" type="email" required />
       </Field>
       <Field label="Role">
@@ -170,11 +175,11 @@ function Revoke({ id }: { id: string }) {
       api.delete('/api/v1/workspaces/{workspaceId}/invitations/{id}', {
         params: { path: { workspaceId, id } },
       }),
-    { done: 'The invitation is taken back.', changes: [['invitations']] },
+    { done: 'Invitation revoked', changes: [['invitations']] },
   );
   return (
     <Button disabled={revoke.isPending} onClick={() => revoke.mutate(undefined)}>
-      Take back
+      Revoke
     </Button>
   );
 }

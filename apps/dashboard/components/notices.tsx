@@ -7,25 +7,28 @@ interface Notice {
   tone: 'good' | 'bad';
 }
 
-/** How long news of what was done stay; what went wrong stays until it is closed. */
-const SHOWN_MS = 6_000;
+/** How long a confirmation stays. An error stays until the user dismisses it. */
+const CONFIRMATION_MS = 6_000;
 
 let notices: Notice[] = [];
 let last = 0;
 const listeners = new Set<() => void>();
 
-/** Tells the user of something that has happened. */
+/** Shows a confirmation or an error to the user. */
 export function notify(text: string, tone: Notice['tone'] = 'good'): void {
   const id = ++last;
-  change([...notices.filter((notice) => notice.text !== text).slice(-3), { id, text, tone }]);
-  if (tone === 'good') setTimeout(() => dismiss(id), SHOWN_MS);
+  replaceNotices([
+    ...notices.filter((notice) => notice.text !== text).slice(-3),
+    { id, text, tone },
+  ]);
+  if (tone === 'good') setTimeout(() => dismiss(id), CONFIRMATION_MS);
 }
 
 function dismiss(id: number): void {
-  change(notices.filter((notice) => notice.id !== id));
+  replaceNotices(notices.filter((notice) => notice.id !== id));
 }
 
-function change(next: Notice[]): void {
+function replaceNotices(next: Notice[]): void {
   notices = next;
   for (const listener of listeners) listener();
 }
@@ -45,7 +48,7 @@ export function Notices() {
           <button
             type="button"
             className="button quiet"
-            aria-label="Close this message"
+            aria-label="Dismiss message"
             onClick={() => dismiss(id)}
           >
             <Icon name="close" />

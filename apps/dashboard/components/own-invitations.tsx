@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { sentenceOf } from '../api/read.js';
+import { describeError } from '../api/read.js';
 import { accountApi } from '../api/workspace.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 import { notify } from './notices.js';
 import { Button, Panel } from './parts.js';
 
 const EVERY_MS = 15_000;
 
-/** The workspaces that the user is invited to; nothing where there are none. */
+/** The user's own invitations. Renders nothing if there are none. */
 export function OwnInvitations() {
   const invitations = useQuery({
     queryKey: ['own-invitations'],
@@ -17,13 +17,13 @@ export function OwnInvitations() {
   const items = invitations.data?.items ?? [];
   if (items.length === 0) return null;
   return (
-    <Panel title="You are invited">
+    <Panel title="Your invitations">
       <ul className="stack">
         {items.map(({ id, workspaceName, role, invitedByName }) => (
           <li key={id} className="budget-line">
             <span>
-              <bdi>{plainOf(invitedByName)}</bdi> invites you to <bdi>{plainOf(workspaceName)}</bdi>{' '}
-              as {role}.
+              <bdi>{stripControls(invitedByName)}</bdi> invited you to{' '}
+              <bdi>{stripControls(workspaceName)}</bdi> as {role}.
             </span>
             <span className="chips">
               <Answer id={id} answer="accept" />
@@ -41,7 +41,7 @@ function Answer({ id, answer }: { id: string; answer: 'accept' | 'decline' }) {
   const give = useMutation({
     mutationFn: () =>
       accountApi.post(`/api/v1/invitations/{id}/${answer}`, { params: { path: { id } } }),
-    onError: (error) => notify(sentenceOf(error), 'bad'),
+    onError: (error) => notify(describeError(error), 'bad'),
     onSettled: () =>
       Promise.all([
         queries.invalidateQueries({ queryKey: ['own-invitations'] }),

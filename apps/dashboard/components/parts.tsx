@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes, ReactNode } from 'react';
-import { sentenceOf } from '../api/read.js';
+import { describeError } from '../api/read.js';
 import { useNow } from './now.js';
-import { agoOf, exactOf } from '../domain/format.js';
+import { formatRelative, formatExact } from '../domain/format.js';
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   look?: 'primary' | 'danger' | 'quiet';
@@ -13,7 +13,7 @@ export function Button({ look, className, type = 'button', ...rest }: ButtonProp
 
 interface PageProps {
   title: ReactNode;
-  /** What the tab of the browser says; the title, where that is a text. */
+  /** The title of the browser tab. The default is `title` if it is a string. */
   name?: string;
   above?: ReactNode;
   beside?: ReactNode;
@@ -21,7 +21,7 @@ interface PageProps {
   children: ReactNode;
 }
 
-/** A page: its heading, what can be done on it, and what it shows. */
+/** A page with its heading, its actions and its content. */
 export function Page({ title, name, above, beside, actions, children }: PageProps) {
   return (
     <>
@@ -40,7 +40,7 @@ export function Page({ title, name, above, beside, actions, children }: PageProp
 interface PanelProps {
   title: string;
   end?: ReactNode;
-  /** Without distances, for tables and lists that have their own. */
+  /** Removes the padding, for tables and lists that have their own. */
   flush?: boolean;
   children: ReactNode;
 }
@@ -60,26 +60,26 @@ export function Panel({ title, end, flush = false, children }: PanelProps) {
 interface FieldProps {
   label: string;
   hint?: string;
-  wrong?: string | undefined;
+  error?: string | undefined;
   children: ReactNode;
 }
 
-export function Field({ label, hint, wrong, children }: FieldProps) {
+export function Field({ label, hint, error, children }: FieldProps) {
   return (
     <label className="field">
       <span>{label}</span>
       {children}
       {hint && <span className="hint">{hint}</span>}
-      {wrong && (
+      {error && (
         <span className="wrong" role="alert">
-          {wrong}
+          {error}
         </span>
       )}
     </label>
   );
 }
 
-/** Nothing to show: what that means, and what to do. */
+/** An empty state: its title and the next step. */
 export function Empty({
   title,
   children,
@@ -100,8 +100,8 @@ export function Empty({
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   return (
     <div className="state" role="alert">
-      <h2>This could not be read</h2>
-      <p>{sentenceOf(error)}</p>
+      <h2>Couldn't load the data</h2>
+      <p>{describeError(error)}</p>
       {retry && <Button onClick={retry}>Try again</Button>}
     </div>
   );
@@ -117,29 +117,29 @@ interface LoadedProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** What was read; else that it is being read, or why it cannot be. */
+/** Renders loaded data, a loading state or an error. */
 export function Loaded<T>({ query, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error) return <Failure error={query.error} retry={() => void query.refetch()} />;
   return (
     <div className="state" aria-busy="true">
-      Loading …
+      Loading…
     </div>
   );
 }
 
-/** A moment, as the time since it; the exact one on pointing at it. */
+/** Shows a moment as relative time. The tooltip has the exact time. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const now = useNow();
   if (!at) return <span className="muted">–</span>;
   return (
-    <time dateTime={at} title={exactOf(at)} className="nowrap">
-      {agoOf(at, now)}
+    <time dateTime={at} title={formatExact(at)} className="nowrap">
+      {formatRelative(at, now)}
     </time>
   );
 }
 
-/** How much of something there is; with `warns`, of what should not be used up. */
+/** Shows a percentage as a bar. `warns` colours a bar that is nearly full. */
 export function Meter({
   percent,
   label,
@@ -153,13 +153,13 @@ export function Meter({
   const warning = percent >= 100 ? 'full' : percent >= 75 ? 'warn' : '';
   const tone = warns ? warning : '';
   return (
-    <span className={`meter ${tone}`} role="img" aria-label={`${label}: ${Math.round(percent)} %`}>
+    <span className={`meter ${tone}`} role="img" aria-label={`${label}: ${Math.round(percent)}%`}>
       <span style={{ width: `${shown}%` }} />
     </span>
   );
 }
 
-/** Names and values; what has no value is left out. */
+/** Lists names and values. Items without a value are left out. */
 export function Facts({ items }: { items: [string, ReactNode][] }) {
   const known = items.filter(([, value]) => value !== null && value !== undefined && value !== '');
   return (

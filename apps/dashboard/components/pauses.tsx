@@ -1,39 +1,39 @@
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 import { FormDialog } from './form-dialog.js';
 import { Ago, Button, Empty, Field, Loaded, Panel } from './parts.js';
-import { columnsOf, Table } from './table.js';
+import { defineColumns, Table } from './table.js';
 
 type Pause = components['schemas']['Pause'];
 
 const CHANGES = [['pauses'], ['overview'], ['task']];
 
-const COLUMNS = columnsOf<Pause>([
+const COLUMNS = defineColumns<Pause>([
   {
     id: 'scope',
-    head: 'Pauses',
+    head: 'Scope',
     width: 'minmax(110px, 1fr)',
-    cell: ({ scope, taskType }) => <bdi>{nameOf(scope, taskType)}</bdi>,
+    cell: ({ scope, taskType }) => <bdi>{formatScope(scope, taskType)}</bdi>,
   },
   {
     id: 'reason',
-    head: 'Because',
+    head: 'Reason',
     width: 'minmax(120px, 2fr)',
-    cell: ({ reason }) => <bdi title={plainOf(reason)}>{plainOf(reason)}</bdi>,
+    cell: ({ reason }) => <bdi title={stripControls(reason)}>{stripControls(reason)}</bdi>,
   },
   { id: 'since', head: 'Since', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   { id: 'until', head: 'Until', width: '84px', cell: ({ until }) => <Ago at={until} /> },
-  { id: 'end', head: 'Change', width: '92px', cell: ({ id }) => <EndPause id={id} /> },
+  { id: 'end', head: 'Actions', width: '92px', cell: ({ id }) => <EndPause id={id} /> },
 ]);
 
-function nameOf(scope: Pause['scope'], taskType: string | null): string {
-  if (scope === 'task_type') return `Type ${plainOf(taskType ?? '')}`;
-  return scope === 'workspace' ? 'The workspace' : 'Everything';
+function formatScope(scope: Pause['scope'], taskType: string | null): string {
+  if (scope === 'task_type') return `Task type ${stripControls(taskType ?? '')}`;
+  return scope === 'workspace' ? 'Whole workspace' : 'All workspaces';
 }
 
-/** What is kept from being handed out, by whom it was asked for. */
+/** The active pauses of the workspace. */
 export function Pauses() {
   const pauses = useRead(['pauses'], (api, signal) =>
     api.get('/api/v1/pauses', { params: { query: { limit: 50 } }, signal }),
@@ -43,8 +43,8 @@ export function Pauses() {
       <Loaded query={pauses}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="Nothing is paused" small>
-              <p>A pause keeps tasks from being handed out. What runs goes on.</p>
+            <Empty title="No active pauses" small>
+              <p>A pause stops the assignment of tasks. Running tasks continue.</p>
             </Empty>
           ) : (
             <Table label="Pauses" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
@@ -67,15 +67,20 @@ function NewPause() {
           : { scope: 'task_type' as const, taskType, reason };
       return api.post('/api/v1/pauses', { body });
     },
-    { done: 'It is paused.', changes: CHANGES },
+    { done: 'Tasks paused', changes: CHANGES },
   );
   if (!may('ADMIN')) return null;
   return (
-    <FormDialog open="Pause" title="Pause tasks" confirm="Pause" onConfirm={pause.mutate}>
+    <FormDialog
+      open="Pause tasks"
+      title="Pause tasks"
+      confirm="Pause tasks"
+      onConfirm={pause.mutate}
+    >
       <Field label="Reason">
         <input className="input" name="reason" required maxLength={500} />
       </Field>
-      <Field label="Type" hint="Of tasks to pause. All tasks of the workspace when empty.">
+      <Field label="Task type" hint="Leave empty to pause all tasks of the workspace.">
         <input className="input" name="taskType" maxLength={100} />
       </Field>
     </FormDialog>
@@ -85,13 +90,13 @@ function NewPause() {
 function EndPause({ id }: { id: string }) {
   const { may } = useWorkspace();
   const end = useCommand((api) => api.delete('/api/v1/pauses/{id}', { params: { path: { id } } }), {
-    done: 'The pause has ended.',
+    done: 'Pause ended',
     changes: CHANGES,
   });
   if (!may('ADMIN')) return null;
   return (
     <Button disabled={end.isPending} onClick={() => end.mutate(undefined)}>
-      End it
+      End pause
     </Button>
   );
 }

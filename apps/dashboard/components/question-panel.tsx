@@ -3,13 +3,13 @@ import type { FormEvent } from 'react';
 import type { components } from '#lib/api-client';
 import { useCommand } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 import { Foreign } from './foreign.js';
 import { Ago, Button, Field, Panel } from './parts.js';
 
 type Question = components['schemas']['Question'];
 
-/** What an agent asks, with a button for each choice and a field where any text will do. */
+/** Shows a question with a button for each choice, and a field if free text is allowed. */
 export function QuestionPanel({ question }: { question: Question }) {
   const { may } = useWorkspace();
   const { id, taskId, prompt, choices, freeText, deadlineAt, onDeadline } = question;
@@ -20,7 +20,7 @@ export function QuestionPanel({ question }: { question: Question }) {
         body: { answer: text },
       }),
     {
-      done: 'The task goes on with your answer.',
+      done: 'Answer sent, task resumed',
       changes: [['questions'], ['task', taskId], ['tasks']],
     },
   );
@@ -30,24 +30,24 @@ export function QuestionPanel({ question }: { question: Question }) {
     answer.mutate(String(new FormData(event.currentTarget).get('answer')));
   }
 
-  const otherwise =
+  const fallback =
     onDeadline === 'default'
-      ? `“${plainOf(question.default ?? '')}” counts then`
-      : 'the task fails then';
+      ? `the answer is “${stripControls(question.default ?? '')}”`
+      : 'the task fails';
   return (
     <Panel
-      title={plainOf(question.taskTitle)}
+      title={stripControls(question.taskTitle)}
       end={
         <Link to="/tasks/$id" params={{ id: taskId }} className="link">
-          Its task
+          View task
         </Link>
       }
     >
       <div className="stack">
         <Foreign text={prompt} />
         <p className="muted">
-          Asked <Ago at={question.askedAt} />, to be answered <Ago at={deadlineAt} />:{' '}
-          <bdi>{otherwise}</bdi>.
+          Asked <Ago at={question.askedAt} />, due <Ago at={deadlineAt} />. Without an answer,{' '}
+          <bdi>{fallback}</bdi>.
         </p>
         {may('MEMBER') && choices.length > 0 && (
           <div className="chips">
@@ -57,7 +57,7 @@ export function QuestionPanel({ question }: { question: Question }) {
                 disabled={answer.isPending}
                 onClick={() => answer.mutate(choice)}
               >
-                <bdi>{plainOf(choice)}</bdi>
+                <bdi>{stripControls(choice)}</bdi>
               </Button>
             ))}
           </div>
@@ -69,7 +69,7 @@ export function QuestionPanel({ question }: { question: Question }) {
             </Field>
             <div>
               <Button type="submit" look="primary" disabled={answer.isPending}>
-                Answer
+                Send answer
               </Button>
             </div>
           </form>

@@ -1,10 +1,10 @@
 import { Panel } from './parts.js';
 
-/** What the server shows once and never again. */
-export function Secret({ what, value }: { what: string; value: string }) {
+/** Shows a secret that the server returns only once. */
+export function Secret({ title, value }: { title: string; value: string }) {
   return (
-    <Panel title={what}>
-      <p>Copy it now: it is not shown again.</p>
+    <Panel title={title}>
+      <p>Copy this value now. Drover shows it only once.</p>
       <pre className="foreign" tabIndex={0}>
         {value}
       </pre>

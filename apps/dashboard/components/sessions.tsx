@@ -1,22 +1,22 @@
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 import { Ago, Button, Loaded, Panel } from './parts.js';
-import { columnsOf, Table } from './table.js';
+import { defineColumns, Table } from './table.js';
 
 type Session = components['schemas']['Session'];
 
-const COLUMNS = columnsOf<Session>([
+const COLUMNS = defineColumns<Session>([
   {
     id: 'agent',
     head: 'Browser',
     width: 'minmax(160px, 2fr)',
     cell: ({ userAgent }) => {
-      const text = plainOf(userAgent ?? 'unknown');
+      const text = stripControls(userAgent ?? 'Unknown');
       return <bdi title={text}>{text}</bdi>;
     },
   },
-  { id: 'address', head: 'Address', width: '120px', cell: ({ ipAddress }) => ipAddress ?? '–' },
+  { id: 'address', head: 'IP address', width: '120px', cell: ({ ipAddress }) => ipAddress ?? '–' },
   {
     id: 'used',
     head: 'Last used',
@@ -25,19 +25,19 @@ const COLUMNS = columnsOf<Session>([
   },
   {
     id: 'end',
-    head: 'Change',
-    width: '84px',
-    cell: ({ id, current }) => (current ? 'This one' : <EndSession id={id} />),
+    head: 'Actions',
+    width: '96px',
+    cell: ({ id, current }) => (current ? 'This session' : <RevokeSession id={id} />),
   },
 ]);
 
-/** Where the user is signed in. */
+/** The sessions of the user. */
 export function Sessions() {
   const sessions = useRead(['sessions'], (api, signal) =>
     api.get('/api/v1/auth/sessions', { signal }),
   );
   return (
-    <Panel title="Where you are signed in" flush>
+    <Panel title="Your sessions" flush>
       <Loaded query={sessions}>
         {({ items }) => (
           <Table label="Your sessions" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
@@ -47,14 +47,14 @@ export function Sessions() {
   );
 }
 
-function EndSession({ id }: { id: string }) {
+function RevokeSession({ id }: { id: string }) {
   const end = useCommand(
     (api) => api.delete('/api/v1/auth/sessions/{id}', { params: { path: { id } } }),
-    { done: 'That session has ended.', changes: [['sessions']] },
+    { done: 'Session revoked', changes: [['sessions']] },
   );
   return (
     <Button disabled={end.isPending} onClick={() => end.mutate(undefined)}>
-      End it
+      Revoke
     </Button>
   );
 }

@@ -1,11 +1,11 @@
-/** So many slots are drawn; of more the numbers alone are shown. */
-const DRAWN = 16;
+/** Maximum number of drawn slots. Above it, only the numbers are shown. */
+const MAX_DRAWN = 16;
 
-/** How many tasks an agent holds, of how many it takes at once. */
+/** Shows the used slots of an agent and its number of slots. */
 export function Slots({ busy, all }: { busy: number; all: number }) {
   return (
     <span className="nowrap">
-      {all <= DRAWN && (
+      {all <= MAX_DRAWN && (
         <span className="slots" aria-hidden="true">
           {Array.from({ length: all }, (_, index) => (
             <i key={index} className={index < busy ? 'busy' : ''} />

@@ -14,15 +14,15 @@ type Features = typeof features;
 export interface Column<T> {
   id: string;
   head: string;
-  /** A track of CSS grid: `90px`, `minmax(160px, 2fr)`. */
+  /** A CSS grid track: `90px`, `minmax(160px, 2fr)`. */
   width: string;
-  /** To the right, as numbers are. */
+  /** Aligns the column to the right. */
   isNumber?: boolean;
   cell: (row: T) => ReactNode;
 }
 
-/** Columns of TanStack Table from ours; make them once, outside of components. */
-export function columnsOf<T extends RowData>(columns: Column<T>[]): TableColumns<T> {
+/** Defines table columns. Call it once, outside of components. */
+export function defineColumns<T extends RowData>(columns: Column<T>[]): TableColumns<T> {
   const helper = createColumnHelper<Features, T>();
   return {
     defs: columns.map(({ id, head, cell }) =>
@@ -44,18 +44,18 @@ interface TableProps<T extends RowData> {
   columns: TableColumns<T>;
   rows: T[];
   keyOf: (row: T) => string;
-  /** Fills the window's height and draws only what is in sight: for lists of any length. */
+  /** Fills the window's height and renders visible rows only, for lists of any length. */
   tall?: boolean;
   /** Called near the end of a tall table. */
   onEnd?: () => void;
-  /** Pixels below which it scrolls sideways. */
+  /** Minimum width in pixels. A narrower table scrolls sideways. */
   least?: number;
 }
 
 const ROW_PX = 36;
 const AHEAD = 30;
 
-/** A table that the arrows, Home and End move through, by the links of its rows. */
+/** A table. Arrows, Home and End move the focus between the links of its rows. */
 export function Table<T extends RowData>(props: TableProps<T>) {
   const { label, columns, rows, keyOf, tall = false, onEnd, least = 560 } = props;
   const frame = useRef<HTMLDivElement>(null);
@@ -74,11 +74,11 @@ export function Table<T extends RowData>(props: TableProps<T>) {
   }, [tall, lastDrawn, model.length, onEnd]);
 
   const gridTemplateColumns = columns.template;
-  const lookOf = (id: string) => (columns.numbers.has(id) ? 'number' : '');
+  const alignmentOf = (id: string) => (columns.numbers.has(id) ? 'number' : '');
   const rowAt = (index: number, start?: number) => {
     const row = model[index];
     if (row === undefined) return null;
-    const place =
+    const position =
       start === undefined
         ? {}
         : { className: 'virtual openable', transform: `translateY(${start}px)` };
@@ -87,11 +87,11 @@ export function Table<T extends RowData>(props: TableProps<T>) {
         key={row.id}
         role="row"
         aria-rowindex={index + 2}
-        className={place.className ?? 'openable'}
-        style={{ gridTemplateColumns, transform: place.transform }}
+        className={position.className ?? 'openable'}
+        style={{ gridTemplateColumns, transform: position.transform }}
       >
         {row.getAllCells().map((cell) => (
-          <div role="cell" key={cell.id} className={lookOf(cell.column.id)}>
+          <div role="cell" key={cell.id} className={alignmentOf(cell.column.id)}>
             <table.FlexRender cell={cell} />
           </div>
         ))}
@@ -99,7 +99,7 @@ export function Table<T extends RowData>(props: TableProps<T>) {
     );
   };
 
-  function move(event: KeyboardEvent<HTMLDivElement>): void {
+  function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
     const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
     const isEnd = event.key === 'Home' || event.key === 'End';
     const here = (event.target as HTMLElement).closest('[role=row]');
@@ -118,14 +118,14 @@ export function Table<T extends RowData>(props: TableProps<T>) {
   }
 
   return (
-    // Scrolls by itself, so the keyboard must reach it, also where no row has a link.
+    // The frame scrolls, so the keyboard must reach it even if no row has a link.
     <div
       ref={frame}
       className={`table-frame ${tall ? 'tall' : ''}`}
       tabIndex={0}
       role="group"
       aria-label={label}
-      onKeyDown={move}
+      onKeyDown={moveFocus}
     >
       <div
         className="table"
@@ -137,7 +137,7 @@ export function Table<T extends RowData>(props: TableProps<T>) {
         <div role="rowgroup" className="heads">
           <div role="row" aria-rowindex={1} style={{ gridTemplateColumns, minHeight: 32 }}>
             {table.getHeaderGroups()[0]?.headers.map((header) => (
-              <div role="columnheader" key={header.id} className={lookOf(header.column.id)}>
+              <div role="columnheader" key={header.id} className={alignmentOf(header.column.id)}>
                 <table.FlexRender header={header} />
               </div>
             ))}

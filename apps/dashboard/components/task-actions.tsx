@@ -1,24 +1,24 @@
 import { useRef } from 'react';
 import { useCommand } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
-import { legalCommands, type Task, type TaskCommand } from '../domain/status.js';
-import { wordOf } from './badge.js';
+import { allowedCommands, type Task, type TaskCommand } from '../domain/status.js';
+import { toLabel } from './badge.js';
 import { Confirm } from './confirm.js';
 import { Button } from './parts.js';
 
-const DONE: Record<TaskCommand, string> = {
-  pause: 'The task is paused. Its agent puts it down with a checkpoint.',
-  resume: 'The task goes on.',
-  cancel: 'The task is cancelled.',
-  retry: 'The task is in the queue again.',
-  archive: 'The task is archived.',
+const CONFIRMATIONS: Record<TaskCommand, string> = {
+  pause: 'Task paused; a running agent stores a checkpoint',
+  resume: 'Task resumed',
+  cancel: 'Task cancelled',
+  retry: 'Task requeued',
+  archive: 'Task archived',
 };
 
-/** Buttons for what the task's state allows, and the user's role. */
+/** Buttons for the commands that the task's status and the user's role allow. */
 export function TaskActions({ task }: { task: Task }) {
   const { may } = useWorkspace();
   if (!may('MEMBER')) return null;
-  return legalCommands(task).map((name) =>
+  return allowedCommands(task).map((name) =>
     name === 'cancel' ? (
       <Cancel key={name} task={task} />
     ) : (
@@ -27,18 +27,18 @@ export function TaskActions({ task }: { task: Task }) {
   );
 }
 
-function changed(id: string) {
+function keysOfTask(id: string) {
   return [['task', id], ['tasks'], ['overview']];
 }
 
 function Command({ name, id }: { name: Exclude<TaskCommand, 'cancel'>; id: string }) {
   const command = useCommand(
     (api) => api.post(`/api/v1/agent-tasks/{id}/${name}`, { params: { path: { id } }, body: {} }),
-    { done: DONE[name], changes: changed(id) },
+    { done: CONFIRMATIONS[name], changes: keysOfTask(id) },
   );
   return (
     <Button disabled={command.isPending} onClick={() => command.mutate(undefined)}>
-      {wordOf(name)}
+      {toLabel(name)} task
     </Button>
   );
 }
@@ -51,7 +51,7 @@ function Cancel({ task: { id } }: { task: Task }) {
         params: { path: { id } },
         body: reason === '' ? {} : { reason },
       }),
-    { done: DONE.cancel, changes: changed(id) },
+    { done: CONFIRMATIONS.cancel, changes: keysOfTask(id) },
   );
   return (
     <>
@@ -62,13 +62,14 @@ function Cancel({ task: { id } }: { task: Task }) {
         dialog={dialog}
         title="Cancel this task?"
         confirm="Cancel task"
-        onConfirm={(form, ends) => cancel.mutate(String(form.get('reason')), ends)}
+        onConfirm={(form, callbacks) => cancel.mutate(String(form.get('reason')), callbacks)}
       >
         <p>
-          Its agent is told to stop, and what it has not saved is lost. It can be retried later.
+          Drover asks the agent to stop. Work since the last checkpoint is lost. You can retry the
+          task later.
         </p>
         <label className="field">
-          <span>Reason</span>
+          <span>Reason (optional)</span>
           <input className="input" name="reason" maxLength={500} />
         </label>
       </Confirm>

@@ -1,15 +1,15 @@
 import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 import type { Task } from '../domain/status.js';
-import { wordOf } from './badge.js';
+import { toLabel } from './badge.js';
 import { Ago, Facts, Loaded, Panel } from './parts.js';
 
 type Estimate = components['schemas']['Estimate'];
 
 const EVERY_MS = 10_000;
 
-/** Why the task is where it is, and when it begins and ends. */
+/** Explains the status of the task and estimates its start and end. */
 export function TaskExplanation({ task }: { task: Task }) {
   const { id } = task;
   const explanation = useRead(
@@ -19,14 +19,14 @@ export function TaskExplanation({ task }: { task: Task }) {
     { every: EVERY_MS },
   );
   return (
-    <Panel title="Why it is where it is">
+    <Panel title="Status explanation">
       <Loaded query={explanation}>
         {({ reasons, estimate }) => (
           <div className="stack">
             <ul className="stack">
               {reasons.map(({ code, message }, index) => (
                 <li key={`${code} ${index}`} dir="auto">
-                  {plainOf(message)}
+                  {stripControls(message)}
                 </li>
               ))}
             </ul>
@@ -44,19 +44,19 @@ function EstimateFacts({ task, estimate }: { task: Task; estimate: Estimate }) {
   if (end === null && (start === null || task.startedAt !== null))
     return (
       <p className="muted">
-        No estimate{unknownBecause === null ? '' : `: ${wordOf(unknownBecause).toLowerCase()}`}.
+        No estimate{unknownBecause === null ? '' : `: ${toLabel(unknownBecause).toLowerCase()}`}.
       </p>
     );
   return (
     <div>
       <Facts
         items={[
-          ['Begins', start && task.startedAt === null && <Between range={start} />],
+          ['Starts', start && task.startedAt === null && <Between range={start} />],
           ['Ends', end && <Between range={end} />],
         ]}
       />
-      <p className="muted">Half of such tasks by the first time, nine of ten by the second.</p>
-      <p className="muted">From {basis.completedTasks} completed tasks of its type.</p>
+      <p className="muted">First time: 50% of similar tasks. Second time: 90%.</p>
+      <p className="muted">Based on {basis.completedTasks} completed tasks of this type.</p>
     </div>
   );
 }

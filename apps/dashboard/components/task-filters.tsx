@@ -1,15 +1,15 @@
 import { type ComponentProps, type FormEvent, useEffect, useRef } from 'react';
-import { wordOf } from './badge.js';
+import { toLabel } from './badge.js';
 import { Button } from './parts.js';
 import { TASK_STATUSES, type TaskStatus } from '../domain/status.js';
-import { filterOf, type TaskFilter } from '../domain/task-filter.js';
+import { parseFilter, type TaskFilter } from '../domain/task-filter.js';
 
 interface TaskFiltersProps {
   filter: TaskFilter;
   onChange: (filter: TaskFilter) => void;
 }
 
-/** The filters of the list of tasks: states by a click, texts on Enter. */
+/** The filters of the task list. A click applies a status, Enter applies a text. */
 export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
   const chosen = filter.status ?? [];
 
@@ -17,13 +17,13 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
     const next = chosen.includes(status)
       ? chosen.filter((other) => other !== status)
       : [...chosen, status];
-    onChange(filterOf({ ...filter, status: next }));
+    onChange(parseFilter({ ...filter, status: next }));
   }
 
   function search(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const given = Object.fromEntries(new FormData(event.currentTarget));
-    onChange(filterOf({ ...filter, ...given }));
+    const fields = Object.fromEntries(new FormData(event.currentTarget));
+    onChange(parseFilter({ ...filter, ...fields }));
   }
 
   const rest = (['agentId', 'projectId'] as const).filter((name) => filter[name] !== undefined);
@@ -32,7 +32,7 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
       <Field
         type="search"
         name="text"
-        label="Text in title or description"
+        label="Search title and description"
         placeholder="Search title and description"
         value={filter.text}
       />
@@ -48,18 +48,18 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
             aria-pressed={chosen.includes(status)}
             onClick={() => toggle(status)}
           >
-            {wordOf(status)}
+            {toLabel(status)}
           </button>
         ))}
       </div>
       {rest.map((name) => (
         <Button key={name} look="quiet" onClick={() => onChange({ ...filter, [name]: undefined })}>
-          {name === 'agentId' ? 'Of one agent' : 'Of one project'} ✕
+          Remove {name === 'agentId' ? 'agent' : 'project'} filter
         </Button>
       ))}
       {Object.keys(filter).length > 0 && (
         <Button look="quiet" onClick={() => onChange({})}>
-          Clear
+          Clear filters
         </Button>
       )}
     </form>
@@ -71,7 +71,7 @@ interface FieldProps extends Omit<ComponentProps<'input'>, 'value' | 'defaultVal
   value: string | undefined;
 }
 
-/** A text that counts on Enter. It keeps the keyboard's place, and shows what the filter has become meanwhile. */
+/** A text field that applies on Enter. It keeps the cursor and follows changes of the filter. */
 function Field({ label, value = '', ...rest }: FieldProps) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {

@@ -1,23 +1,23 @@
 import { useRouter } from '@tanstack/react-router';
 import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
-import { plainOf } from '../domain/format.js';
-import { columnsOf } from '../domain/graph-layout.js';
+import { stripControls } from '../domain/format.js';
+import { layoutColumns } from '../domain/graph-layout.js';
 import { LOOKS, type Task } from '../domain/status.js';
-import { wordOf } from './badge.js';
+import { toLabel } from './badge.js';
 import { Loaded, Panel } from './parts.js';
 
 type Graph = components['schemas']['TaskGraph'];
 type GraphTask = components['schemas']['GraphTask'];
 
 const BOX = { width: 190, height: 40, gap: 10, between: 60 };
-/** Tasks in a column; the one that is shown is always among them. */
-const DRAWN = 12;
+/** Maximum number of tasks in a column. The task of the page is always one of them. */
+const MAX_ROWS = 12;
 
-/** The stream tells of the task itself, and not of those around it. */
+/** The stream reports the task itself, but not its dependencies. */
 const EVERY_MS = 10_000;
 
-/** All that the task waits for, and all that waits for it, drawn from left to right. */
+/** Draws the dependencies and dependents of the task from left to right. */
 export function TaskGraph({ task }: { task: Task }) {
   const { id } = task;
   const graph = useRead(
@@ -36,7 +36,7 @@ export function TaskGraph({ task }: { task: Task }) {
   );
 }
 
-interface Placed {
+interface Position {
   x: number;
   y: number;
 }
@@ -44,54 +44,56 @@ interface Placed {
 function Drawing({ self, graph }: { self: Task; graph: Graph }) {
   const ids = graph.tasks.map(({ taskId }) => taskId);
   const edges = graph.edges.map(({ taskId, dependsOnId }) => ({ from: dependsOnId, to: taskId }));
-  const columns = columnsOf(ids, edges).map((column) => drawnOf(column, self.id));
+  const columns = layoutColumns(ids, edges).map((column) => limitColumn(column, self.id));
   const rows = Math.max(...columns.map(({ length }) => length));
   const height = rows * (BOX.height + BOX.gap) + BOX.gap;
   const width = columns.length * (BOX.width + BOX.between) - BOX.between + 2;
-  const places = new Map(columns.flatMap((column, index) => placesOf(column, index, height)));
-  const hidden = ids.length - places.size;
+  const positions = new Map(
+    columns.flatMap((column, index) => positionColumn(column, index, height)),
+  );
+  const hidden = ids.length - positions.size;
   return (
-    <div className="graph" tabIndex={0} role="group" aria-label="Graph of dependencies">
+    <div className="graph" tabIndex={0} role="group" aria-label="Dependency graph">
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
         {edges.map(({ from, to }) => {
-          const [start, end] = [places.get(from), places.get(to)];
+          const [start, end] = [positions.get(from), positions.get(to)];
           return start && end && <Edge key={`${from} ${to}`} from={start} to={end} />;
         })}
         {graph.tasks.map((task) => {
-          const place = places.get(task.taskId);
-          return place && <Node key={task.taskId} task={task} place={place} self={self} />;
+          const position = positions.get(task.taskId);
+          return position && <Node key={task.taskId} task={task} position={position} self={self} />;
         })}
       </svg>
       {(hidden > 0 || graph.truncated) && (
         <p className="muted">
           {graph.truncated
-            ? 'The nearest tasks are drawn; there are more.'
-            : `${hidden} more are not drawn.`}
+            ? 'Only the nearest tasks are shown.'
+            : `${hidden} more tasks are not shown.`}
         </p>
       )}
     </div>
   );
 }
 
-function drawnOf(column: string[], self: string): string[] {
-  const drawn = column.slice(0, DRAWN);
-  if (column.includes(self) && !drawn.includes(self)) drawn[DRAWN - 1] = self;
+function limitColumn(column: string[], self: string): string[] {
+  const drawn = column.slice(0, MAX_ROWS);
+  if (column.includes(self) && !drawn.includes(self)) drawn[MAX_ROWS - 1] = self;
   return drawn;
 }
 
-function placesOf(column: string[], index: number, height: number): [string, Placed][] {
+function positionColumn(column: string[], index: number, height: number): [string, Position][] {
   const all = column.length * (BOX.height + BOX.gap) - BOX.gap;
   const x = 1 + index * (BOX.width + BOX.between);
   return column.map((id, row) => [id, { x, y: (height - all) / 2 + row * (BOX.height + BOX.gap) }]);
 }
 
-function Node({ task, place, self }: { task: GraphTask; place: Placed; self: Task }) {
+function Node({ task, position, self }: { task: GraphTask; position: Position; self: Task }) {
   const router = useRouter();
   const { taskId, title, status } = task;
   if (taskId === self.id) {
     return (
       <g className="self">
-        <Box place={place} title={self.title} status={self.status} />
+        <Box position={position} title={self.title} status={self.status} />
       </g>
     );
   }
@@ -105,13 +107,21 @@ function Node({ task, place, self }: { task: GraphTask; place: Placed; self: Tas
         void router.navigate(target);
       }}
     >
-      <Box place={place} title={title} status={status} />
+      <Box position={position} title={title} status={status} />
     </a>
   );
 }
 
-function Box({ place: { x, y }, title, status }: { place: Placed; title: string; status: string }) {
-  const plain = plainOf(title);
+function Box({
+  position: { x, y },
+  title,
+  status,
+}: {
+  position: Position;
+  title: string;
+  status: string;
+}) {
+  const plain = stripControls(title);
   return (
     <g transform={`translate(${x} ${y})`}>
       <rect width={BOX.width} height={BOX.height} rx="6" />
@@ -119,13 +129,13 @@ function Box({ place: { x, y }, title, status }: { place: Placed; title: string;
         {plain.length > 26 ? `${plain.slice(0, 25)}…` : plain}
       </text>
       <text x="10" y="32" className={`ink-text ink-${LOOKS[status]?.tone ?? 'gray'}`}>
-        {wordOf(status)}
+        {toLabel(status)}
       </text>
     </g>
   );
 }
 
-function Edge({ from, to }: { from: Placed; to: Placed }) {
+function Edge({ from, to }: { from: Position; to: Position }) {
   const [x1, y1] = [from.x + BOX.width, from.y + BOX.height / 2];
   const [x2, y2] = [to.x, to.y + BOX.height / 2];
   const middle = (x1 + x2) / 2;

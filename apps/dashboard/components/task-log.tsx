@@ -1,13 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { type LogLevel, useLogLines } from '../api/log-lines.js';
-import { clockOf } from '../domain/format.js';
-import { type LogLine, partsOf } from '../domain/log-line.js';
+import { formatClock } from '../domain/format.js';
+import { type LogLine, splitMatches } from '../domain/log-line.js';
 import { Button, Empty, Panel } from './parts.js';
 
 const LEVELS: LogLevel[] = ['DEBUG', 'INFO', 'WARN', 'ERROR'];
 
-/** The log of a task, live, with a search in what has come. */
+/** The live log of a task, with a search in the loaded lines. */
 export function TaskLog({ taskId }: { taskId: string }) {
   const [level, setLevel] = useState<LogLevel>('DEBUG');
   const [search, setSearch] = useState('');
@@ -24,20 +24,20 @@ export function TaskLog({ taskId }: { taskId: string }) {
       end={
         <div className="filters log-filters">
           <span className="muted" role="status">
-            {state === 'open' ? 'Live' : 'Not connected'}
-            {wanted !== '' && `, ${shown.length} found`}
+            {state === 'open' ? 'Live' : 'Disconnected'}
+            {wanted !== '' && `, ${shown.length} matching`}
           </span>
           <input
             className="input"
             type="search"
-            aria-label="Search in the log"
+            aria-label="Search log"
             placeholder="Search"
             value={search}
             onChange={(event) => setSearch(event.target.value)}
           />
           <select
             className="input"
-            aria-label="Least level"
+            aria-label="Minimum level"
             value={level}
             onChange={(event) => setLevel(event.target.value as LogLevel)}
           >
@@ -50,11 +50,11 @@ export function TaskLog({ taskId }: { taskId: string }) {
     >
       {dropped > 0 && (
         <p className="muted log-note">
-          The first {dropped.toLocaleString()} lines are not shown any more.
+          The first {dropped.toLocaleString()} lines are no longer shown.
         </p>
       )}
       {shown.length === 0 ? (
-        <Empty title={wanted === '' ? 'Nothing is written yet' : 'No line has this text'} small />
+        <Empty title={wanted === '' ? 'No log entries yet' : 'No lines match this search'} small />
       ) : (
         <Lines lines={shown} search={wanted} />
       )}
@@ -76,7 +76,7 @@ function Lines({ lines, search }: { lines: LogLine[]; search: string }) {
     if (follows && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: 'end' });
   }, [follows, lines.length, virtual]);
 
-  function scrolled(): void {
+  function updateFollowing(): void {
     const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = frame.current ?? {};
     setFollows(scrollHeight - scrollTop - clientHeight < 40);
   }
@@ -88,8 +88,8 @@ function Lines({ lines, search }: { lines: LogLine[]; search: string }) {
         className="log"
         tabIndex={0}
         role="region"
-        aria-label="Lines of the log"
-        onScroll={scrolled}
+        aria-label="Log lines"
+        onScroll={updateFollowing}
       >
         <div role="list" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map(({ index, start, key }) => {
@@ -113,7 +113,7 @@ function Lines({ lines, search }: { lines: LogLine[]; search: string }) {
       </div>
       {!follows && (
         <Button className="to-end" onClick={() => setFollows(true)}>
-          To the newest line
+          Jump to latest line
         </Button>
       )}
     </div>
@@ -125,11 +125,11 @@ function Line({ line, search }: { line: LogLine; search: string }) {
   return (
     <>
       <time dateTime={at} className="muted">
-        {clockOf(at)}
+        {formatClock(at)}
       </time>
       <span className={`level-${level}`}>{level}</span>
       <span className="said">
-        {partsOf(text, search).map(([part, isMatch], index) =>
+        {splitMatches(text, search).map(([part, isMatch], index) =>
           isMatch ? <mark key={index}>{part}</mark> : part,
         )}
         {leftOut > 0 && <em className="muted"> … {leftOut.toLocaleString()} more characters</em>}

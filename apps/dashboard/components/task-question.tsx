@@ -3,9 +3,9 @@ import type { Task } from '../domain/status.js';
 import { waitsForAnswer } from '../domain/status.js';
 import { QuestionPanel } from './question-panel.js';
 
-/** What a task waits for, where that is a person. */
+/** The open question of a task that waits for an answer. */
 export function TaskQuestion({ task }: { task: Task }) {
-  const asked = useRead(
+  const questions = useRead(
     ['questions', 'open', task.id],
     (api, signal) => {
       const query = { status: 'open' as const, taskId: task.id, limit: 1 };
@@ -13,6 +13,6 @@ export function TaskQuestion({ task }: { task: Task }) {
     },
     { enabled: waitsForAnswer(task) },
   );
-  const [question] = asked.data?.items ?? [];
+  const [question] = questions.data?.items ?? [];
   return waitsForAnswer(task) && question ? <QuestionPanel question={question} /> : null;
 }

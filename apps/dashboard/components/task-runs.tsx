@@ -1,14 +1,14 @@
 import { useRead } from '../api/read.js';
-import { dollars, lengthOf, plainOf, shortCount } from '../domain/format.js';
+import { formatDollars, formatDuration, stripControls, formatCount } from '../domain/format.js';
 import { LOOKS, type Run, type Task } from '../domain/status.js';
 import { AgentLink } from './agent-link.js';
-import { Badge, wordOf } from './badge.js';
+import { Badge, toLabel } from './badge.js';
 import { useNow } from './now.js';
 import { Empty, Loaded, Panel } from './parts.js';
 
 const EVERY_MS = 10_000;
 
-/** Every attempt of the task on one line of time, and what each has used. */
+/** The runs of the task on a timeline, with their token usage. */
 export function TaskRuns({ task: { id } }: { task: Task }) {
   const runs = useRead(
     ['task', id, 'runs'],
@@ -26,18 +26,18 @@ export function TaskRuns({ task: { id } }: { task: Task }) {
       title="Runs"
       end={
         <span className="muted">
-          {shortCount(String(used))} tokens, {dollars(String(cost))}
+          {formatCount(String(used))} tokens, {formatDollars(String(cost))}
         </span>
       }
     >
       <Loaded query={runs}>
         {({ items, nextCursor }) =>
           items.length === 0 ? (
-            <Empty title="No agent has taken it yet" small />
+            <Empty title="No agent has claimed this task yet" small />
           ) : (
             <>
               <Timeline runs={items} />
-              {nextCursor !== null && <p className="muted">Only the last 100 runs are shown.</p>}
+              {nextCursor !== null && <p className="muted">Only the latest 100 runs are shown.</p>}
             </>
           )
         }
@@ -68,14 +68,17 @@ function Timeline({ runs }: { runs: Run[] }) {
 function RunLine({ run, now }: { run: Run; now: number }) {
   const seconds =
     ((run.endedAt ? Date.parse(run.endedAt) : now) - Date.parse(run.assignedAt)) / 1000;
-  const reason = [run.endReason && wordOf(run.endReason), run.error?.slice(0, 300)].filter(Boolean);
+  const duration = formatDuration(Math.max(0, seconds));
+  const reason = [run.endReason && toLabel(run.endReason), run.error?.slice(0, 300)].filter(
+    Boolean,
+  );
   return (
     <p className="run-line">
-      <Badge state={run.state} /> Run {run.generation}, {lengthOf(Math.max(0, seconds))}, by{' '}
+      <Badge state={run.state} /> Run {run.generation}, {duration}, by{' '}
       <AgentLink id={run.agentId} />
-      {run.model && <span className="muted">, {plainOf(run.model)}</span>}
-      <span className="muted">, {shortCount(run.usedTokens)} tokens</span>
-      {reason.length > 0 && <bdi className="muted">: {plainOf(reason.join(', '))}</bdi>}
+      {run.model && <span className="muted">, {stripControls(run.model)}</span>}
+      <span className="muted">, {formatCount(run.usedTokens)} tokens</span>
+      {reason.length > 0 && <bdi className="muted">: {stripControls(reason.join(', '))}</bdi>}
     </p>
   );
 }

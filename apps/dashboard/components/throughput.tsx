@@ -1,19 +1,19 @@
 import { lazy, Suspense, useMemo } from 'react';
 import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
-import { clockOf, lengthOf } from '../domain/format.js';
+import { formatClock, formatDuration } from '../domain/format.js';
 import { Empty, Loaded, Panel } from './parts.js';
 
 type Sums = components['schemas']['Throughput'];
 
-// The library that draws comes after the figures.
+// The chart library loads after the figures.
 const Chart = lazy(() =>
   import('./chart.js').then(({ Chart: component }) => ({ default: component })),
 );
 
 const EVERY_MS = 15_000;
 
-/** How many tasks are completed, and how long they took. */
+/** Completed tasks of the last hour, with their wait and run times. */
 export function Throughput() {
   const sums = useRead(
     ['overview', 'throughput'],
@@ -21,7 +21,7 @@ export function Throughput() {
     { every: EVERY_MS },
   );
   return (
-    <Panel title="Completed in the last hour">
+    <Panel title="Tasks completed in the last hour">
       <Loaded query={sums}>
         {(data) => (data.completed === 0 ? <None /> : <Figures sums={data} />)}
       </Loaded>
@@ -30,11 +30,11 @@ export function Throughput() {
 }
 
 function None() {
-  return <Empty title="No task was completed in the last hour" small />;
+  return <Empty title="No tasks completed in the last hour" small />;
 }
 
 const whole = (value: number) => String(Math.round(value));
-const minutes = (ms: number) => clockOf(new Date(ms).toISOString()).slice(0, 5);
+const minutes = (ms: number) => formatClock(new Date(ms).toISOString()).slice(0, 5);
 
 function Figures({ sums: { completed, wait, run, steps } }: { sums: Sums }) {
   const times = useMemo(() => steps.map(({ from }) => Date.parse(from) / 1000), [steps]);
@@ -43,7 +43,7 @@ function Figures({ sums: { completed, wait, run, steps } }: { sums: Sums }) {
     <>
       <Suspense fallback={<div className="chart" />}>
         <Chart
-          label="Tasks completed in each two minutes"
+          label="Tasks completed per 2 minutes"
           times={times}
           values={counts}
           format={whole}
@@ -52,11 +52,14 @@ function Figures({ sums: { completed, wait, run, steps } }: { sums: Sums }) {
       </Suspense>
       {wait && run && (
         <p className="muted">
-          {completed} {completed === 1 ? 'task' : 'tasks'}: half waited at most {lengthOf(wait.p50)}{' '}
-          and ran at most {lengthOf(run.p50)}; of 95 % these were {lengthOf(wait.p95)} and{' '}
-          {lengthOf(run.p95)}.
+          {completed} {completed === 1 ? 'task' : 'tasks'}. Median:{' '}
+          {describeTimes(wait.p50, run.p50)}. 95th percentile: {describeTimes(wait.p95, run.p95)}.
         </p>
       )}
     </>
   );
+}
+
+function describeTimes(waitSeconds: number, runSeconds: number): string {
+  return `${formatDuration(waitSeconds)} waiting, ${formatDuration(runSeconds)} running`;
 }

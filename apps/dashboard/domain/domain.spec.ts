@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { beginningOf, lengthOf, plainOf, shortCount } from './format.js';
-import { partsOf } from './log-line.js';
-import { legalCommands, TASK_STATUSES } from './status.js';
-import { draftOf } from './task-draft.js';
-import { filterOf } from './task-filter.js';
+import { cutText, formatDuration, stripControls, formatCount } from './format.js';
+import { splitMatches } from './log-line.js';
+import { allowedCommands, TASK_STATUSES } from './status.js';
+import { toTaskDraft } from './task-draft.js';
+import { parseFilter } from './task-filter.js';
 
 const ESCAPE = String.fromCharCode(27);
 const BELL = String.fromCharCode(7);
 
-describe('foreign texts', () => {
+describe('a foreign text', () => {
   it.each([
     [`${ESCAPE}[1;31mred${ESCAPE}[0m plain`, 'red plain'],
     [`${ESCAPE}]0;a title${BELL}text`, 'text'],
@@ -17,28 +17,28 @@ describe('foreign texts', () => {
     ['\u2066isolated\u2069 שלום', 'isolated שלום'],
     ['tab\tand\nline', 'tab\tand\nline'],
     ['zero\u0000 and \u0085 and \u007f', 'zero and  and '],
-  ])('%j is shown as %j', (text, plain) => {
-    expect(plainOf(text)).toBe(plain);
+  ])('%j is displayed as %j', (text, plain) => {
+    expect(stripControls(text)).toBe(plain);
   });
 
-  it('are shown by their beginning, with what is left out', () => {
-    expect(beginningOf('x'.repeat(1_000_000), 10)).toEqual(['xxxxxxxxxx', 999_990]);
+  it('a long foreign text is cut, with the number of omitted characters', () => {
+    expect(cutText('x'.repeat(1_000_000), 10)).toEqual(['xxxxxxxxxx', 999_990]);
   });
 });
 
 it.each([
   ['999', '999'],
-  ['1234', '1.2 k'],
-  ['1000000', '1.0 M'],
-  ['123456789', '123 M'],
-  ['9223372036854775807', '9223372 T'],
-  ['-1500', '-1.5 k'],
-])('counts %s as %s', (count, text) => {
-  expect(shortCount(count)).toBe(text);
+  ['1234', '1.2k'],
+  ['1000000', '1.0M'],
+  ['123456789', '123M'],
+  ['9223372036854775807', '9223372T'],
+  ['-1500', '-1.5k'],
+])('the count %s is formatted as %s', (count, text) => {
+  expect(formatCount(count)).toBe(text);
 });
 
-it('says lengths of time in their largest unit', () => {
-  expect([0.25, 4.2, 119, 3_000, 86_400].map(lengthOf)).toEqual([
+it('a duration is formatted in its largest unit', () => {
+  expect([0.25, 4.2, 119, 3_000, 86_400].map(formatDuration)).toEqual([
     '250 ms',
     '4.2 s',
     '119 s',
@@ -47,24 +47,24 @@ it('says lengths of time in their largest unit', () => {
   ]);
 });
 
-it('marks what was searched for, in upper or lower case', () => {
-  expect(partsOf('An error and an ERROR', 'error')).toEqual([
+it('a search marks its matches regardless of case', () => {
+  expect(splitMatches('An error and an ERROR', 'error')).toEqual([
     ['An ', false],
     ['error', true],
     [' and an ', false],
     ['ERROR', true],
   ]);
-  // Lower case is longer here: the places would be others.
-  expect(partsOf('İ error', 'error')).toEqual([['İ error', false]]);
+  // The lower-case text is longer, so the match positions would be wrong.
+  expect(splitMatches('İ error', 'error')).toEqual([['İ error', false]]);
 });
 
-it('reads a filter from an address that anybody may have written', () => {
+it('an invalid filter in the address is ignored', () => {
   const wrong = { status: ['RUNNING', 'NONSENSE'], priority: '99', text: ['a'], tag: 7, other: 1 };
-  expect(filterOf(wrong)).toEqual({ status: ['RUNNING'], tag: '7' });
+  expect(parseFilter(wrong)).toEqual({ status: ['RUNNING'], tag: '7' });
 });
 
-it('offers what the server would do, by state', () => {
-  const offered = TASK_STATUSES.map((status) => legalCommands({ status, retryAt: null }).join());
+it('each status offers the commands that the server accepts', () => {
+  const offered = TASK_STATUSES.map((status) => allowedCommands({ status, retryAt: null }).join());
   expect(offered).toEqual([
     'pause,cancel',
     'pause,cancel',
@@ -76,21 +76,21 @@ it('offers what the server would do, by state', () => {
     '',
   ]);
   const asking = { status: 'PAUSED', retryAt: null } as const;
-  expect(legalCommands({ ...asking, pausedFor: 'question' })).toEqual(['cancel']);
-  expect(legalCommands({ ...asking, pausedFor: 'request' })).toEqual(['resume', 'cancel']);
-  expect(legalCommands({ status: 'ABORTED', retryAt: '2026-01-01T00:00:00Z' })).toEqual([
+  expect(allowedCommands({ ...asking, pausedFor: 'question' })).toEqual(['cancel']);
+  expect(allowedCommands({ ...asking, pausedFor: 'request' })).toEqual(['resume', 'cancel']);
+  expect(allowedCommands({ status: 'ABORTED', retryAt: '2026-01-01T00:00:00Z' })).toEqual([
     'retry',
     'cancel',
   ]);
 });
 
-it('makes a task of its form, and refuses what is no JSON object', () => {
+it('a form becomes a task draft, and input that is not a JSON object is refused', () => {
   const form = new FormData();
   const fields = { title: ' A ', taskType: 't', priority: '7', maxRetries: '0', tags: 'a, b' };
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   form.set('command', 'echo hi');
   form.set('input', '{"branch":"main"}');
-  expect(draftOf(form)).toEqual({
+  expect(toTaskDraft(form)).toEqual({
     title: 'A',
     taskType: 't',
     priority: 7,
@@ -99,5 +99,5 @@ it('makes a task of its form, and refuses what is no JSON object', () => {
     inputContext: { branch: 'main', command: ['sh', '-c', 'echo hi'] },
   });
   form.set('input', '[1]');
-  expect(() => draftOf(form)).toThrow('no JSON object');
+  expect(() => toTaskDraft(form)).toThrow('not a JSON object');
 });

@@ -2,15 +2,15 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The time since a moment, or until it, in one unit: `12 s ago`, `in 3 h`. */
-export function agoOf(at: string, nowMs: number): string {
+/** Formats the time since or until a moment in one unit: `12 s ago`, `in 3 h`. */
+export function formatRelative(at: string, nowMs: number): string {
   const seconds = (nowMs - Date.parse(at)) / 1000;
   if (Math.abs(seconds) < 2) return 'now';
-  return seconds > 0 ? `${lengthOf(seconds)} ago` : `in ${lengthOf(-seconds)}`;
+  return seconds > 0 ? `${formatDuration(seconds)} ago` : `in ${formatDuration(-seconds)}`;
 }
 
-/** A length of time in its largest unit. */
-export function lengthOf(seconds: number): string {
+/** Formats a duration in its largest unit. */
+export function formatDuration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 2 * MINUTE) return `${Math.round(seconds)} s`;
@@ -19,12 +19,12 @@ export function lengthOf(seconds: number): string {
   return `${Math.round(seconds / DAY)} d`;
 }
 
-export function exactOf(at: string): string {
+export function formatExact(at: string): string {
   return new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 }
 
-/** `12:03:59`, for lines of a log. */
-export function clockOf(at: string): string {
+/** Formats the time of day for log lines: `12:03:59`. */
+export function formatClock(at: string): string {
   return new Date(at).toLocaleTimeString(undefined, { hour12: false });
 }
 
@@ -35,21 +35,21 @@ const UNITS: [bigint, string][] = [
   [1_000n, 'k'],
 ];
 
-/** A count that may be beyond what a number can hold, short: `1.2 M`. */
-export function shortCount(count: string | number): string {
+/** Formats a count, which may exceed a safe integer, in short form: `1.2M`. */
+export function formatCount(count: string | number): string {
   const value = BigInt(count);
   const size = value < 0n ? -value : value;
   for (const [unit, name] of UNITS) {
     if (size < unit) continue;
     const tenths = (size * 10n) / unit;
     const text = tenths >= 1000n ? String(tenths / 10n) : `${tenths / 10n}.${tenths % 10n}`;
-    return `${value < 0n ? '-' : ''}${text} ${name}`;
+    return `${value < 0n ? '-' : ''}${text}${name}`;
   }
   return String(value);
 }
 
-/** Dollars with as many digits as say something. */
-export function dollars(usd: string | null): string {
+/** Formats formatDollars with the significant digits only. */
+export function formatDollars(usd: string | null): string {
   if (usd === null) return '–';
   const value = Number(usd);
   return `$${value === 0 || value >= 1 ? value.toFixed(2) : value.toPrecision(2)}`;
@@ -63,19 +63,19 @@ const ANSI = new RegExp(
 // eslint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** The longest piece of a foreign text that is shown at once, in characters. */
-export const LONGEST_SHOWN = 4_000;
+/** The maximum length of a foreign text that is shown at once, in characters. */
+export const MAX_SHOWN_LENGTH = 4_000;
 
 /**
- * What a terminal or another program wrote, as text that changes nothing around it: without the commands of terminals,
- * and without the marks that turn the direction of what follows.
+ * Removes terminal commands and text direction marks from a foreign text, so that the text cannot
+ * change its surroundings.
  */
-export function plainOf(text: string): string {
+export function stripControls(text: string): string {
   return text.replace(ANSI, '').replace(CONTROLS, '');
 }
 
-/** The beginning of a plain text, and how many characters were left out. */
-export function beginningOf(text: string, longest = LONGEST_SHOWN): [string, number] {
-  if (text.length <= longest) return [plainOf(text), 0];
-  return [plainOf(text.slice(0, longest)), text.length - longest];
+/** Returns the beginning of a text without controls, and the number of omitted characters. */
+export function cutText(text: string, longest = MAX_SHOWN_LENGTH): [string, number] {
+  if (text.length <= longest) return [stripControls(text), 0];
+  return [stripControls(text.slice(0, longest)), text.length - longest];
 }

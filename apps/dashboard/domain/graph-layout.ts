@@ -1,16 +1,16 @@
 export interface Edge {
-  /** Comes first. */
+  /** The node that comes first. */
   from: string;
   to: string;
 }
 
 /**
- * Columns from left to right: each node stands behind all that come before it, and, within its column, near them.
- * Nodes of a cycle, and all behind it, come last.
+ * Arranges nodes in columns from left to right. Each node comes after all its predecessors, and
+ * close to them within its column. Nodes of a cycle and their successors come last.
  *
- * @param edges between these ids only
+ * @param edges edges between these IDs only
  */
-export function columnsOf(ids: readonly string[], edges: readonly Edge[]): string[][] {
+export function layoutColumns(ids: readonly string[], edges: readonly Edge[]): string[][] {
   const before = new Map<string, string[]>(ids.map((id) => [id, []]));
   const after = new Map<string, string[]>(ids.map((id) => [id, []]));
   for (const { from, to } of edges) {
@@ -23,7 +23,7 @@ export function columnsOf(ids: readonly string[], edges: readonly Edge[]): strin
   const left = new Set(ids);
   const rows = new Map<string, number>();
   while (column.length > 0) {
-    const sorted = nearTheirOwn(column, before, rows);
+    const sorted = sortNearPredecessors(column, before, rows);
     columns.push(sorted);
     sorted.forEach((id, row) => rows.set(id, row - (sorted.length - 1) / 2));
     const next: string[] = [];
@@ -41,15 +41,15 @@ export function columnsOf(ids: readonly string[], edges: readonly Edge[]): strin
   return columns;
 }
 
-function nearTheirOwn(
+function sortNearPredecessors(
   column: readonly string[],
   before: ReadonlyMap<string, readonly string[]>,
   rows: ReadonlyMap<string, number>,
 ): string[] {
-  const placeOf = (id: string) => {
+  const rowOf = (id: string) => {
     const own = (before.get(id) ?? []).map((earlier) => rows.get(earlier) ?? 0);
     return own.reduce((sum, row) => sum + row, 0) / Math.max(1, own.length);
   };
-  const places = new Map(column.map((id) => [id, placeOf(id)]));
-  return column.toSorted((one, other) => (places.get(one) ?? 0) - (places.get(other) ?? 0));
+  const targetRows = new Map(column.map((id) => [id, rowOf(id)]));
+  return column.toSorted((one, other) => (targetRows.get(one) ?? 0) - (targetRows.get(other) ?? 0));
 }

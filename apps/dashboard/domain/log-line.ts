@@ -1,30 +1,30 @@
 import type { LogEntry } from '#lib/api-client';
-import { beginningOf } from './format.js';
+import { cutText } from './format.js';
 
-/** A line of a log as it is kept: a long one by its beginning, so that thousands of them fit into memory. */
+/** A log line in memory. A long line is cut so that thousands of lines fit. */
 export interface LogLine {
   id: string;
   at: string;
   level: string;
   text: string;
-  /** Characters behind `text` that are not shown. */
+  /** Number of characters after `text` that were cut. */
   leftOut: number;
 }
 
-export function lineOf(entry: LogEntry): LogLine {
+export function toLogLine(entry: LogEntry): LogLine {
   const { id, createdAt: at, level, message, previousStatus, newStatus, actor, action } = entry;
   const moved =
     newStatus === null ? '' : `${previousStatus ?? 'new'} → ${newStatus} by ${actor.kind}`;
   const whole = [moved, message].filter(Boolean).join(': ') || action;
-  const [text, leftOut] = beginningOf(whole);
+  const [text, leftOut] = cutText(whole);
   return { id, at, level, text, leftOut };
 }
 
-/** The text in parts, each with whether it is what was searched for, in upper or lower case. */
-export function partsOf(text: string, search: string): [string, boolean][] {
+/** Splits a text at the matches of a search, regardless of case. `true` marks a match. */
+export function splitMatches(text: string, search: string): [string, boolean][] {
   if (search === '') return [[text, false]];
   const lower = text.toLowerCase();
-  // Where lower case is longer than upper case the places do not match: then nothing is marked.
+  // If the lower-case text has another length, positions differ and nothing is marked.
   if (lower.length !== text.length) return [[text, false]];
   const parts: [string, boolean][] = [];
   let from = 0;

@@ -19,7 +19,7 @@ export const TASK_STATUSES: TaskStatus[] = [
 /** Colours of styles/parts.css. */
 export type Tone = 'gray' | 'violet' | 'blue' | 'amber' | 'orange' | 'red' | 'green';
 
-/** Beside its colour each has a form, for those who see no colours. */
+/** Each status has a shape beside its colour, for users who see no colours. */
 export type Shape = 'ring' | 'half' | 'full' | 'bars' | 'cross' | 'check' | 'dash';
 
 export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
@@ -31,27 +31,27 @@ export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
   FAILED: { tone: 'red', shape: 'cross' },
   COMPLETED: { tone: 'green', shape: 'check' },
   ARCHIVED: { tone: 'gray', shape: 'dash' },
-  // Of agents
+  // Agents
   STARTING: { tone: 'violet', shape: 'half' },
   IDLE: { tone: 'gray', shape: 'ring' },
   WORKING: { tone: 'blue', shape: 'full' },
   DRAINING: { tone: 'amber', shape: 'half' },
   ERROR: { tone: 'red', shape: 'cross' },
   TERMINATED: { tone: 'gray', shape: 'dash' },
-  // Of runs
+  // Runs
   IN_REVIEW: { tone: 'violet', shape: 'half' },
   APPROVED: { tone: 'green', shape: 'half' },
   STALE: { tone: 'amber', shape: 'half' },
   RELEASED: { tone: 'gray', shape: 'dash' },
-  // Of deliveries
+  // Deliveries
   pending: { tone: 'gray', shape: 'ring' },
   delivered: { tone: 'green', shape: 'check' },
   dead: { tone: 'red', shape: 'cross' },
-  // Of logs
+  // Log levels
   WARN: { tone: 'amber', shape: 'half' },
   CRITICAL: { tone: 'red', shape: 'cross' },
   INFO: { tone: 'gray', shape: 'ring' },
-  // Of projections
+  // Budget projections
   CONTINUE: { tone: 'green', shape: 'check' },
   THROTTLE: { tone: 'amber', shape: 'half' },
   PAUSE: { tone: 'red', shape: 'bars' },
@@ -66,8 +66,8 @@ export function waitsForAnswer({ status, pausedFor }: Standing): boolean {
   return status === 'PAUSED' && pausedFor === 'question';
 }
 
-/** What the server would do now for a user who may change tasks. */
-export function legalCommands(task: Standing): TaskCommand[] {
+/** Lists the commands that the server accepts now from a user who can change tasks. */
+export function allowedCommands(task: Standing): TaskCommand[] {
   const waitsForRetry = task.status === 'ABORTED' && task.retryAt !== null;
   switch (task.status) {
     case 'PENDING':

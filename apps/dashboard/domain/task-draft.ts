@@ -1,14 +1,14 @@
-/** The body of a new task, from the fields of its form. @throws Error what is wrong with the JSON */
-export function draftOf(form: FormData) {
+/** Builds the request for a new task from its form. @throws Error if the input is invalid JSON */
+export function toTaskDraft(form: FormData) {
   const text = (name: string) => String(form.get(name) ?? '').trim();
   const list = (name: string, between = /[,\s]/) =>
     text(name)
       .split(between)
       .map((part) => part.trim())
       .filter((part) => part !== '');
-  // A tag may have blanks.
+  // A tag can contain spaces.
   const tags = list('tags', /,/);
-  const input = inputOf(text('input'));
+  const input = parseInput(text('input'));
   const command = text('command');
   const inputContext = command === '' ? input : { ...input, command: ['sh', '-c', command] };
   return {
@@ -24,15 +24,16 @@ export function draftOf(form: FormData) {
   };
 }
 
-function inputOf(json: string): Record<string, unknown> | undefined {
+function parseInput(json: string): Record<string, unknown> | undefined {
   if (json === '') return undefined;
-  const wrong = 'This is no JSON object. Write one, such as {"branch": "main"}, or leave it empty.';
+  const message =
+    'This is not a JSON object. Enter one such as {"branch": "main"}, or leave the field empty.';
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
-    throw new Error(wrong);
+    throw new Error(message);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(wrong);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(message);
   return value as Record<string, unknown>;
 }

@@ -1,6 +1,6 @@
 import { TASK_STATUSES, type TaskStatus } from './status.js';
 
-/** What the address of the list of tasks says. */
+/** The filter in the address of the task list. */
 export interface TaskFilter {
   status?: TaskStatus[];
   text?: string;
@@ -11,25 +11,25 @@ export interface TaskFilter {
   projectId?: string;
 }
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
-/** The filter of an address; whatever is no filter is left out of it, since anybody can write an address. */
-export function filterOf(search: Record<string, unknown>): TaskFilter {
+/** Parses the filter of an address. Invalid parts are ignored, because users can edit addresses. */
+export function parseFilter(search: Record<string, unknown>): TaskFilter {
   const filter: TaskFilter = {};
   const status = [search['status']].flat().filter(isStatus);
   if (status.length > 0) filter.status = [...new Set(status)];
   for (const name of ['text', 'taskType', 'tag', 'agentId', 'projectId'] as const) {
     const value = search[name];
     const text = typeof value === 'number' ? String(value) : value;
-    if (typeof text === 'string' && text.trim() !== '') filter[name] = text.slice(0, LONGEST);
+    if (typeof text === 'string' && text.trim() !== '') filter[name] = text.slice(0, MAX_LENGTH);
   }
   const priority = Number(search['priority']);
   if (Number.isInteger(priority) && priority >= 1 && priority <= 10) filter.priority = priority;
   return filter;
 }
 
-/** As the API takes it. */
-export function queryOf({ tag, ...filter }: TaskFilter) {
+/** Converts a filter to query parameters of the API. */
+export function toQuery({ tag, ...filter }: TaskFilter) {
   return { ...filter, ...(tag === undefined ? {} : { tags: [tag] }) };
 }
 

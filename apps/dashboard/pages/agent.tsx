@@ -1,12 +1,12 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
-import { Badge, wordOf } from '../components/badge.js';
+import { Badge, toLabel } from '../components/badge.js';
 import { Ago, Empty, Facts, Loaded, Page, Panel } from '../components/parts.js';
 import { Slots } from '../components/slots.js';
 import { Table } from '../components/table.js';
-import { lengthOf, plainOf } from '../domain/format.js';
+import { formatDuration, stripControls } from '../domain/format.js';
 import type { Agent } from '../domain/status.js';
-import { rowOf, TASK_COLUMNS } from './tasks.js';
+import { toRow, TASK_COLUMNS } from './tasks.js';
 
 const route = getRouteApi('/agents/$id');
 const EVERY_MS = 5_000;
@@ -23,14 +23,14 @@ export function AgentPage() {
     <Loaded query={agent}>
       {(data) => (
         <Page
-          title={plainOf(data.name)}
+          title={stripControls(data.name)}
           above={<Link to="/agents">Agents</Link>}
           beside={<Badge state={data.status} />}
         >
           <div className="split">
             <div className="stack">
-              <HeldTasks id={id} />
-              <LastTasks id={id} />
+              <CurrentTasks id={id} />
+              <LatestTasks id={id} />
             </div>
             <div className="stack">
               <AgentFacts agent={data} />
@@ -51,16 +51,19 @@ function AgentFacts({ agent }: { agent: Agent }) {
         items={[
           ['Slots', <Slots busy={agent.liveRuns} all={agent.maxConcurrentTasks} />],
           ['Mode', agent.mode],
-          ['Model', model && plainOf(model)],
-          ['Takes', taskTypes.length === 0 ? 'every type' : plainOf(taskTypes.join(', '))],
-          ['Capabilities', plainOf(capabilities.join(', ')) || null],
-          ['Host', hostName && plainOf(hostName)],
-          ['Version', agent.agentVersion && plainOf(agent.agentVersion)],
+          ['Model', model && stripControls(model)],
+          [
+            'Task types',
+            taskTypes.length === 0 ? 'All types' : stripControls(taskTypes.join(', ')),
+          ],
+          ['Capabilities', stripControls(capabilities.join(', ')) || null],
+          ['Host', hostName && stripControls(hostName)],
+          ['Version', agent.agentVersion && stripControls(agent.agentVersion)],
           ['Restarts', agent.restartCount],
           ['Last seen', <Ago at={agent.lastSeenAt} />],
-          ['Rests until', restingUntil && <Ago at={restingUntil} />],
-          ['Ended because', terminationReason && plainOf(terminationReason)],
-          ['Id', <code>{agent.id}</code>],
+          ['Resting until', restingUntil && <Ago at={restingUntil} />],
+          ['Termination reason', terminationReason && stripControls(terminationReason)],
+          ['ID', <code>{agent.id}</code>],
         ]}
       />
     </Panel>
@@ -79,11 +82,14 @@ function Health({ id }: { id: string }) {
         {(data) => (
           <Facts
             items={[
-              ['State', wordOf(data.status)],
-              ['Heard', data.ageSeconds === null ? 'never' : `${lengthOf(data.ageSeconds)} ago`],
-              ['Threshold', lengthOf(data.staleThresholdSeconds)],
+              ['State', toLabel(data.status)],
+              [
+                'Last heartbeat',
+                data.ageSeconds === null ? 'Never' : `${formatDuration(data.ageSeconds)} ago`,
+              ],
+              ['Stale after', formatDuration(data.staleThresholdSeconds)],
               ['Memory', data.memoryMb === null ? null : `${data.memoryMb} MB`],
-              ['Processor', data.cpuPercent === null ? null : `${data.cpuPercent} %`],
+              ['CPU', data.cpuPercent === null ? null : `${data.cpuPercent}%`],
             ]}
           />
         )}
@@ -92,26 +98,19 @@ function Health({ id }: { id: string }) {
   );
 }
 
-function HeldTasks({ id }: { id: string }) {
+function CurrentTasks({ id }: { id: string }) {
   return (
     <Tasks
       id={id}
-      title="Holds now"
+      title="Current tasks"
       query={{ live: 'true', limit: 50 }}
-      none="It holds no task now."
+      none="No current tasks"
     />
   );
 }
 
-function LastTasks({ id }: { id: string }) {
-  return (
-    <Tasks
-      id={id}
-      title="Its tasks, the newest first"
-      query={{ limit: 50 }}
-      none="It has had no task yet."
-    />
-  );
+function LatestTasks({ id }: { id: string }) {
+  return <Tasks id={id} title="Latest tasks" query={{ limit: 50 }} none="No tasks yet" />;
 }
 
 interface TasksProps {
@@ -127,7 +126,7 @@ function Tasks({ id, title, query, none }: TasksProps) {
     async (api, signal) => {
       const params = { path: { id }, query };
       const { items } = await api.get('/api/v1/agents/{id}/tasks', { params, signal });
-      return items.map(rowOf);
+      return items.map(toRow);
     },
     { every: EVERY_MS },
   );

@@ -3,11 +3,11 @@ import { usePages } from '../api/read.js';
 import { Badge } from '../components/badge.js';
 import { Ago, Button, Empty, Loaded, Page } from '../components/parts.js';
 import { Slots } from '../components/slots.js';
-import { columnsOf, Table } from '../components/table.js';
-import { plainOf } from '../domain/format.js';
+import { defineColumns, Table } from '../components/table.js';
+import { stripControls } from '../domain/format.js';
 import type { Agent } from '../domain/status.js';
 
-const COLUMNS = columnsOf<Agent>([
+const COLUMNS = defineColumns<Agent>([
   { id: 'status', head: 'Status', width: '108px', cell: ({ status }) => <Badge state={status} /> },
   {
     id: 'name',
@@ -15,7 +15,7 @@ const COLUMNS = columnsOf<Agent>([
     width: 'minmax(140px, 2fr)',
     cell: ({ id, name }) => (
       <Link to="/agents/$id" params={{ id }} className="title-link">
-        <bdi>{plainOf(name)}</bdi>
+        <bdi>{stripControls(name)}</bdi>
       </Link>
     ),
   },
@@ -36,7 +36,7 @@ const COLUMNS = columnsOf<Agent>([
     head: 'Capabilities',
     width: 'minmax(120px, 2fr)',
     cell: ({ capabilities }) => (
-      <bdi className="muted">{plainOf(capabilities.join(', ')) || '–'}</bdi>
+      <bdi className="muted">{stripControls(capabilities.join(', ')) || '–'}</bdi>
     ),
   },
   {
@@ -63,8 +63,8 @@ export function AgentsPage() {
             return (
               <Empty title="No agents yet">
                 <p>
-                  An agent does the tasks. Start a worker with an API key of this workspace, or
-                  register an agent of your own by <code>PUT /api/v1/agents/:id</code>.
+                  Agents run tasks. Start a worker with an API key of this workspace, or register
+                  your own agent with <code>PUT /api/v1/agents/:id</code>.
                 </p>
               </Empty>
             );

@@ -3,18 +3,20 @@ import type { components } from '#lib/api-client';
 import { usePages } from '../api/read.js';
 import { AdminsOnly } from '../components/admins-only.js';
 import { Ago, Button, Empty, Field, Loaded, Page, Panel } from '../components/parts.js';
-import { columnsOf, Table } from '../components/table.js';
-import { plainOf } from '../domain/format.js';
+import { defineColumns, Table } from '../components/table.js';
+import { stripControls } from '../domain/format.js';
 
 type Entry = components['schemas']['AuditEntry'];
 
-const COLUMNS = columnsOf<Entry>([
-  { id: 'when', head: 'When', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+const COLUMNS = defineColumns<Entry>([
+  { id: 'when', head: 'Time', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   {
     id: 'who',
-    head: 'Who',
+    head: 'Actor',
     width: 'minmax(150px, 2fr)',
-    cell: ({ actorName, actorId }) => <bdi title={actorId}>{plainOf(actorName ?? actorId)}</bdi>,
+    cell: ({ actorName, actorId }) => (
+      <bdi title={actorId}>{stripControls(actorName ?? actorId)}</bdi>
+    ),
   },
   {
     id: 'operation',
@@ -27,15 +29,15 @@ const COLUMNS = columnsOf<Entry>([
     head: 'Outcome',
     width: '84px',
     cell: ({ status, requestId }) => (
-      <span title={`${status}, request ${requestId}`}>{status === 403 ? 'refused' : 'done'}</span>
+      <span title={`${status}, request ${requestId}`}>{status === 403 ? 'Refused' : 'Done'}</span>
     ),
   },
-  { id: 'from', head: 'From', width: '130px', cell: ({ address }) => <code>{address}</code> },
+  { id: 'from', head: 'IP address', width: '130px', cell: ({ address }) => <code>{address}</code> },
 ]);
 
 export function AuditPage() {
   return (
-    <Page title="Audit">
+    <Page title="Audit log">
       <AdminsOnly>
         <Entries />
       </AdminsOnly>
@@ -51,7 +53,7 @@ function Entries() {
   });
   return (
     <div className="stack">
-      <Field label="Operation" hint="Such as createApiKey; leave it empty for all.">
+      <Field label="Operation" hint="For example createApiKey. Leave empty for all operations.">
         <input
           className="input"
           defaultValue={operation}
@@ -62,16 +64,16 @@ function Entries() {
           }}
         />
       </Field>
-      <Panel title="What was changed, and refused" flush>
+      <Panel title="Changes and refused requests" flush>
         <Loaded query={entries}>
           {({ pages }) => {
             const items = pages.flatMap((page) => page.items);
             if (items.length === 0)
               return (
-                <Empty title="Nothing is kept" small>
+                <Empty title="No audit entries" small>
                   <p>
-                    Changes to keys, members, agents, budgets and the like appear here. What happens
-                    to tasks is on their own pages.
+                    Changes to keys, members, agents, budgets and similar objects appear here. The
+                    page of a task shows its history.
                   </p>
                 </Empty>
               );
@@ -88,7 +90,7 @@ function Entries() {
         </Loaded>
       </Panel>
       {entries.hasNextPage && (
-        <Button onClick={() => void entries.fetchNextPage()}>Show more</Button>
+        <Button onClick={() => void entries.fetchNextPage()}>Show more entries</Button>
       )}
     </div>
   );

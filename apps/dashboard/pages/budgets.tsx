@@ -1,5 +1,6 @@
 import { useCommand, usePages } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
+import { POLICIES } from '../components/budget-lines.js';
 import { BudgetPanel } from '../components/budget-panel.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Button, Empty, Field, Loaded, Page } from '../components/parts.js';
@@ -24,8 +25,8 @@ export function BudgetsPage() {
             return (
               <Empty title="No budgets yet">
                 <p>
-                  A budget holds the tokens that a workspace, project, milestone or task may use in
-                  a period. Without one, nothing limits them.
+                  A budget limits the tokens that a workspace, project, milestone or task can use in
+                  a period. Without a budget, usage is unlimited.
                 </p>
               </Empty>
             );
@@ -38,7 +39,9 @@ export function BudgetsPage() {
           );
         }}
       </Loaded>
-      {pages.hasNextPage && <Button onClick={() => void pages.fetchNextPage()}>Show more</Button>}
+      {pages.hasNextPage && (
+        <Button onClick={() => void pages.fetchNextPage()}>Show more budgets</Button>
+      )}
     </Page>
   );
 }
@@ -59,30 +62,32 @@ function NewBudget() {
       };
       return api.post('/api/v1/budgets', { body });
     },
-    { done: 'The budget is made, and counts from now on.', changes: [['budgets'], ['overview']] },
+    { done: 'Budget created', changes: [['budgets'], ['overview']] },
   );
   return (
     <FormDialog
-      open="New budget"
+      open="Create budget"
       look="primary"
-      title="New budget"
-      confirm="Make budget"
+      title="Create budget"
+      confirm="Create budget"
       onConfirm={create.mutate}
     >
       <Field label="Tokens">
         <input className="input" name="allocated" required inputMode="numeric" pattern="[0-9]+" />
       </Field>
-      <Field label="Days" hint="From now.">
+      <Field label="Days" hint="The period starts now.">
         <input className="input" name="days" type="number" min={1} max={3650} defaultValue={30} />
       </Field>
-      <Field label="Project" hint="Its id. The whole workspace when empty.">
+      <Field label="Project ID" hint="Leave empty for the whole workspace.">
         <input className="input mono" name="projectId" />
       </Field>
-      <Field label="When it is used up">
+      <Field label="When exhausted">
         <select className="input" name="policy" defaultValue="pause">
-          <option value="pause">pause what runs</option>
-          <option value="finish">let what runs finish</option>
-          <option value="abort">cancel what runs</option>
+          {Object.entries(POLICIES).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
         </select>
       </Field>
     </FormDialog>

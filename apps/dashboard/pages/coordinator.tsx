@@ -2,13 +2,13 @@ import { useState } from 'react';
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { AdminsOnly } from '../components/admins-only.js';
-import { wordOf } from '../components/badge.js';
+import { toLabel } from '../components/badge.js';
 import { CoordinatorEvents } from '../components/coordinator-events.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Ago, Empty, Facts, Loaded, Page, Panel } from '../components/parts.js';
 import { Pauses } from '../components/pauses.js';
-import { columnsOf, Table } from '../components/table.js';
-import { lengthOf, plainOf } from '../domain/format.js';
+import { defineColumns, Table } from '../components/table.js';
+import { formatDuration, stripControls } from '../domain/format.js';
 
 type Cycle = components['schemas']['CoordinatorCycle'];
 type Step = components['schemas']['CycleStep'];
@@ -35,19 +35,19 @@ export function CoordinatorPage() {
 
 function RecoverNow() {
   const recover = useCommand((api) => api.post('/api/v1/coordinator/recover', { body: {} }), {
-    done: 'All sweeps have run.',
+    done: 'Recovery finished',
     changes: [['coordinator'], ['overview']],
   });
   return (
     <FormDialog
-      open={recover.isPending ? 'Recovering …' : 'Recover now'}
-      title="Run all recovery sweeps now?"
-      confirm="Recover now"
+      open={recover.isPending ? 'Running recovery…' : 'Run recovery'}
+      title="Run recovery now?"
+      confirm="Run recovery"
       onConfirm={recover.mutate}
     >
       <p>
-        They run by themselves in each cycle, and harm nothing when they run more often. Use it when
-        you do not want to wait for the next one.
+        The coordinator runs recovery in each cycle. Extra runs do no harm. Run it now if you do not
+        want to wait for the next cycle.
       </p>
     </FormDialog>
   );
@@ -66,13 +66,13 @@ function Leader() {
           <Panel title="Leader">
             <Facts
               items={[
-                ['State', data.active ? 'Leads' : 'Nobody leads now'],
-                ['Instance', data.instanceId && <code>{plainOf(data.instanceId)}</code>],
-                ['Heard', <Ago at={data.lastHeartbeat} />],
+                ['State', data.active ? 'Active' : 'No active leader'],
+                ['Instance', data.instanceId && <code>{stripControls(data.instanceId)}</code>],
+                ['Last heartbeat', <Ago at={data.lastHeartbeat} />],
                 ['Cycles', data.cycleCount.toLocaleString()],
                 ['Epoch', data.epoch],
-                ['Agents heard', data.stats.healthyAgents],
-                ['Agents missed', data.stats.staleAgents],
+                ['Healthy agents', data.stats.healthyAgents],
+                ['Stale agents', data.stats.staleAgents],
               ]}
             />
           </Panel>
@@ -89,25 +89,25 @@ function Leader() {
   );
 }
 
-const STEPS = columnsOf<Step>([
+const STEPS = defineColumns<Step>([
   {
     id: 'step',
     head: 'Step',
     width: 'minmax(130px, 1fr)',
     cell: ({ step, error }) => (
-      <span title={error === null ? undefined : plainOf(error)}>
-        {wordOf(step)}
+      <span title={error === null ? undefined : stripControls(error)}>
+        {toLabel(step)}
         {error !== null && ' (failed)'}
       </span>
     ),
   },
-  { id: 'moved', head: 'Moved', width: '48px', isNumber: true, cell: ({ moved }) => moved },
+  { id: 'moved', head: 'Changes', width: '64px', isNumber: true, cell: ({ moved }) => moved },
   {
     id: 'time',
-    head: 'Took',
-    width: '64px',
+    head: 'Duration',
+    width: '68px',
     isNumber: true,
-    cell: ({ durationMs }) => lengthOf(durationMs / 1000),
+    cell: ({ durationMs }) => formatDuration(durationMs / 1000),
   },
 ]);
 
@@ -115,14 +115,14 @@ function LastCycle({ cycle }: { cycle: Cycle }) {
   return (
     <>
       <p className="muted log-note">
-        Began <Ago at={cycle.startedAt} />, took {lengthOf(cycle.durationMs / 1000)}.
+        Started <Ago at={cycle.startedAt} />, took {formatDuration(cycle.durationMs / 1000)}.
       </p>
       <Table
         label="Steps of the last cycle"
         columns={STEPS}
         rows={cycle.steps}
         keyOf={({ step }) => step}
-        least={280}
+        least={300}
       />
     </>
   );
@@ -132,12 +132,12 @@ function Log() {
   const [level, setLevel] = useState<Level>('INFO');
   return (
     <Panel
-      title="What it did"
+      title="Coordinator log"
       flush
       end={
         <select
           className="input"
-          aria-label="Least level"
+          aria-label="Minimum level"
           value={level}
           onChange={(event) => setLevel(event.target.value as Level)}
         >

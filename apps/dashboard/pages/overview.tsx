@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
-import { wordOf } from '../components/badge.js';
+import { toLabel } from '../components/badge.js';
 import { BudgetLines } from '../components/budget-lines.js';
 import { CoordinatorEvents } from '../components/coordinator-events.js';
 import { Ago, Empty, Loaded, Page, Panel } from '../components/parts.js';
@@ -23,7 +23,7 @@ export function OverviewPage() {
       actions={
         may('MEMBER') && (
           <Link to="/tasks/new" className="button primary">
-            New task
+            Create task
           </Link>
         )
       }
@@ -37,7 +37,7 @@ export function OverviewPage() {
           <Budgets />
           <TokensByDay />
           {may('ADMIN') && (
-            <Panel title="What the coordinator did last" flush>
+            <Panel title="Recent coordinator activity" flush>
               <CoordinatorEvents limit={6} />
             </Panel>
           )}
@@ -47,7 +47,7 @@ export function OverviewPage() {
   );
 }
 
-/** Says so when nobody leads; nothing else of the coordinator's status stands here. */
+/** Warns when no coordinator is active. */
 function Leaderless() {
   const status = useRead(
     ['overview', 'coordinator'],
@@ -57,9 +57,9 @@ function Leaderless() {
   if (!status.data || status.data.active) return null;
   return (
     <p className="banner" role="status">
-      No coordinator leads now, last heard&nbsp;
-      <Ago at={status.data.lastHeartbeat} />. Nothing is recovered until a server with the role
-      coordinator runs.
+      No coordinator is active. Last heartbeat:&nbsp;
+      <Ago at={status.data.lastHeartbeat} />. Start a server with the role coordinator, or failed
+      runs are not recovered.
     </p>
   );
 }
@@ -75,12 +75,12 @@ function Queue() {
 
 function QueueFigures({ counts }: { counts: Counts }) {
   const figures: [string, number, TaskStatus, string][] = [
-    ['Ready', counts.ready, 'PENDING', 'may be taken now'],
-    ['Blocked', counts.blocked, 'PENDING', 'wait for other tasks'],
-    ['Assigned', counts.assigned, 'ASSIGNED', 'held, not begun'],
-    ['Running', counts.running, 'RUNNING', 'agents work on them'],
-    ['Paused', counts.paused, 'PAUSED', 'put down'],
-    ['Retrying', counts.retrying, 'ABORTED', 'wait for their retry'],
+    ['Ready', counts.ready, 'PENDING', 'can be claimed now'],
+    ['Blocked', counts.blocked, 'PENDING', 'waiting for other tasks'],
+    ['Assigned', counts.assigned, 'ASSIGNED', 'not started yet'],
+    ['Running', counts.running, 'RUNNING', 'in progress'],
+    ['Paused', counts.paused, 'PAUSED', 'until resumed'],
+    ['Retrying', counts.retrying, 'ABORTED', 'waiting for a retry'],
   ];
   return (
     <dl className="figures">
@@ -113,14 +113,14 @@ function Agents() {
         {({ items, nextCursor }) =>
           items.length === 0 ? (
             <Empty title="No agents yet" small>
-              <p>
-                Tasks wait until there is one. Start a worker with an API key of this workspace.
-              </p>
+              <p>Tasks wait for an agent. Start a worker with an API key of this workspace.</p>
             </Empty>
           ) : (
             <>
               <AgentBars agents={items} />
-              {nextCursor !== null && <p className="muted">Of the first 200 agents.</p>}
+              {nextCursor !== null && (
+                <p className="muted">Only the first 200 agents are counted.</p>
+              )}
             </>
           )
         }
@@ -144,7 +144,7 @@ function AgentBars({ agents }: { agents: Agent[] }) {
           return (
             <li key={state}>
               <span>
-                <span>{wordOf(state)}</span>
+                <span>{toLabel(state)}</span>
                 <span className="meter" aria-hidden="true">
                   <span style={{ width: `${(count / agents.length) * 100}%` }} />
                 </span>
@@ -157,7 +157,7 @@ function AgentBars({ agents }: { agents: Agent[] }) {
       <p className="muted">
         {busy} of {slots} slots are in use.{' '}
         <Link to="/agents" className="link">
-          See all agents
+          View all agents
         </Link>
       </p>
     </>
@@ -176,8 +176,8 @@ function Budgets() {
       <Loaded query={budgets}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No budget is active" small>
-              <p>A budget keeps tasks from using more tokens than you allow.</p>
+            <Empty title="No active budgets" small>
+              <p>A budget limits the tokens that tasks can use.</p>
             </Empty>
           ) : (
             <BudgetLines budgets={items} />

@@ -20,10 +20,10 @@ export function QuestionsPage() {
           const items = pages.flatMap((page) => page.items);
           if (items.length === 0)
             return (
-              <Empty title="Nobody waits for an answer">
+              <Empty title="No open questions">
                 <p>
-                  An agent that needs a person asks here, and its task rests until there is an
-                  answer.
+                  Questions of agents appear here. A task that asks is paused until somebody answers
+                  or the deadline passes.
                 </p>
               </Empty>
             );
@@ -37,7 +37,7 @@ export function QuestionsPage() {
         }}
       </Loaded>
       {questions.hasNextPage && (
-        <Button onClick={() => void questions.fetchNextPage()}>Show more</Button>
+        <Button onClick={() => void questions.fetchNextPage()}>Show more questions</Button>
       )}
     </Page>
   );

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { sentenceOf } from '../api/read.js';
+import { describeError } from '../api/read.js';
 import { session } from '../api/session.js';
 import { Brand } from '../components/brand.js';
 import { Button, Field } from '../components/parts.js';
@@ -11,31 +11,31 @@ export function SignInPage() {
 
   async function signIn(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
-    const given = new FormData(event.currentTarget);
+    const form = new FormData(event.currentTarget);
     setBusy(true);
     setError(undefined);
     try {
-      await session.signIn(String(given.get('email')), String(given.get('password')));
+      await session.signIn(String(form.get('email')), String(form.get('password')));
     } catch (refused) {
-      setError(sentenceOf(refused));
+      setError(describeError(refused));
     } finally {
       setBusy(false);
     }
   }
 
-  const said = error ?? session.endedBecause;
+  const problem = error ?? session.endedBecause;
   return (
     <main className="sign-in">
       <title>Sign in · Drover</title>
       <form onSubmit={(event) => void signIn(event)}>
         <Brand />
         <h1>Sign in</h1>
-        {said && (
+        {problem && (
           <p className="problem" role="alert">
-            {said}
+            {problem}
           </p>
         )}
-        <Field label="E-mail address">
+        <Field label="Email address">
           <input className="input" name="email" type="email" autoComplete="username" required />
         </Field>
         <Field label="Password">
@@ -48,11 +48,11 @@ export function SignInPage() {
           />
         </Field>
         <Button type="submit" look="primary" disabled={busy}>
-          {busy ? 'Signing in …' : 'Sign in'}
+          {busy ? 'Signing in…' : 'Sign in'}
         </Button>
         <p className="muted">
-          Who started the server finds the first user in <code>.drover/administrator.json</code>.
-          Others are invited by a workspace’s admins.
+          The operator finds the first user in <code>.drover/administrator.json</code>. Workspace
+          admins invite other users.
         </p>
         <ThemeSwitch />
       </form>

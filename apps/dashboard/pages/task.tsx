@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
 import { AgentLink } from '../components/agent-link.js';
-import { Badge, wordOf } from '../components/badge.js';
+import { Badge, toLabel } from '../components/badge.js';
 import { Foreign } from '../components/foreign.js';
 import { Ago, Empty, Facts, Loaded, Meter, Page, Panel } from '../components/parts.js';
 import { TaskActions } from '../components/task-actions.js';
@@ -10,12 +10,12 @@ import { TaskGraph } from '../components/task-graph.js';
 import { TaskLog } from '../components/task-log.js';
 import { TaskQuestion } from '../components/task-question.js';
 import { TaskRuns } from '../components/task-runs.js';
-import { plainOf, shortCount } from '../domain/format.js';
+import { stripControls, formatCount } from '../domain/format.js';
 import type { Task } from '../domain/status.js';
 import { DroverProblem } from '#lib/api-client';
 
 const route = getRouteApi('/tasks/$id');
-/** Beside the stream, which tells of every change: for what it cannot. */
+/** Polls for changes that the stream does not report. */
 const EVERY_MS = 15_000;
 
 export function TaskPage() {
@@ -25,24 +25,24 @@ export function TaskPage() {
     (api, signal) => api.get('/api/v1/agent-tasks/{id}', { params: { path: { id } }, signal }),
     { every: EVERY_MS },
   );
-  if (task.data === undefined && isNone(task.error)) return <NoTask />;
+  if (task.data === undefined && isNotFound(task.error)) return <NoTask />;
   return <Loaded query={task}>{(data) => <OneTask key={id} task={data} />}</Loaded>;
 }
 
-/** No task of this workspace, or no id at all. */
-function isNone(error: Error | null): boolean {
+/** Whether the workspace has no such task, or the ID is malformed. */
+function isNotFound(error: Error | null): boolean {
   return error instanceof DroverProblem && (error.status === 404 || error.status === 400);
 }
 
 function NoTask() {
   return (
-    <Page title="No such task">
-      <Empty title="This workspace has no task with this id">
+    <Page title="Task not found">
+      <Empty title="This workspace has no task with this ID">
         <p>
-          It may be in another workspace of yours: switch the workspace, and open the address again.
+          The task may be in another workspace. Switch the workspace, then open the address again.
         </p>
         <Link to="/tasks" className="link">
-          See the tasks of this workspace
+          View the tasks of this workspace
         </Link>
       </Empty>
     </Page>
@@ -52,7 +52,7 @@ function NoTask() {
 function OneTask({ task }: { task: Task }) {
   return (
     <Page
-      title={plainOf(task.title)}
+      title={stripControls(task.title)}
       above={<Link to="/tasks">Tasks</Link>}
       beside={<Badge state={task.status} />}
       actions={<TaskActions task={task} />}
@@ -75,7 +75,7 @@ function OneTask({ task }: { task: Task }) {
   );
 }
 
-/** What came of it: the result, or why there is none. */
+/** The result of the task, or the reason why there is none. */
 function Outcome({ task }: { task: Task }) {
   const { failureReason, abortReason, abortMessage, lastError, summary } = task;
   const why = failureReason ?? abortReason;
@@ -84,9 +84,9 @@ function Outcome({ task }: { task: Task }) {
     <>
       {isBad && (
         <p className="problem" dir="auto">
-          {[why && wordOf(why), abortMessage, lastError]
+          {[why && toLabel(why), abortMessage, lastError]
             .filter((text) => text !== null)
-            .map((text) => plainOf(text.slice(0, 2_000)))
+            .map((text) => stripControls(text.slice(0, 2_000)))
             .join(': ')}
         </p>
       )}
@@ -112,38 +112,38 @@ function TaskFacts({ task }: { task: Task }) {
           [
             'Progress',
             <>
-              {task.progressPercent} %{task.currentStep && `, ${plainOf(task.currentStep)}`}
+              {task.progressPercent}%{task.currentStep && `, ${stripControls(task.currentStep)}`}
               <Meter percent={task.progressPercent} label="Progress" />
             </>,
           ],
-          ['Type', plainOf(task.taskType)],
+          ['Type', stripControls(task.taskType)],
           ['Priority', task.priority],
           ['Agent', task.agentId && <AgentLink id={task.agentId} />],
-          ['Needs', plainOf(task.requiredCapabilities.join(', ')) || null],
-          ['Tags', task.tags.length === 0 ? null : plainOf(task.tags.join(', '))],
-          ['Attempts', `${task.retryCount} of ${task.maxRetries} retries used`],
-          ['Next try', task.retryAt && <Ago at={task.retryAt} />],
-          ['Tokens', `${shortCount(task.estimatedTokens)} estimated (${task.estimateSource})`],
+          ['Capabilities', stripControls(task.requiredCapabilities.join(', ')) || null],
+          ['Tags', task.tags.length === 0 ? null : stripControls(task.tags.join(', '))],
+          ['Retries', `${task.retryCount} of ${task.maxRetries} used`],
+          ['Next retry', task.retryAt && <Ago at={task.retryAt} />],
+          ['Estimated tokens', `${formatCount(task.estimatedTokens)} (${task.estimateSource})`],
           ['Created', <Ago at={task.createdAt} />],
           ['Started', task.startedAt && <Ago at={task.startedAt} />],
-          ['Ended', endOf(task) && <Ago at={endOf(task)} />],
-          ['Paused by', task.pausedBy && plainOf(task.pausedBy)],
+          ['Finished', finishedAt(task) && <Ago at={finishedAt(task)} />],
+          ['Paused by', task.pausedBy && stripControls(task.pausedBy)],
           [
-            'Made by task',
+            'Parent',
             task.parentTaskId && (
               <Link to="/tasks/$id" params={{ id: task.parentTaskId }} className="link">
-                Parent
+                View parent task
               </Link>
             ),
           ],
-          ['Id', <code>{task.id}</code>],
+          ['ID', <code>{task.id}</code>],
         ]}
       />
     </Panel>
   );
 }
 
-function endOf({ completedAt, failedAt, abortedAt }: Task): string | null {
+function finishedAt({ completedAt, failedAt, abortedAt }: Task): string | null {
   return completedAt ?? failedAt ?? abortedAt;
 }
 
@@ -157,7 +157,7 @@ function Texts({ task }: { task: Task }) {
   const shown = parts.filter(([, value]) => value !== null);
   if (shown.length === 0) return null;
   return (
-    <Panel title="What the agent has">
+    <Panel title="Task data">
       {shown.map(([name, value]) => (
         <details key={name} open={name === 'Checkpoint' || name === 'Description'}>
           <summary>{name}</summary>

@@ -5,16 +5,16 @@ import { usePages, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { Badge } from '../components/badge.js';
 import { Ago, Button, Empty, Failure, Loaded, Page } from '../components/parts.js';
-import { columnsOf, Table } from '../components/table.js';
+import { defineColumns, Table } from '../components/table.js';
 import { TaskFilters } from '../components/task-filters.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 import { type Task, waitsForAnswer } from '../domain/status.js';
-import { queryOf } from '../domain/task-filter.js';
+import { toQuery } from '../domain/task-filter.js';
 
 const PAGE = 200;
 const route = getRouteApi('/tasks');
 
-/** What a row shows. The rest of a task can be a megabyte, of which a list of thousands keeps nothing. */
+/** The fields that a row shows. Other fields can have 1 MiB, too much for thousands of rows. */
 export type TaskRow = Pick<
   Task,
   | 'id'
@@ -31,10 +31,10 @@ export type TaskRow = Pick<
   | 'pausedFor'
 >;
 
-export function rowOf(task: Task): TaskRow {
+export function toRow(task: Task): TaskRow {
   const { id, taskType, status, priority, progressPercent, tags } = task;
   const { createdAt, updatedAt, version, retryAt, pausedFor } = task;
-  const title = plainOf(task.title);
+  const title = stripControls(task.title);
   return {
     id,
     title,
@@ -51,12 +51,14 @@ export function rowOf(task: Task): TaskRow {
   };
 }
 
-export const TASK_COLUMNS = columnsOf<TaskRow>([
+export const TASK_COLUMNS = defineColumns<TaskRow>([
   {
     id: 'status',
     head: 'Status',
-    width: '104px',
-    cell: (task) => <Badge state={task.status} word={waitsForAnswer(task) ? 'Asks' : undefined} />,
+    width: '116px',
+    cell: (task) => (
+      <Badge state={task.status} word={waitsForAnswer(task) ? 'Needs answer' : undefined} />
+    ),
   },
   {
     id: 'title',
@@ -86,7 +88,7 @@ export const TASK_COLUMNS = columnsOf<TaskRow>([
     head: 'Progress',
     width: '64px',
     isNumber: true,
-    cell: ({ progressPercent }) => `${progressPercent} %`,
+    cell: ({ progressPercent }) => `${progressPercent}%`,
   },
   {
     id: 'created',
@@ -102,21 +104,21 @@ export function TasksPage() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const pages = usePages(['tasks', filter], async (api, cursor, signal) => {
-    const query = { ...queryOf(filter), limit: PAGE, cursor };
+    const query = { ...toQuery(filter), limit: PAGE, cursor };
     const { items, nextCursor } = await api.get('/api/v1/agent-tasks', {
       params: { query },
       signal,
     });
-    return { items: items.map(rowOf), nextCursor };
+    return { items: items.map(toRow), nextCursor };
   });
   const rows = useMemo(() => pages.data?.pages.flatMap(({ items }) => items) ?? [], [pages.data]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage, isFetchNextPageError } = pages;
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
-  const news = useNewTasks(filter, rows);
+  const newTasks = useNewTaskCount(filter, rows);
 
-  function showNews(): void {
+  function showNewTasks(): void {
     void queries.resetQueries({ queryKey: [workspaceId, 'tasks', filter] });
   }
 
@@ -131,14 +133,15 @@ export function TasksPage() {
       }
       actions={
         <>
-          {news > 0 && (
-            <Button onClick={showNews}>
-              Show {news === NEWS ? `${news}+` : news} new {news === 1 ? 'task' : 'tasks'}
+          {newTasks > 0 && (
+            <Button onClick={showNewTasks}>
+              Show {newTasks === MAX_NEW ? `${newTasks}+` : newTasks} new{' '}
+              {newTasks === 1 ? 'task' : 'tasks'}
             </Button>
           )}
           {may('MEMBER') && (
             <Link to="/tasks/new" className="button primary">
-              New task
+              Create task
             </Link>
           )}
         </>
@@ -175,8 +178,8 @@ export function TasksPage() {
 function NoTasks({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered)
     return (
-      <Empty title="No task is like this">
-        <p>Take away a filter to see more.</p>
+      <Empty title="No tasks match these filters">
+        <p>Remove a filter to see more tasks.</p>
         <Link to="/tasks" search={{}} className="link">
           Show all tasks
         </Link>
@@ -185,23 +188,22 @@ function NoTasks({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="No tasks yet">
       <p>
-        A task is work for an agent. Make one here, or by the API:{' '}
-        <code>POST /api/v1/agent-tasks</code>
+        A task is work for an agent. Create one here or with <code>POST /api/v1/agent-tasks</code>.
       </p>
       <Link to="/tasks/new" className="link">
-        Make the first task
+        Create the first task
       </Link>
     </Empty>
   );
 }
 
-/** So many new tasks are counted at most. */
-const NEWS = 20;
+/** Maximum number of new tasks that are counted. */
+const MAX_NEW = 20;
 
-/** How many tasks of the filter are newer than the first that is shown. Rows never move under who reads them. */
-function useNewTasks(filter: ReturnType<typeof route.useSearch>, rows: TaskRow[]): number {
+/** Counts the matching tasks that are newer than the first row. Rows never move by themselves. */
+function useNewTaskCount(filter: ReturnType<typeof route.useSearch>, rows: TaskRow[]): number {
   const newest = useRead(['tasks-head', filter], async (api, signal) => {
-    const query = { ...queryOf(filter), limit: NEWS };
+    const query = { ...toQuery(filter), limit: MAX_NEW };
     const { items } = await api.get('/api/v1/agent-tasks', { params: { query }, signal });
     return items.map(({ id, createdAt }) => ({ id, createdAt }));
   });

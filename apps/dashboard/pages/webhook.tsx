@@ -4,10 +4,10 @@ import type { components } from '#lib/api-client';
 import { useCommand, usePages, useRead } from '../api/read.js';
 import { AdminsOnly } from '../components/admins-only.js';
 import { Badge } from '../components/badge.js';
-import { DeliveryLine } from '../components/delivery-line.js';
+import { DeliveryLine, deliveryWord } from '../components/delivery-line.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Button, Empty, Loaded, Page, Panel } from '../components/parts.js';
-import { plainOf } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 
 type State = components['schemas']['WebhookDelivery']['state'];
 
@@ -30,20 +30,20 @@ function OneWebhook({ id }: { id: string }) {
     api.get('/api/v1/webhooks/{id}', { params, signal }),
   );
   const test = useCommand((api) => api.post('/api/v1/webhooks/{id}/test', { params }), {
-    done: 'An event of the name webhook.test is on its way.',
+    done: 'Test event webhook.test queued',
     changes: [['webhooks', id]],
   });
   return (
     <Loaded query={webhook}>
       {({ url, enabled }) => (
         <Page
-          title={plainOf(url)}
+          title={stripControls(url)}
           above={<Link to="/webhooks">Webhooks</Link>}
-          beside={<span className="muted">{enabled ? 'enabled' : 'off'}</span>}
+          beside={<span className="muted">{enabled ? 'Enabled' : 'Disabled'}</span>}
           actions={
             <>
               <Button disabled={!enabled || test.isPending} onClick={() => test.mutate(undefined)}>
-                Send a test
+                Send test event
               </Button>
               <ReplayDead id={id} />
             </>
@@ -63,16 +63,16 @@ function ReplayDead({ id }: { id: string }) {
         params: { path: { id } },
         body: { state: 'dead' },
       }),
-    { done: 'They are sent again.', changes: [['webhooks', id]] },
+    { done: 'Deliveries queued again', changes: [['webhooks', id]] },
   );
   return (
     <FormDialog
-      open="Replay dead ones"
-      title="Send all dead deliveries again?"
-      confirm="Replay"
+      open="Replay dead-lettered deliveries"
+      title="Replay all dead-lettered deliveries?"
+      confirm="Replay deliveries"
       onConfirm={replay.mutate}
     >
-      <p>Receivers tell repeated events by their id. New events are not held up.</p>
+      <p>Receivers recognize a repeated event by its ID. New events are not delayed.</p>
     </FormDialog>
   );
 }
@@ -91,7 +91,7 @@ function Deliveries({ id }: { id: string }) {
     <Panel
       title="Deliveries"
       end={
-        <div className="chips" role="group" aria-label="State">
+        <div className="chips" role="group" aria-label="Delivery state">
           {STATES.map((name) => (
             <button
               key={name}
@@ -100,7 +100,7 @@ function Deliveries({ id }: { id: string }) {
               aria-pressed={state === name}
               onClick={() => setState(state === name ? undefined : name)}
             >
-              <Badge state={name} />
+              <Badge state={name} word={deliveryWord(name)} />
             </button>
           ))}
         </div>
@@ -112,7 +112,7 @@ function Deliveries({ id }: { id: string }) {
           if (items.length === 0)
             return (
               <Empty title="No deliveries" small>
-                <p>There is one for each event that the webhook is for. Send a test to see one.</p>
+                <p>Each subscribed event creates a delivery. Send a test event to see one.</p>
               </Empty>
             );
           return (
@@ -125,7 +125,7 @@ function Deliveries({ id }: { id: string }) {
         }}
       </Loaded>
       {deliveries.hasNextPage && (
-        <Button onClick={() => void deliveries.fetchNextPage()}>Show more</Button>
+        <Button onClick={() => void deliveries.fetchNextPage()}>Show more deliveries</Button>
       )}
     </Panel>
   );

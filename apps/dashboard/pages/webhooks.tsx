@@ -6,19 +6,19 @@ import { AdminsOnly } from '../components/admins-only.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Ago, Empty, Field, Loaded, Page } from '../components/parts.js';
 import { Secret } from '../components/secret.js';
-import { columnsOf, Table } from '../components/table.js';
-import { plainOf } from '../domain/format.js';
+import { defineColumns, Table } from '../components/table.js';
+import { stripControls } from '../domain/format.js';
 
 type Webhook = components['schemas']['Webhook'];
 
-const COLUMNS = columnsOf<Webhook>([
+const COLUMNS = defineColumns<Webhook>([
   {
     id: 'url',
     head: 'URL',
     width: 'minmax(200px, 3fr)',
     cell: ({ id, url }) => (
-      <Link to="/webhooks/$id" params={{ id }} className="title-link" title={plainOf(url)}>
-        <bdi>{plainOf(url)}</bdi>
+      <Link to="/webhooks/$id" params={{ id }} className="title-link" title={stripControls(url)}>
+        <bdi>{stripControls(url)}</bdi>
       </Link>
     ),
   },
@@ -31,8 +31,8 @@ const COLUMNS = columnsOf<Webhook>([
   {
     id: 'state',
     head: 'State',
-    width: '110px',
-    cell: ({ enabled, disabledReason }) => (enabled ? 'Enabled' : `Off (${disabledReason})`),
+    width: '124px',
+    cell: ({ enabled, disabledReason }) => (enabled ? 'Enabled' : `Disabled (${disabledReason})`),
   },
   {
     id: 'failures',
@@ -65,12 +65,12 @@ function Webhooks() {
   return (
     <Page title="Webhooks" actions={<NewWebhook onSecret={setSecret} />}>
       <div className="stack">
-        {secret !== undefined && <Secret what="The secret of the webhook" value={secret} />}
+        {secret !== undefined && <Secret title="Webhook secret" value={secret} />}
         <Loaded query={webhooks}>
           {({ items }) =>
             items.length === 0 ? (
               <Empty title="No webhooks yet">
-                <p>A webhook sends the events of this workspace to a URL of yours, signed.</p>
+                <p>A webhook sends signed events of this workspace to your URL.</p>
               </Empty>
             ) : (
               <Table label="Webhooks" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
@@ -88,14 +88,14 @@ function NewWebhook({ onSecret }: { onSecret: (secret: string) => void }) {
       api.post('/api/v1/webhooks', {
         body: {
           url: String(form.get('url')),
-          // Names that the server does not know it refuses, and says which it does.
+          // The server refuses unknown names and lists the known ones.
           events: String(form.get('events'))
             .split(/[,\s]+/)
             .filter(Boolean) as never,
         },
       }),
     {
-      done: 'The webhook is made.',
+      done: 'Webhook created',
       changes: [['webhooks']],
       onDone: ({ secret }) => {
         if (secret !== null) onSecret(secret);
@@ -104,16 +104,16 @@ function NewWebhook({ onSecret }: { onSecret: (secret: string) => void }) {
   );
   return (
     <FormDialog
-      open="New webhook"
+      open="Create webhook"
       look="primary"
-      title="New webhook"
-      confirm="Make webhook"
+      title="Create webhook"
+      confirm="Create webhook"
       onConfirm={create.mutate}
     >
       <Field label="URL">
         <input className="input" name="url" type="url" required />
       </Field>
-      <Field label="Events" hint="With commas. `task` is all events of tasks.">
+      <Field label="Events" hint="Separate with commas. “task” selects all task events.">
         <input className="input" name="events" required defaultValue="task" />
       </Field>
     </FormDialog>

@@ -9,7 +9,7 @@ import type { TestFleet } from '../../support/fleet.js';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PASSWORD = 'a password that is long enough';
 const WAIT_MS = 120_000;
-/** Themes and widths that every page must be readable in. The last one is that of a new window. */
+/** Themes and widths of every page. The last entry is the default of a new page. */
 const LOOKS = [
   ['dark', 360],
   ['light', 360],
@@ -22,8 +22,8 @@ export interface Person {
   password: string;
 }
 
-/** A user who can sign in, with a role in each of the workspaces. */
-export async function aPerson(
+/** Creates a user who can sign in and has a role in each workspace. */
+export async function createPerson(
   { db }: TestFleet,
   workspaceIds: string[],
   role = 'OWNER',
@@ -42,9 +42,9 @@ export async function aPerson(
   return { email, password: PASSWORD };
 }
 
-/** A browser, and what its pages complained of. */
+/** A browser that records the errors of its pages. */
 export class TestBrowser {
-  readonly complaints: string[] = [];
+  readonly errors: string[] = [];
 
   private constructor(
     private readonly browser: Browser,
@@ -55,7 +55,7 @@ export class TestBrowser {
     return new TestBrowser(await chromium.launch(await chromiumOptions()), address);
   }
 
-  /** A window with nothing of others. A wait in it is bounded for the slowest machine alone. */
+  /** Opens a page in a new context. The time limit of a wait suits the slowest machine. */
   async open(options: { dark?: boolean; width?: number } = {}): Promise<Page> {
     const context = await this.browser.newContext({
       baseURL: this.address,
@@ -64,20 +64,20 @@ export class TestBrowser {
     });
     const page = await context.newPage();
     page.setDefaultTimeout(WAIT_MS);
-    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('pageerror', (error) => this.errors.push(error.message));
     page.on('console', (message) => {
-      // Answers that are refusals are told here too, and pages show them.
+      // The console reports refused requests too, and the pages show them.
       const isRefusal = message.text().startsWith('Failed to load resource');
-      if (message.type() === 'error' && !isRefusal) this.complaints.push(message.text());
+      if (message.type() === 'error' && !isRefusal) this.errors.push(message.text());
     });
     page.on('request', (request) => {
       if (!request.url().startsWith(this.address) && !request.url().startsWith('data:'))
-        this.complaints.push(`asked ${request.url()}`);
+        this.errors.push(`requested ${request.url()}`);
     });
     return page;
   }
 
-  async signedIn(person: Person, options?: { dark?: boolean; width?: number }): Promise<Page> {
+  async openSignedIn(person: Person, options?: { dark?: boolean; width?: number }): Promise<Page> {
     const page = await this.open(options);
     await page.goto('/');
     await signIn(page, person);
@@ -90,11 +90,11 @@ export class TestBrowser {
 }
 
 /**
- * The server limits the sign-ins of one person in a minute: tests of one file share a page, or have
- * a person each.
+ * Signs in a person. The server limits the sign-ins of a person per minute, so the tests of one
+ * file share a page or have a person each.
  */
 export async function signIn(page: Page, { email, password }: Person): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(password);
   const [answer] = await Promise.all([
     page.waitForResponse('**/auth/login'),
@@ -104,22 +104,22 @@ export async function signIn(page: Page, { email, password }: Person): Promise<v
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
 }
 
-/** What axe finds on the page in each theme and width, one line each. */
-export async function findingsInAllLooks(page: Page): Promise<string[]> {
-  const found: string[] = [];
+/** Lists the findings of axe in each theme and width, one line each. */
+export async function listAxeFindingsInAllLooks(page: Page): Promise<string[]> {
+  const all: string[] = [];
   for (const [colorScheme, width] of LOOKS) {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
     await page.setViewportSize({ width, height: 900 });
-    const findings = await findingsOn(page);
-    found.push(...findings.map((finding) => `${colorScheme}, ${width} wide: ${finding}`));
+    const findings = await listAxeFindings(page);
+    all.push(...findings.map((finding) => `${colorScheme}, ${width} wide: ${finding}`));
   }
-  return found;
+  return all;
 }
 
-/** What axe finds on the page as it is, one line each. */
-export async function findingsOn(page: Page): Promise<string[]> {
-  // By the debugger: the page's policy allows no script of others.
+/** Lists the findings of axe on the current page, one line each. */
+export async function listAxeFindings(page: Page): Promise<string[]> {
+  // The debugger injects axe, because the page's policy refuses foreign scripts.
   const debug = await (page.context() as BrowserContext).newCDPSession(page);
   await debug.send('Runtime.evaluate', { expression: AXE });
   await debug.detach();
