@@ -13,12 +13,12 @@ export interface CliOptions {
   workspaceId: string | undefined;
 }
 
-/** About seven minutes, with the client's pauses. */
+/** With the client's pauses, this number of retries takes about 7 minutes. */
 const PATIENT_RETRIES = 30;
 
-/** What a command works with: where its words go, and the server of its context. */
+/** The environment of a command: its output, its contexts and the client of its server. */
 export class Cli {
-  readonly contexts = Contexts.ofPerson();
+  readonly contexts = Contexts.ofUser();
   readonly out: Output;
   private client: DroverClient | undefined;
 
@@ -37,53 +37,53 @@ export class Cli {
     );
   }
 
-  /** @throws Failure when no context says which server */
+  /** @throws Failure if no context names a server */
   get drover(): DroverClient {
     return (this.client ??= this.connect());
   }
 
-  /** For what somebody follows: a server that restarts does not end it, and it is said once that one waits. */
+  /** A client for commands that follow something. It survives a restart, with one note. */
   get patient(): DroverClient {
-    let isTold = false;
+    let hasNoted = false;
     const onRetry = ({ message }: Error): void => {
-      if (!isTold) this.out.note(`drover: ${message}. Trying again.`);
-      isTold = true;
+      if (!hasNoted) this.out.note(`drover: ${message}. Retrying.`);
+      hasNoted = true;
     };
     return this.drover.with({ retries: PATIENT_RETRIES, onRetry });
   }
 
-  /** The workspace that the path of a request must name. */
+  /** The workspace ID for request paths. */
   async workspaceId(): Promise<string> {
     const given = this.options.workspaceId ?? this.access().workspaceId;
     return given ?? (await this.drover.get('/api/v1/auth/caller')).workspaceId;
   }
 
-  /** The environment comes first, then `--context`, then the context in use. */
+  /** Resolves the server: `--context`, then the environment, then the current context. */
   access(): Access {
-    const given = this.accessOfEnvironment();
+    const given = this.readEnvironment();
     if (given) return given;
     const name = this.options.context ?? this.contexts.currentName();
     if (name === undefined) throw noContext();
     const context = this.contexts.get(name);
-    return { name, ...context, credentials: this.credentialsOf(name, context) };
+    return { name, ...context, credentials: this.toCredentials(name, context) };
   }
 
-  /** Whether what `drover up` starts here is asked, if anything is. */
+  /** Whether commands go to the server of `drover up`, or to no server. */
   isLocal(): boolean {
-    if (this.accessOfEnvironment()) return false;
+    if (this.readEnvironment()) return false;
     return (this.options.context ?? this.contexts.currentName() ?? LOCAL) === LOCAL;
   }
 
-  private accessOfEnvironment(): Access | undefined {
+  private readEnvironment(): Access | undefined {
     const { env } = process;
     const url = env['DROVER_API_URL'];
-    // Of several credentials those of a run count: they are good for less.
+    // The run token comes first, because it has the fewest rights.
     const token =
       env['DROVER_RUN_TOKEN'] || env['DROVER_AGENT_TOKEN'] || env['DROVER_API_KEY'] || undefined;
     if ((!url && !token) || this.options.context !== undefined) return undefined;
-    if (!url || !token) throw halfSaid(url === undefined || url === '');
+    if (!url || !token) throw incompleteEnvironment(url === undefined || url === '');
     const workspaceId = env['DROVER_WORKSPACE_ID'] || undefined;
-    return { name: undefined, url: serverOf(url), workspaceId, credentials: bearer(token) };
+    return { name: undefined, url: stripApiPath(url), workspaceId, credentials: bearer(token) };
   }
 
   private connect(): DroverClient {
@@ -92,41 +92,41 @@ export class Cli {
     return createClient({ baseUrl: url, credentials, workspaceId });
   }
 
-  private credentialsOf(name: string, { apiKey, tokens }: Context): Credentials {
+  private toCredentials(name: string, { apiKey, tokens }: Context): Credentials {
     if (apiKey !== undefined) return bearer(apiKey);
     if (tokens !== undefined) return storedTokens(this.contexts, name);
     throw noContext();
   }
 }
 
-/** Processes of runs are told the address with the path of the API. */
-function serverOf(address: string): string {
+/** Removes the API path, which the environment of a run includes in the address. */
+function stripApiPath(address: string): string {
   return address.replace(/\/$/, '').replace(/\/api\/v1$/, '');
 }
 
 export interface Access {
-  /** The context's name; undefined when the environment says it all. */
+  /** The context's name. It is undefined if the environment names the server. */
   name: string | undefined;
   url: string;
   workspaceId?: string | undefined;
   credentials: Credentials;
 }
 
-/** A command for one server must not go to another, because a variable was forgotten. */
-function halfSaid(isUrlMissing: boolean): Failure {
+/** A missing variable must not send a command to another server. */
+function incompleteEnvironment(isUrlMissing: boolean): Failure {
   return new Failure(
     isUrlMissing
-      ? 'A key or token is set, and DROVER_API_URL is not.'
-      : 'DROVER_API_URL is set, and no DROVER_API_KEY.',
-    'Set both, or name a context with --context.',
+      ? 'A key or token is set, but DROVER_API_URL is not.'
+      : 'DROVER_API_URL is set, but there is no DROVER_API_KEY.',
+    'Set both variables, or choose a context with --context.',
     EXIT.signIn,
   );
 }
 
 function noContext(): Failure {
   return new Failure(
-    'No server is known.',
-    'Start one here with `drover up`, or sign in to one with `drover login URL`.',
+    'No server is configured.',
+    'Start a server with `drover up`, or sign in to one with `drover login URL`.',
     EXIT.signIn,
   );
 }

@@ -1,24 +1,24 @@
 import type { Cli } from './cli.js';
 import type { Flags } from './flags.js';
 
-/** An option: how it is written, and what it does. `--tag <name...>` may be given several times. */
+/** An option: its flags and its help text. `--tag <name...>` takes several values. */
 export type OptionSpec = readonly [flags: string, about: string];
 
-/** One command. Adding one is an entry here and, for a new first word, a line in commands.ts. */
+/** One command. A new first word also needs a line in commands.ts. */
 export interface CommandSpec {
-  /** Its name and its arguments: `show <id>`. */
+  /** The name and the arguments: `show <id>`. */
   usage: string;
   summary: string;
-  /** What `--help` says beyond the summary. */
+  /** Text of `--help` after the summary. */
   about?: string;
   options?: readonly OptionSpec[];
-  /** Lines to copy, without `drover`. */
+  /** Command lines to copy, without `drover`. */
   examples: readonly string[];
-  /** @returns the exit code, 0 unless given. @throws what `failureOf` explains */
+  /** @returns the exit code, 0 by default. @throws errors that `toFailure` explains */
   run(cli: Cli, args: readonly string[], flags: Flags): Promise<number | void>;
 }
 
-/** Commands behind one word. */
+/** Commands that share their first word. */
 export interface CommandGroup {
   summary: string;
   commands: readonly CommandSpec[];
@@ -30,10 +30,10 @@ export function isGroup(value: CommandSpec | CommandGroup): value is CommandGrou
   return 'commands' in value;
 }
 
-/** Options that every command takes. */
-export const COMMON: readonly OptionSpec[] = [
-  ['--json', 'print what the API answers, as JSON'],
-  ['--context <name>', 'the context to use instead of the current one'],
-  ['--workspace <id>', 'the workspace to act in'],
-  ['--no-color', 'print without colours, as NO_COLOR=1 does'],
+/** Options of every command. */
+export const COMMON_OPTIONS: readonly OptionSpec[] = [
+  ['--json', 'JSON output, as the API returns it'],
+  ['--context <name>', 'context to use instead of the current one'],
+  ['--workspace <id>', 'workspace to use'],
+  ['--no-color', 'output without colours, as with NO_COLOR=1'],
 ];

@@ -1,51 +1,59 @@
 import type { Entry } from './program.js';
 
-/** Every first word. What a command does is loaded when it is asked for. */
+/** Every first word. The code of a command is loaded on use. */
 export const COMMANDS: readonly Entry[] = [
-  { name: 'up', summary: 'Start a server, workers and a gateway here', load: stack },
-  { name: 'down', summary: 'End what `up` started', load: stack },
-  { name: 'status', summary: 'Say what runs here, and what the coordinator does', load: stack },
+  { name: 'up', summary: 'Start a server, workers and a gateway on this machine', load: stack },
+  { name: 'down', summary: 'Stop the processes that `up` started', load: stack },
+  { name: 'status', summary: 'Show local processes and the coordinator', load: stack },
   {
     name: 'orchestrator',
-    summary: 'Start, stop, ask and reconcile the control plane',
+    summary: 'Start, stop, inspect and reconcile the control plane',
     load: stack,
   },
   {
     name: 'worker',
-    summary: 'Start and stop workers on this machine, list them all',
+    summary: 'Start, stop and list workers',
     load: workers,
   },
-  { name: 'run', summary: 'Run a command as a task, and follow it', load: run },
-  { name: 'task', summary: 'Create, follow and command tasks', load: tasks },
-  { name: 'question', summary: 'Questions that runs ask people', load: questions },
-  { name: 'claim', summary: 'Claim a task for an agent by hand', load: claims },
+  { name: 'run', summary: 'Run a command as a task and follow it', load: run },
+  { name: 'task', summary: 'Create, follow and manage tasks', load: tasks },
+  { name: 'question', summary: 'List and answer questions of runs', load: questions },
+  { name: 'claim', summary: 'Claim a task for an agent', load: claims },
   { name: 'claim:renew', summary: 'Renew the lease of a claimed task', load: claims },
-  { name: 'claim:release', summary: 'Give a claimed task back', load: claims },
-  { name: 'agent', summary: 'Register, look at and end agents', load: agents },
-  { name: 'coordinator', summary: 'Look at the coordinator, recover, pause', load: coordinator },
-  { name: 'budget', summary: 'Limit tokens, and see how far they reach', load: budgets },
+  { name: 'claim:release', summary: 'Release a claimed task', load: claims },
+  { name: 'agent', summary: 'Register, inspect and terminate agents', load: agents },
+  {
+    name: 'coordinator',
+    summary: 'Inspect the coordinator, run recovery, pause tasks',
+    load: coordinator,
+  },
+  { name: 'budget', summary: 'Manage token budgets', load: budgets },
   {
     name: 'usage',
-    summary: 'Say what was used, by day, agent, task, project or model',
+    summary: 'Print token usage by day, agent, task, project or model',
     load: budgets,
   },
-  { name: 'project', summary: 'Projects that tasks and budgets belong to', load: projects },
+  { name: 'project', summary: 'Manage projects', load: projects },
   {
     name: 'webhook',
-    summary: 'Have events sent to a URL, see and replay deliveries',
+    summary: 'Manage webhooks and their deliveries',
     load: webhooks,
   },
-  { name: 'events', summary: 'Follow what happens', load: events },
-  { name: 'workspace', summary: 'Workspaces and their members', load: workspaces },
-  { name: 'key', summary: 'API keys of the workspace', load: workspaces },
-  { name: 'audit', summary: 'Who has changed what, and who was refused', load: audit },
-  { name: 'login', summary: 'Sign in to a server, and keep it as a context', load: contexts },
-  { name: 'logout', summary: 'End the session of a context, and forget it', load: contexts },
-  { name: 'whoami', summary: 'Say whose credentials are used, and where', load: contexts },
-  { name: 'context', summary: 'Servers that are known here, and which is used', load: contexts },
-  { name: 'api', summary: 'Send any request of the API', load: api },
-  { name: 'mcp', summary: 'Be an MCP server for a model', load: mcp },
-  { name: 'completion', summary: 'Print completions for bash, zsh or fish', load: completion },
+  { name: 'events', summary: 'Follow the events of the workspace', load: events },
+  { name: 'workspace', summary: 'Manage workspaces and their members', load: workspaces },
+  { name: 'key', summary: 'Manage API keys of the workspace', load: workspaces },
+  { name: 'audit', summary: 'List changes and refused requests', load: audit },
+  { name: 'login', summary: 'Sign in to a server and save it as a context', load: contexts },
+  { name: 'logout', summary: 'Sign out and remove the context', load: contexts },
+  { name: 'whoami', summary: 'Print the current server and credentials', load: contexts },
+  { name: 'context', summary: 'Manage contexts: servers with their credentials', load: contexts },
+  { name: 'api', summary: 'Send a request to the API', load: api },
+  { name: 'mcp', summary: 'Serve MCP over stdio', load: mcp },
+  {
+    name: 'completion',
+    summary: 'Print shell completions for bash, zsh or fish',
+    load: completion,
+  },
 ];
 
 function stack() {
@@ -100,6 +108,6 @@ function mcp() {
   return import('./commands/mcp.js');
 }
 async function completion() {
-  const { completionOf } = await import('./commands/completion.js');
-  return { default: completionOf(COMMANDS) };
+  const { createCompletion } = await import('./commands/completion.js');
+  return { default: createCompletion(COMMANDS) };
 }

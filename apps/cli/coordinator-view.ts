@@ -7,10 +7,10 @@ export function showCoordinator(out: Output, status: Status): void {
   const { stats, queue, lastCycle } = status;
   const queued = Object.entries(queue).map(([word, count]) => `${count} ${word}`);
   out.record(status, [
-    ['coordinator', status.active ? `led by ${status.instanceId}` : 'nobody leads'],
+    ['coordinator', status.active ? `led by ${status.instanceId}` : 'no leader'],
     ['epoch', status.epoch],
     ['cycles', status.cycleCount],
-    ['heard', status.lastHeartbeat],
+    ['last heartbeat', status.lastHeartbeat],
     ['queue', queued.join(', ')],
     ['tasks', `${stats.pendingTasks} pending, ${stats.runningTasks} running`],
     ['agents', `${stats.healthyAgents} healthy, ${stats.staleAgents} stale`],

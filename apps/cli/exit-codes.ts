@@ -1,13 +1,13 @@
-/** What the exit code says. `run` ends with the exit code of its command instead of `ok` and `failed`. */
+/** Exit codes. `run` exits with the code of its command instead of `ok` and `failed`. */
 export const EXIT = {
   ok: 0,
-  /** A task did not complete, or something that has no code of its own. */
+  /** A task did not complete, or an error without its own code occurred. */
   failed: 1,
-  /** A word or an option that this command does not know, or a file that cannot be read. */
+  /** An unknown command or option, or an unreadable file. */
   usage: 2,
-  /** No credentials, or such as are not valid any more. */
+  /** Missing or expired credentials. */
   signIn: 3,
-  /** The server refused: rights, the state of the thing, a value, a limit. */
+  /** The server refused the request: rights, state, an invalid value or a limit. */
   refused: 4,
   notFound: 5,
   /** The server did not answer. */

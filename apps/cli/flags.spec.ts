@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { Flags, present } from './flags.js';
+import { Flags, omitUndefined } from './flags.js';
 
 const flags = new Flags({ dependsOn: ['a'], limit: '10', bad: 'ten', daemon: true, off: false });
 
-describe('flags', () => {
-  it('are found by the names that are typed', () => {
+describe('Flags', () => {
+  it('an option is found by its kebab-case name', () => {
     expect(flags.list('depends-on')).toEqual(['a']);
     expect([flags.has('daemon'), flags.has('off'), flags.has('none')]).toEqual([
       true,
@@ -14,19 +14,19 @@ describe('flags', () => {
     expect(flags.number('limit')).toBe(10);
   });
 
-  it('say what is wrong with them', () => {
-    expect(() => flags.number('bad')).toThrow('--bad needs a number, and "ten" is none.');
-    expect(() => flags.required('title')).toThrow('--title is missing.');
+  it('an invalid or missing option is named in the error', () => {
+    expect(() => flags.number('bad')).toThrow('--bad needs a number, not "ten".');
+    expect(() => flags.required('title')).toThrow('The option --title is missing.');
   });
 
-  it('take pairs, and values of the environment', () => {
-    process.env['FLAGS_SPEC'] = 'of here';
+  it('a pair without a value takes it from the environment', () => {
+    process.env['FLAGS_SPEC'] = 'from the environment';
     const pairs = new Flags({ env: ['A=1=2', 'FLAGS_SPEC', 'E='] }).pairs('env');
-    expect(pairs).toEqual({ A: '1=2', FLAGS_SPEC: 'of here', E: '' });
+    expect(pairs).toEqual({ A: '1=2', FLAGS_SPEC: 'from the environment', E: '' });
     expect(() => new Flags({ env: ['NO_SUCH_VARIABLE'] }).pairs('env')).toThrow('has no value');
   });
 });
 
-it('fields that were not given are not sent', () => {
-  expect(present({ a: 0, b: undefined, c: false })).toEqual({ a: 0, c: false });
+it('undefined fields are removed', () => {
+  expect(omitUndefined({ a: 0, b: undefined, c: false })).toEqual({ a: 0, c: false });
 });

@@ -1,6 +1,6 @@
-import { misuse } from './failure.js';
+import { usageError } from './failure.js';
 
-/** The options that a command was given, by their long names. */
+/** The options of a command line, by their long names. */
 export class Flags {
   constructor(private readonly given: Readonly<Record<string, unknown>>) {}
 
@@ -13,10 +13,10 @@ export class Flags {
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** @throws Failure when it is missing */
+  /** @throws Failure if the option is missing */
   required(name: string): string {
     const text = this.text(name);
-    if (text === undefined) throw misuse(`--${name} is missing.`);
+    if (text === undefined) throw usageError(`The option --${name} is missing.`);
     return text;
   }
 
@@ -25,17 +25,17 @@ export class Flags {
     return Array.isArray(value) ? value.map(String) : undefined;
   }
 
-  /** @throws Failure when it is no number */
+  /** @throws Failure if the value is not a number */
   number(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const number = Number(text);
     if (text.trim() === '' || !Number.isFinite(number))
-      throw misuse(`--${name} needs a number, and "${text}" is none.`);
+      throw usageError(`--${name} needs a number, not "${text}".`);
     return number;
   }
 
-  /** `NAME=VALUE`, or `NAME` for a variable of the environment. */
+  /** Reads `NAME=VALUE` pairs. `NAME` alone takes its value from the environment. */
   pairs(name: string): Record<string, string> | undefined {
     const list = this.list(name);
     if (list === undefined) return undefined;
@@ -45,7 +45,7 @@ export class Flags {
         if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)];
         const value = process.env[pair];
         if (value === undefined)
-          throw misuse(`--${name} ${pair} has no value, and no variable ${pair} is set.`);
+          throw usageError(`--${name} ${pair} has no value, and the variable ${pair} is not set.`);
         return [pair, value];
       }),
     );
@@ -56,8 +56,8 @@ export class Flags {
   }
 }
 
-/** The fields that were given, without those that were not. */
-export function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+/** Removes fields that are undefined. */
+export function omitUndefined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as { [K in keyof T]?: NonNullable<T[K]> };
 }

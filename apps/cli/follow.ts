@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { components, DroverClient } from '#lib/api-client';
-import { isOver, type Task } from './task-view.js';
+import { isFinished, type Task } from './task-view.js';
 
 export type Log = components['schemas']['TaskLogEntry'];
 
-const LOOK_EVERY_MS = 500;
+const POLL_MS = 500;
 const PAGE = 200;
 
 /**
- * The log of a task, the oldest first; with `follow`, what comes after it, until the task is over and everything
- * was read.
+ * Reads the log of a task, oldest entry first. With `follow`, it continues until the task is
+ * finished and all entries were read.
  */
-export async function* logOf(
+export async function* readLog(
   drover: DroverClient,
   id: string,
   options: { follow: boolean; signal?: AbortSignal; level?: Log['level'] },
@@ -19,13 +19,13 @@ export async function* logOf(
   const { signal, level } = options;
   let cursor: string | undefined;
   for (;;) {
-    // Asked before the log: what was written until the end is in the pages that follow. They show the latest entries
-    // too, which a follower is shown only when no other can come before them.
-    const over = !options.follow || isOver(await readTask(drover, id, signal));
+    // The status is read before the log, so the next pages contain all entries of a finished task.
+    // They also contain the latest entries, which `follow` withholds until their order is final.
+    const isDone = !options.follow || isFinished(await readTask(drover, id, signal));
     const query = {
       order: 'asc' as const,
       limit: PAGE,
-      ...(!over && { follow: 'true' as const }),
+      ...(!isDone && { follow: 'true' as const }),
       ...(cursor !== undefined && { cursor }),
       ...(level && { level }),
     };
@@ -33,8 +33,8 @@ export async function* logOf(
     const page = await drover.get('/api/v1/agent-tasks/{id}/logs', { params, signal });
     yield* page.items;
     cursor = page.nextCursor ?? cursor;
-    if (over && page.nextCursor === null) return;
-    if (page.items.length === 0) await delay(LOOK_EVERY_MS, undefined, { signal });
+    if (isDone && page.nextCursor === null) return;
+    if (page.items.length === 0) await delay(POLL_MS, undefined, { signal });
   }
 }
 

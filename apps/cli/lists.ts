@@ -1,16 +1,16 @@
 import type { OptionSpec } from './command.js';
-import { misuse } from './failure.js';
+import { usageError } from './failure.js';
 import { Flags } from './flags.js';
 
 export const LIST_OPTIONS: readonly OptionSpec[] = [
-  ['--limit <count>', 'how many at most; 50 unless given'],
-  ['--all', 'all of them'],
+  ['--limit <count>', 'maximum number of items (default 50)'],
+  ['--all', 'all items'],
 ];
 
-/** For a command that needs every item, whatever was given. */
+/** Flags for reading every item, regardless of the command line. */
 export const ALL = new Flags({ all: true });
 
-const USUAL = 50;
+const DEFAULT_LIMIT = 50;
 const PAGE = 100;
 
 interface Page<T> {
@@ -18,19 +18,19 @@ interface Page<T> {
   nextCursor: string | null;
 }
 
-/** As many items as `--limit` and `--all` say, page by page. */
-export async function listed<T>(
+/** Reads items page by page, up to the limit of `--limit` or `--all`. */
+export async function readList<T>(
   flags: Flags,
   read: (page: { limit: number; cursor?: string }) => Promise<Page<T>>,
 ): Promise<T[]> {
-  const given = flags.number('limit') ?? USUAL;
-  const most = flags.has('all') ? Number.POSITIVE_INFINITY : given;
-  if (!Number.isSafeInteger(given) || given < 1)
-    throw misuse('--limit needs a whole number from 1 on.');
+  const limitFlag = flags.number('limit') ?? DEFAULT_LIMIT;
+  const max = flags.has('all') ? Number.POSITIVE_INFINITY : limitFlag;
+  if (!Number.isSafeInteger(limitFlag) || limitFlag < 1)
+    throw usageError('--limit needs a whole number of at least 1.');
   const items: T[] = [];
   let cursor: string | undefined;
-  while (items.length < most) {
-    const limit = Math.min(PAGE, most - items.length);
+  while (items.length < max) {
+    const limit = Math.min(PAGE, max - items.length);
     const page = await read({ limit, ...(cursor !== undefined && { cursor }) });
     items.push(...page.items);
     if (page.nextCursor === null) break;

@@ -1,27 +1,33 @@
 import { Command, Option } from 'commander';
 import { Cli } from './cli.js';
-import { COMMON, type CommandGroup, type Commands, type CommandSpec, isGroup } from './command.js';
+import {
+  COMMON_OPTIONS,
+  type CommandGroup,
+  type Commands,
+  type CommandSpec,
+  isGroup,
+} from './command.js';
 import { Flags } from './flags.js';
 
-/** What a word at the beginning stands for, without loading it. */
+/** A first word, with a function that loads its commands. */
 export interface Entry {
   name: string;
   summary: string;
   load: () => Promise<{ default: Commands }>;
 }
 
-/** The program with the commands behind one word loaded, or, without it, with the words alone. */
+/** Builds the program. Only the commands of `word` are loaded. */
 export async function buildProgram(
   entries: readonly Entry[],
   word: string | undefined,
   onEnd: (exitCode: number) => void,
 ): Promise<Command> {
   const program = new Command('drover')
-    .description('Drover from the terminal: tasks, agents, budgets, and the servers themselves.')
-    .helpCommand('help [command]', 'say what a command takes')
+    .description('Manage Drover from the terminal: tasks, agents, budgets and servers.')
+    .helpCommand('help [command]', 'print the help of a command')
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
-    .usage('[OPTION…] COMMAND [ARGUMENT…]')
+    .usage('[option…] <command> [argument…]')
     .addHelpText('after', EXAMPLES)
     .exitOverride();
   addCommon(program);
@@ -45,8 +51,17 @@ Examples:
   drover task list --status RUNNING
   drover task logs TASK -f
 
-All options: drover COMMAND --help. Exit codes: 0 done, 1 failed, 2 mistyped, 3 sign in, 4 refused,
-5 not found, 6 not reached, 130 Ctrl-C.
+Run \`drover <command> --help\` for all options of a command.
+
+Exit codes:
+  0    success
+  1    a task did not complete, or another failure
+  2    usage error
+  3    sign-in required
+  4    request refused
+  5    not found
+  6    server unreachable
+  130  interrupted with Ctrl-C
 `;
 
 function addGroup(
@@ -58,7 +73,7 @@ function addGroup(
   const group = program.command(name).summary(summary).description(summary);
   group.enablePositionalOptions().exitOverride();
   addCommon(group);
-  for (const spec of commands) addCommand(group, spec, `${name} ${nameOf(spec)}`, onEnd);
+  for (const spec of commands) addCommand(group, spec, `${name} ${commandName(spec)}`, onEnd);
 }
 
 function addCommand(
@@ -72,14 +87,14 @@ function addCommand(
     .summary(spec.summary)
     .description([spec.summary, spec.about].filter(Boolean).join('\n\n'))
     .exitOverride()
-    .addHelpText('after', examplesOf(spec, path));
-  // What stands behind `--` or the first argument belongs to a command of the user's.
+    .addHelpText('after', formatExamples(spec, path));
+  // Words after `--` or the first argument belong to the user's command.
   if (spec.usage.includes('[command...]') || spec.usage.includes('<command...>'))
     command.passThroughOptions();
   for (const [flags, about] of spec.options ?? []) command.addOption(new Option(flags, about));
   addCommon(command);
   command.action(async (...given: unknown[]) => {
-    const options = typedOptions(command);
+    const options = readTypedOptions(command);
     const args = given
       .slice(0, -2)
       .flat()
@@ -95,36 +110,36 @@ function addCommand(
   });
 }
 
-/** They may stand before the command, between its words, and behind it. */
+/** Common options can precede the command, follow it or stand between its words. */
 function addCommon(command: Command): void {
-  for (const [flags, about] of COMMON) command.addOption(new Option(flags, about));
+  for (const [flags, about] of COMMON_OPTIONS) command.addOption(new Option(flags, about));
 }
 
-/** What was typed for the command and for the words before it; the last counts. */
-function typedOptions(command: Command): Record<string, unknown> {
-  const typed = command.parent === null ? {} : typedOptions(command.parent);
+/** Reads the typed options of the command and of its parents. The innermost value wins. */
+function readTypedOptions(command: Command): Record<string, unknown> {
+  const typed = command.parent === null ? {} : readTypedOptions(command.parent);
   for (const [name, value] of Object.entries(command.opts()))
     if (command.getOptionValueSource(name) === 'cli') typed[name] = value;
   return typed;
 }
 
-/** The first word that is no option. */
+/** Finds the first word that is not an option. */
 export function commandWord(args: readonly string[]): string | undefined {
-  const taking = COMMON.filter(([flags]) => flags.includes('<')).map(
+  const withValue = COMMON_OPTIONS.filter(([flags]) => flags.includes('<')).map(
     ([flags]) => flags.split(' ')[0],
   );
   let at = 0;
-  while (args[at]?.startsWith('-')) at += taking.includes(args[at]) ? 2 : 1;
+  while (args[at]?.startsWith('-')) at += withValue.includes(args[at]) ? 2 : 1;
   return args[at] === 'help' ? args[at + 1] : args[at];
 }
 
-export function nameOf({ usage }: CommandSpec): string {
+export function commandName({ usage }: CommandSpec): string {
   return usage.split(' ')[0] ?? usage;
 }
 
-function examplesOf({ examples }: CommandSpec, path: string): string {
+function formatExamples({ examples }: CommandSpec, path: string): string {
   const lines = examples.map((line) => `  drover ${line}`);
   return lines.length === 0
     ? ''
-    : `\nExample${lines.length > 1 ? 's' : ''} of ${path}:\n${lines.join('\n')}\n`;
+    : `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.join('\n')}\n`;
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { EXIT } from './exit-codes.js';
 import { Failure } from './failure.js';
 
-/** The folder of Drover's clone, which this program was built in; undefined in a container, which has a part of it. */
+/** Finds the clone of Drover that contains this program. A container has no clone. */
 export function findClone(): string | undefined {
   for (let at = fileURLToPath(import.meta.url); at !== dirname(at); at = dirname(at)) {
     if (existsSync(join(at, 'scripts', 'start.mjs'))) return at;
@@ -12,13 +12,13 @@ export function findClone(): string | undefined {
   return undefined;
 }
 
-/** @throws Failure where there is none */
+/** @throws Failure if there is no clone */
 export function cloneFolder(): string {
   const found = findClone();
   if (found !== undefined) return found;
   throw new Failure(
-    'Servers are started from a clone of Drover, and this is none.',
-    'Sign in to a server that runs with `drover login URL`.',
+    'This command needs a clone of Drover.',
+    'Sign in to a running server with `drover login URL`.',
     EXIT.usage,
   );
 }

@@ -5,8 +5,8 @@ import { showExplanation } from './task-view.js';
 type Explanation = Parameters<typeof showExplanation>[1];
 type Estimate = Explanation['estimate'];
 
-/** What a pipe gets of it. */
-function shown(values: Partial<Explanation>, estimate: Partial<Estimate>): string {
+/** Renders the explanation for a pipe. */
+function render(values: Partial<Explanation>, estimate: Partial<Estimate>): string {
   let stdout = '';
   const out = new Output(
     { json: false, colour: false, terminal: false, width: 80 },
@@ -25,28 +25,28 @@ function inSeconds(p50: number, p90: number): { p50: string; p90: string } {
   return { p50: at(p50), p90: at(p90) };
 }
 
-describe('the explanation of a task', () => {
-  it('says when one that waits will start and end', () => {
-    expect(shown({}, { start: inSeconds(5, 20), end: inSeconds(60, 120) })).toBe(
+describe('a task explanation', () => {
+  it('a waiting task shows its estimated start and end', () => {
+    expect(render({}, { start: inSeconds(5, 20), end: inSeconds(60, 120) })).toBe(
       'status\tPENDING\n' +
-        'starts\tin 5 s, at the latest in 20 s (9 of 10)\n' +
-        'ends\tin 1 m 0 s, at the latest in 2 m 0 s (9 of 10)\n',
+        'starts\tin 5 s (50%), in 20 s (90%)\n' +
+        'ends\tin 1 m 0 s (50%), in 2 m 0 s (90%)\n',
     );
   });
 
   it.each(['ASSIGNED', 'RUNNING'] as const)(
-    'says nothing of the start of one that is %s, which is over',
+    'a task that is %s shows no estimated start',
     (status) => {
       const estimate = { start: inSeconds(-30, -30), end: inSeconds(60, 120) };
-      expect(shown({ status, live: true }, estimate)).toBe(
-        `status\t${status}\nends\tin 1 m 0 s, at the latest in 2 m 0 s (9 of 10)\n`,
+      expect(render({ status, live: true }, estimate)).toBe(
+        `status\t${status}\nends\tin 1 m 0 s (50%), in 2 m 0 s (90%)\n`,
       );
     },
   );
 
-  it('says why there is no estimate', () => {
+  it('a task without an estimate shows the reason', () => {
     const start = inSeconds(-30, -30);
-    expect(shown({ status: 'RUNNING', live: true }, { start, unknownBecause: 'no_history' })).toBe(
+    expect(render({ status: 'RUNNING', live: true }, { start, unknownBecause: 'no_history' })).toBe(
       'status\tRUNNING\nno estimate\tno_history\n',
     );
   });

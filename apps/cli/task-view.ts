@@ -1,7 +1,7 @@
 import type { components } from '#lib/api-client';
 import type { Output, Colour } from './output/output.js';
 import { clean } from './output/clean.js';
-import { ago, lasting } from './output/output.js';
+import { formatAge, formatDuration } from './output/output.js';
 import type { Column } from './output/table.js';
 
 export type Task = components['schemas']['Task'];
@@ -10,36 +10,36 @@ type Log = components['schemas']['TaskLogEntry'];
 type Explanation = components['schemas']['Explanation'];
 type TimeRange = components['schemas']['TimeRange'];
 
-export const OVER: readonly TaskStatus[] = ['COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'];
+export const FINISHED: readonly TaskStatus[] = ['COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'];
 
-/** Whether nothing will happen to it any more: one that is retried is not over. */
-export function isOver({ status, retryAt }: Task): boolean {
-  return OVER.includes(status) && retryAt === null;
+/** Whether the task is finished. A task that waits for a retry is not. */
+export function isFinished({ status, retryAt }: Task): boolean {
+  return FINISHED.includes(status) && retryAt === null;
 }
 
-/** A task that rests because it has asked a person says so. */
-function standing({ status, pausedFor }: Task): string {
-  return status === 'PAUSED' && pausedFor === 'question' ? 'PAUSED, asks' : status;
+/** Formats the status. A paused task with an open question says so. */
+function formatStatus({ status, pausedFor }: Task): string {
+  return status === 'PAUSED' && pausedFor === 'question' ? 'PAUSED, needs answer' : status;
 }
 
 export const TASK_COLUMNS: readonly Column<Task>[] = [
   { title: 'id', of: ({ id }) => id },
-  { title: 'status', of: standing },
-  { title: 'prio', of: ({ priority }) => priority },
-  { title: 'progress', of: ({ progressPercent }) => `${progressPercent} %` },
+  { title: 'status', of: formatStatus },
+  { title: 'priority', of: ({ priority }) => priority },
+  { title: 'progress', of: ({ progressPercent }) => `${progressPercent}%` },
   { title: 'type', of: ({ taskType }) => taskType, wide: true },
   { title: 'title', of: ({ title }) => title, wide: true },
-  { title: 'age', of: ({ createdAt }) => ago(createdAt) },
+  { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
 ];
 
 export function showTask(out: Output, task: Task): void {
   out.record(task, [
     ['id', task.id],
     ['title', task.title],
-    ['status', standing(task)],
+    ['status', formatStatus(task)],
     ['type', task.taskType],
     ['description', task.description],
-    ['progress', `${task.progressPercent} %${task.currentStep ? `, ${task.currentStep}` : ''}`],
+    ['progress', `${task.progressPercent}%${task.currentStep ? `, ${task.currentStep}` : ''}`],
     ['priority', task.priority],
     ['agent', task.agentId],
     ['run', task.runId],
@@ -61,26 +61,26 @@ export function showTask(out: Output, task: Task): void {
   ]);
 }
 
-/** Of one that a run holds nothing is said of its start: it is over. */
+/** Prints the explanation. A task that a run holds has started, so its start is omitted. */
 export function showExplanation(out: Output, explanation: Explanation): void {
   const { status, live, reasons, estimate } = explanation;
   out.record(explanation, [
     ['status', status],
-    ...reasons.map((reason) => ['reason', sentenceOf(reason)] as const),
-    ['starts', live ? null : timeOf(estimate.start)],
-    ['ends', timeOf(estimate.end)],
+    ...reasons.map((reason) => ['reason', describeReason(reason)] as const),
+    ['starts', live ? null : formatRange(estimate.start)],
+    ['ends', formatRange(estimate.end)],
     ['no estimate', estimate.unknownBecause],
   ]);
 }
 
-function sentenceOf(reason: object): string {
+function describeReason(reason: object): string {
   const { message, code } = reason as { message?: string; code?: string };
   return message ?? code ?? JSON.stringify(reason);
 }
 
-function timeOf(range: TimeRange | null): string | null {
-  const until = (time: string): string => lasting((Date.parse(time) - Date.now()) / 1000);
-  return range && `in ${until(range.p50)}, at the latest in ${until(range.p90)} (9 of 10)`;
+function formatRange(range: TimeRange | null): string | null {
+  const until = (time: string): string => formatDuration((Date.parse(time) - Date.now()) / 1000);
+  return range && `in ${until(range.p50)} (50%), in ${until(range.p90)} (90%)`;
 }
 
 const COLOURS: Partial<Record<string, Colour>> = {
@@ -94,13 +94,13 @@ const COLOURS: Partial<Record<string, Colour>> = {
   WARN: 'yellow',
 };
 
-export function painted(out: Output, word: string): string {
+export function colourWord(out: Output, word: string): string {
   const colour = COLOURS[word];
   return colour ? out.paint(colour, word) : word;
 }
 
-/** One entry of a task's log, fit for a terminal; in several lines where its message has them. */
-export function logLine(out: Output, { createdAt, level, action, message }: Log): string {
+/** Formats a log entry for a terminal. A message of several lines keeps its lines. */
+export function formatLogEntry(out: Output, { createdAt, level, action, message }: Log): string {
   const text = clean(message ?? action);
-  return `${out.paint('dim', createdAt)} ${painted(out, level)} ${text}`;
+  return `${out.paint('dim', createdAt)} ${colourWord(out, level)} ${text}`;
 }

@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait-for.js';
 import { ownPort, processesWith } from './program.js';
 import { type Ended, Terminal } from './terminal.js';
 
-/** A server of one's own, from `drover up` to `drover down`: each step finds what the one before it has left. */
+/** A local server from `drover up` to `drover down`. Each test builds on the previous one. */
 
 let home: string;
 let env: Record<string, string>;
@@ -28,7 +28,7 @@ const RUNS_NOT = /^Drover does not run in \S+\.\n$/;
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
-  // Another user's Postgres goes through it.
+  // Postgres runs as another user and must reach its data.
   chmodSync(home, 0o755);
   const ports = { server: await ownPort(), metrics: await freePort() };
   address = `http://127.0.0.1:${ports.server}`;
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 describe('before `up`', () => {
-  it('nothing is said to run, and nothing is known', async () => {
+  it('status reports that nothing runs, and task list knows no server', async () => {
     const asked = ['status', 'status --json', 'down', 'task list'].map((line) => drover(line));
     const [status, statusAsJson, down, tasks] = await Promise.all(asked);
     expect(status).toMatchObject({ code: 3, stdout: expect.stringMatching(RUNS_NOT) });
@@ -58,7 +58,7 @@ describe('before `up`', () => {
     expect(tasks).toMatchObject({ code: 3, stderr: expect.stringContaining('`drover up`') });
   });
 
-  it('a number of workers that is too large is mistyped', async () => {
+  it('up with too many workers is a usage error', async () => {
     const { code, stderr } = await drover('up --workers 33 --daemon');
     expect([code, stderr]).toEqual([2, expect.stringContaining('whole number from 0 to 32')]);
   });
@@ -69,18 +69,18 @@ describe('up, in the background', () => {
     up = await drover('up --daemon --workers 2');
   });
 
-  it('is done when all is ready, and says where', () => {
+  it('up --daemon returns when all processes are ready and prints the address', () => {
     expect(up).toMatchObject({ code: 0, stderr: '' });
     expect(up.stdout).toMatch(`Drover runs at         ${address}\n`);
     expect(readFileSync(join(home, 'start.log'), 'utf8')).toContain(up.stdout.trimEnd());
   });
 
-  it('has two workers that are ready', async () => {
+  it('up starts two idle workers', async () => {
     const { stdout } = await drover('worker list');
     expect(stdout.match(/worker-\d\tIDLE/g)?.sort()).toEqual(['worker-1\tIDLE', 'worker-2\tIDLE']);
   });
 
-  it('lets nobody read its metrics without the token, which is in no environment', async () => {
+  it('metrics need a token that no process environment contains', async () => {
     const file = readFileSync(join(home, 'secrets.json'), 'utf8');
     const { metricsToken } = JSON.parse(file) as { metricsToken: string };
     expect(processesWith(metricsToken)).toEqual([]);
@@ -96,12 +96,12 @@ describe('up, in the background', () => {
     }
   });
 
-  it('runs a command', async () => {
+  it('run executes a command on the local server', async () => {
     const { code, stdout } = await drover('run -- echo hi');
     expect([code, stdout]).toEqual([0, 'hi\n']);
   });
 
-  it('is described by `status`, and the coordinator with it', async () => {
+  it('status shows the local processes and the coordinator', async () => {
     const { code, stdout, stderr } = await drover('status');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(`Drover runs at         ${address}\n`);
@@ -112,14 +112,14 @@ describe('up, in the background', () => {
     expect(asJson.stderr).toMatch(/Workers +2\n/);
   });
 
-  it('is reconciled', async () => {
+  it('orchestrator reconcile succeeds', async () => {
     expect(await json('orchestrator reconcile')).toMatchObject({ failedSteps: [] });
   });
 
   it.each([
     ['up --daemon', 'with the same PORT', {}],
-    ['orchestrator start', 'with whatever port is free', { PORT: '' }],
-  ])('is left alone by a second one: %s %s', async (line, _, other) => {
+    ['orchestrator start', 'with any free port', { PORT: '' }],
+  ])('a second start leaves the first one alone: %s %s', async (line, _, other) => {
     const known = readFileSync(join(home, 'processes.json'), 'utf8');
     const { code, stderr } = await drover(line, other);
     expect([code, stderr]).toEqual([
@@ -131,7 +131,7 @@ describe('up, in the background', () => {
 });
 
 describe('down', () => {
-  it('leaves no process and no port taken, and keeps the data', async () => {
+  it('down ends all processes, frees all ports and keeps the data', async () => {
     const { code, stdout } = await drover('down');
     expect([code, stdout]).toEqual([0, expect.stringContaining('Drover has stopped; the data')]);
     expect(processesWith(home)).toEqual([]);
@@ -139,7 +139,7 @@ describe('down', () => {
     for (const url of urls) await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 
-  it('says that nothing runs when it is asked again, and so does `status`', async () => {
+  it('a second down and status report that nothing runs', async () => {
     const asked = ['orchestrator stop', 'status', 'orchestrator status --json'].map((line) =>
       drover(line),
     );
@@ -149,7 +149,7 @@ describe('down', () => {
     expect(statusAsJson).toMatchObject({ code: 3, stdout: '' });
   });
 
-  it('leaves an address that nobody answers at', async () => {
+  it('reconcile after down fails with exit code 6', async () => {
     const { code, stderr } = await drover('orchestrator reconcile');
     expect([code, stderr]).toEqual([6, expect.stringContaining('`drover up`')]);
   });

@@ -10,7 +10,7 @@ import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
 import { type Ended, Terminal } from './terminal.js';
 
-/** `drover webhook` against a server that sends, and a receiver of what it sends. */
+/** `drover webhook` against a server and a receiver of its deliveries. */
 
 interface Delivery {
   id: string;
@@ -49,7 +49,7 @@ async function json<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/** No task is made here: nothing but test events is sent to it. */
+/** Creates a webhook. It receives test events only, because these tests create no tasks. */
 async function create(path: string): Promise<{ id: string; secret: string }> {
   const { code, stdout, stderr } = await webhook('create', receiver.url(path), '--event', 'task.*');
   expect([code, stderr]).toEqual([0, '']);
@@ -63,8 +63,8 @@ const requests = (path: string, count: number): Promise<Received[]> =>
     return all.length >= count && all;
   });
 
-/** The only delivery of a webhook, once it is in the state. */
-const delivery = (id: string, state: string): Promise<Delivery> =>
+/** Waits until a delivery of the webhook has the state. */
+const waitForDelivery = (id: string, state: string): Promise<Delivery> =>
   waitFor(`a delivery that is ${state}`, async () => {
     const { body } = await fleet.api.get<{ items: Delivery[] }>(`/webhooks/${id}/deliveries`);
     return body.items.find((one) => one.state === state);
@@ -74,41 +74,41 @@ const verify = (secret: string, { headers, body }: Received): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
 describe('webhook', () => {
-  it('create, test, deliveries, and replay of one: the receiver gets the same message twice', async () => {
+  it('webhook replay sends a delivery again with the same ID and body', async () => {
     const { id, secret } = await create('/tested');
     expect((await webhook('test', id)).stdout).toContain(`\`drover webhook deliveries ${id}\``);
     const [first] = await requests('/tested', 1);
     expect(first && verify(secret, first)).toMatchObject({ event: 'webhook.test' });
-    const { id: sent } = await delivery(id, 'delivered');
+    const { id: sent } = await waitForDelivery(id, 'delivered');
     const listed = await webhook('deliveries', id);
     expect(listed.stdout).toMatch(new RegExp(`^${sent}\twebhook\\.test\tdelivered\t1\t`));
 
     const replayed = await webhook('replay', id, sent);
-    expect([replayed.code, replayed.stdout]).toEqual([0, 'Sent once more: 1\n']);
+    expect([replayed.code, replayed.stdout]).toEqual([0, 'Deliveries queued again: 1\n']);
     const [, second] = await requests('/tested', 2);
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
     expect(second?.body).toBe(first?.body);
   });
 
-  it('list, edit, and replay of what failed, once the receiver is there again', async () => {
+  it('webhook replay --state dead sends failed deliveries after a recovery', async () => {
     const { id } = await create('/gone');
     receiver.behave('/gone', answering(410));
     await webhook('test', id);
-    await delivery(id, 'dead');
+    await waitForDelivery(id, 'dead');
     expect((await webhook('list')).stdout).toContain(`${id}\tgone\t`);
     expect(await webhook('replay', id, '--state', 'dead')).toMatchObject({ code: 4, stdout: '' });
 
     receiver.behave('/gone', answering(204));
-    expect((await webhook('edit', id, '--enable')).stdout).toBe(`${id} is changed\n`);
+    expect((await webhook('edit', id, '--enable')).stdout).toBe(`Webhook ${id} updated\n`);
     expect(await json('replay', id, '--state', 'dead')).toEqual({ replayed: 1 });
-    await delivery(id, 'delivered');
+    await waitForDelivery(id, 'delivered');
     const [found] = await json<Delivery[]>('deliveries', id, '--state', 'delivered');
     expect(found?.attempts.map(({ status }) => status)).toEqual([410, 204]);
     expect(await json('deliveries', id, '--state', 'dead')).toEqual([]);
     expect(await webhook('replay', id)).toMatchObject({ code: 4, stdout: '' });
   });
 
-  it('rotate: both secrets are good for what is sent from then on', async () => {
+  it('webhook rotate keeps the old secret valid beside the new one', async () => {
     const { id, secret } = await create('/rotated');
     const rotated = await webhook('rotate', id);
     const next = rotated.stdout.trim();
@@ -120,11 +120,11 @@ describe('webhook', () => {
       expect(request && verify(one, request)).toMatchObject({ event: 'webhook.test' });
   });
 
-  it('delete: it is not there any more', async () => {
+  it('a deleted webhook is not found', async () => {
     const [one, other] = await Promise.all([create('/one'), create('/other')]);
     expect(await json('delete', one.id)).toEqual({ id: one.id });
     const deleted = await webhook('delete', other.id);
-    expect([deleted.code, deleted.stdout]).toEqual([0, `${other.id} is deleted\n`]);
+    expect([deleted.code, deleted.stdout]).toEqual([0, `Webhook ${other.id} deleted\n`]);
     expect(await webhook('show', one.id)).toMatchObject({ code: 5, stdout: '' });
     expect(await webhook('test', other.id)).toMatchObject({ code: 5, stdout: '' });
   });

@@ -6,7 +6,7 @@ import type { BuiltProcess } from '../support/processes.js';
 import { waitFor } from '../support/wait-for.js';
 import { type Ended, Terminal } from './terminal.js';
 
-/** The command `drover` as a person uses it, against a server and a worker. */
+/** The command `drover` against a server and a worker. */
 
 const NO_SUCH = '0198c0de-7000-7000-8000-000000000000';
 const PASSWORD = 'correct horse battery staple';
@@ -39,14 +39,14 @@ interface Options {
   input?: string;
 }
 
-function typed(args: readonly string[], { env = access, input = '' }: Options = {}): Terminal {
+function start(args: readonly string[], { env = access, input = '' }: Options = {}): Terminal {
   const { folder } = fleet;
   const own = { HOME: folder, DROVER_CONFIG: config, DROVER_HOME: join(folder, 'none') };
   return new Terminal(args, { env: { ...own, ...env }, cwd: folder, input });
 }
 
 const drover = (args: readonly string[], options?: Options): Promise<Ended> =>
-  typed(args, options).ended;
+  start(args, options).ended;
 
 async function json<T>(...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await drover([...args, '--json']);
@@ -54,58 +54,58 @@ async function json<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/** A list of one, which is a list. */
-function listFile(): string {
+/** Writes a file with a list of one task. */
+function writeListFile(): string {
   const file = join(fleet.folder, 'list.json');
   writeFileSync(file, JSON.stringify([{ ref: 'a', title: 'Alone', taskType: 'nobody' }]));
   return file;
 }
 
 describe('run', () => {
-  it('hands on what the command prints, and its exit code', async () => {
+  it('run prints the output of the command and exits with its code', async () => {
     const script = `console.log('to stdout'); console.error('to stderr'); process.exitCode = 7`;
     const { code, stdout, stderr } = await drover(['run', '--', process.execPath, '-e', script]);
     expect([code, stdout]).toEqual([7, 'to stdout\n']);
     expect(stderr).toContain('to stderr');
-    expect(stderr).toContain('the task is FAILED');
+    expect(stderr).toContain('the task ended as FAILED');
   });
 
-  it('ends with 0 when the command does', async () => {
+  it('run exits with 0 if the command succeeds', async () => {
     const { code } = await drover(['run', '--', process.execPath, '-e', '0']);
     expect(code).toBe(0);
   });
 
-  it('asks the task to be cancelled at Ctrl-C', async () => {
+  it('Ctrl-C in run cancels the task', async () => {
     const script = `console.log('works'); setInterval(() => {}, 1000)`;
-    const run = typed(['run', '--', process.execPath, '-e', script]);
+    const run = start(['run', '--', process.execPath, '-e', script]);
     await waitFor('the first word', () => run.stdout.includes('works'));
     run.child.kill('SIGINT');
     const { code, stderr } = await run.ended;
-    expect(stderr).toContain('asked to be cancelled');
+    expect(stderr).toContain('cancelling the task');
     expect(code).toBe(130);
     const [task] = await json<{ status: string }[]>('task', 'list', '--limit', '1');
     expect(task?.status).toBe('ABORTED');
   });
 
-  it('leaves the task to itself at the second Ctrl-C', async () => {
+  it('a second Ctrl-C in run leaves the task running', async () => {
     const script = `process.on('SIGTERM', () => {}); console.log('works'); setTimeout(() => {}, 4000)`;
-    const run = typed(['run', '--', process.execPath, '-e', script]);
+    const run = start(['run', '--', process.execPath, '-e', script]);
     await waitFor('the first word', () => run.stdout.includes('works'));
     run.child.kill('SIGINT');
-    await waitFor('the sentence', () => run.stderr.includes('asked to be cancelled'));
+    await waitFor('the message', () => run.stderr.includes('cancelling the task'));
     run.child.kill('SIGINT');
     const { code, stderr } = await run.ended;
-    expect([code, stderr]).toEqual([130, expect.stringContaining('goes on')]);
+    expect([code, stderr]).toEqual([130, expect.stringContaining('continues')]);
   });
 });
 
-describe('run, whose reader has seen enough', () => {
-  it('says that the task goes on, and does not end well', async () => {
-    const run = typed(['run', '--', 'sh', '-c', 'while sleep 0.1; do echo works; done']);
+describe('run with a closed pipe', () => {
+  it('run with a closed pipe reports the running task and exits with 1', async () => {
+    const run = start(['run', '--', 'sh', '-c', 'while sleep 0.1; do echo works; done']);
     await waitFor('the first word', () => run.stdout.includes('works'));
     run.child.stdout.destroy();
     const { code, stderr } = await run.ended;
-    expect([code, stderr]).toEqual([1, expect.stringContaining('goes on')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('continues')]);
     const [task] = await json<{ id: string; status: string }[]>('task', 'list', '--limit', '1');
     expect(task?.status).toBe('RUNNING');
     await drover(['task', 'cancel', task?.id ?? '']);
@@ -113,27 +113,30 @@ describe('run, whose reader has seen enough', () => {
 });
 
 describe('a worker in the background', () => {
-  it('is started, listed until it has ended, and refused when it cannot start', async () => {
+  it('a background worker starts, is listed until it exits, and fails visibly', async () => {
     const { code, stderr } = await drover(['worker', 'start', 'w', '--slots', '0', '--daemon']);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/ended at once.*worker\.log/s)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/exited at startup.*worker\.log/s)]);
     expect(await drover(['worker', 'start', 'w', '--daemon'])).toMatchObject({ code: 0 });
     expect(await json('worker', 'status')).toMatchObject([{ name: 'w' }]);
     expect(await drover(['worker', 'start', 'w', '--daemon'])).toMatchObject({ code: 2 });
     expect(await drover(['worker', 'stop', 'w'])).toMatchObject({ code: 0 });
-    await waitFor('its end', async () => (await json<unknown[]>('worker', 'status')).length === 0);
+    await waitFor(
+      'the worker to exit',
+      async () => (await json<unknown[]>('worker', 'status')).length === 0,
+    );
   });
 });
 
 describe('tasks', () => {
-  it('are cancelled each, also where one is none', async () => {
-    const made = await json<{ id: string }[]>('task', 'create', '--file', listFile());
+  it('task cancel continues after an unknown task', async () => {
+    const made = await json<{ id: string }[]>('task', 'create', '--file', writeListFile());
     const [id = ''] = made.map((task) => task.id);
     const { code, stdout, stderr } = await drover(['task', 'cancel', NO_SUCH, id]);
-    expect([code, stdout]).toEqual([5, `${id} is cancelled: ABORTED\n`]);
+    expect([code, stdout]).toEqual([5, `${id} cancelled: ABORTED\n`]);
     expect(stderr).toContain(NO_SUCH);
   });
 
-  it('are created from options, shown, changed, explained and cancelled', async () => {
+  it('a task is created from options, shown, edited, explained and cancelled', async () => {
     const options = ['--title', 'By hand', '--type', 'nobody', '--tag', 'a', 'b'];
     const made = await drover(['task', 'create', ...options, '--priority', '3']);
     const id = made.stdout.trim();
@@ -142,11 +145,11 @@ describe('tasks', () => {
     expect(await json('task', 'show', id)).toMatchObject({ priority: 9 });
     expect((await drover(['task', 'explain', id])).stdout).toContain('reason\t');
     const cancelled = await drover(['task', 'cancel', id, '--reason', 'enough']);
-    expect(cancelled.stdout).toBe(`${id} is cancelled: ABORTED\n`);
+    expect(cancelled.stdout).toBe(`${id} cancelled: ABORTED\n`);
     expect((await drover(['task', 'logs', id])).stdout).toContain('enough');
   });
 
-  it('are created as a graph from a file of YAML', async () => {
+  it('task create reads a graph from a YAML file', async () => {
     const file = join(fleet.folder, 'graph.yaml');
     writeFileSync(
       file,
@@ -164,13 +167,13 @@ describe('tasks', () => {
     expect(tasks[1]?.dependsOn).toEqual([tasks[0]?.id]);
   });
 
-  it('are followed until they are over', async () => {
+  it('task watch follows a task until it is finished', async () => {
     const made = await drover(['run', '--detach', '--', process.execPath, '-e', '0']);
     const watched = await drover(['task', 'watch', made.stdout.trim()]);
     expect([watched.code, watched.stdout]).toEqual([0, expect.stringContaining('COMPLETED')]);
   });
 
-  it('are lines with tabs in a pipe, and hide what would be orders to a terminal', async () => {
+  it('task list prints tab-separated lines without terminal commands into a pipe', async () => {
     const title = 'red \u001b[31m and\u202e turned\nround';
     await fleet.api.post('/agent-tasks', { title, taskType: 'hostile' });
     const { stdout } = await drover(['task', 'list', '--type', 'hostile']);
@@ -178,27 +181,27 @@ describe('tasks', () => {
   });
 
   it.each(['--json task list', 'task --json list', 'task list --json'])(
-    'are listed by `%s`',
+    'the option --json works in `%s`',
     async (line) => {
       const { code, stdout } = await drover(line.split(' '));
       expect([code, JSON.parse(stdout)]).toEqual([0, expect.any(Array)]);
     },
   );
 
-  it('are followed over a restart of the server', async () => {
+  it('task logs -f survives a restart of the server', async () => {
     const script = ['sh', '-c', 'echo one; sleep 8; echo two'];
     const id = (await drover(['run', '--detach', '--', ...script])).stdout.trim();
-    const following = typed(['task', 'logs', id, '-f']);
+    const following = start(['task', 'logs', id, '-f']);
     await waitFor('the first line', () => following.stdout.includes('one') || undefined);
     await server.stop();
-    await waitFor('the sentence', () => following.stderr.includes('Trying again') || undefined);
+    await waitFor('the message', () => following.stderr.includes('Retrying') || undefined);
     server = await fleet.startServer();
     const { code, stdout } = await following.ended;
     expect([code, stdout.match(/ (one|two)$/gm)]).toEqual([0, [' one', ' two']]);
   });
 
-  it('end quietly when nobody reads on', async () => {
-    const list = typed(['api', 'GET', '/agent-tasks?limit=100']);
+  it('a command ends quietly if its pipe is closed', async () => {
+    const list = start(['api', 'GET', '/agent-tasks?limit=100']);
     list.child.stdout.destroy();
     const { code, stderr } = await list.ended;
     expect([code, stderr]).toEqual([0, '']);
@@ -210,7 +213,7 @@ describe('every other group', () => {
     ['agent list', 'cli\tIDLE'],
     ['worker list', 'cli\t'],
     ['coordinator status', 'coordinator\tled by'],
-    ['coordinator recover', 'recovered in'],
+    ['coordinator recover', 'Recovered '],
     ['coordinator logs --limit 1', 'INFO\t'],
     ['coordinator pauses', ''],
     ['question list', ''],
@@ -223,22 +226,22 @@ describe('every other group', () => {
     ['workspace members', '\tOWNER'],
     ['key list', ''],
     ['whoami', 'kind\tuser'],
-    ['context show', 'the environment'],
+    ['context show', 'environment'],
     ['api GET /coordinator/status', '"active":'],
     ['completion bash', 'complete -o default -F _drover drover'],
     ['completion zsh', '#compdef drover'],
     ['completion fish', 'complete -c drover'],
     ['events --help', 'drover events -f'],
-    ['help task', 'Create, follow and command tasks'],
-  ])('%s', async (line, expected) => {
+    ['help task', 'Create, follow and manage tasks'],
+  ])('the command %s succeeds', async (line, expected) => {
     const { code, stdout, stderr } = await drover(line.split(' '));
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain(expected);
   });
 
-  it('a budget is made, raised and shown with its projection', async () => {
+  it('a budget is created, raised and shown with its forecast', async () => {
     const to = new Date(Date.now() + 86_400_000).toISOString();
-    // Of a project without tasks: the workspace's would hold up the tests behind it.
+    // A budget of the workspace would stop the tasks of later tests.
     const project = (await drover(['project', 'create', 'Frugal'])).stdout.trim();
     const of = ['--scope', 'project', '--id', project];
     const made = await drover(['budget', 'create', '1000', ...of, '--to', to]);
@@ -250,7 +253,7 @@ describe('every other group', () => {
     });
   });
 
-  it('an agent is registered, gets a token, claims and gives back', async () => {
+  it('an agent is registered, gets a token, claims a task and releases it', async () => {
     const agent = '0198c0de-7000-7000-8000-00000000c11a';
     await drover(['agent', 'register', agent, '--name', 'by-hand', '--task-type', 'by-hand']);
     const token = (await drover(['agent', 'token', agent])).stdout.trim();
@@ -259,13 +262,13 @@ describe('every other group', () => {
     const env = { DROVER_API_URL: access['DROVER_API_URL'] ?? '', DROVER_AGENT_TOKEN: token };
     const claimed = await drover(['claim', agent, task], { env });
     expect([claimed.stderr, claimed.stdout]).toEqual(['', expect.stringContaining(task)]);
-    expect((await drover(['claim:renew', task], { env })).stdout).toContain('is held until');
-    expect((await drover(['claim:release', task], { env })).stdout).toContain('given back');
+    expect((await drover(['claim:renew', task], { env })).stdout).toContain('renewed until');
+    expect((await drover(['claim:release', task], { env })).stdout).toContain('released');
     expect((await drover(['agent', 'terminate', agent])).code).toBe(0);
   });
 
-  it('events are followed as they happen', async () => {
-    const events = typed(['events', '-f', '--type', 'task.created', '--json']);
+  it('events -f prints new events until Ctrl-C', async () => {
+    const events = start(['events', '-f', '--type', 'task.created', '--json']);
     const heard = waitFor('an event', async () => {
       if (events.stdout !== '') return events.stdout;
       await fleet.api.post('/agent-tasks', { title: 'Heard', taskType: 'nobody' });
@@ -277,15 +280,15 @@ describe('every other group', () => {
   });
 });
 
-describe('the server that is asked', () => {
-  it('is the one of the environment, also by `status`', async () => {
+describe('the environment', () => {
+  it('status uses the server of the environment', async () => {
     const { code, stderr } = await drover(['status']);
     expect([code, stderr]).toEqual([0, '']);
   });
 });
 
 describe('signing in', () => {
-  it('keeps the tokens in a file of mode 600, and refreshes them once for commands at once', async () => {
+  it('login stores tokens privately, and concurrent commands refresh them once', async () => {
     const url = access['DROVER_API_URL'] ?? '';
     const email = 'ann@example.org';
     await fleet.api.post('/auth/sign-up', { email, password: PASSWORD, name: 'Ann' });
@@ -312,7 +315,7 @@ describe('signing in', () => {
   });
 });
 
-describe('what goes wrong is a sentence, what to do, and an exit code', () => {
+describe('an error', () => {
   const AWAY = { DROVER_API_URL: 'http://127.0.0.1:1' };
   it.each<{ line: string; code: number; sentence: RegExp; env?: Record<string, string> }>([
     { line: 'task show not-an-id', code: 4, sentence: /must be a UUID/ },
@@ -332,26 +335,26 @@ describe('what goes wrong is a sentence, what to do, and an exit code', () => {
     { line: 'task list --context nowhere', code: 2, sentence: /no context "nowhere"/ },
     { line: 'context use nowhere', code: 2, sentence: /no context "nowhere"/ },
     { line: 'context set nowhere --url http://127.0.0.1:9', code: 2, sentence: /no context/ },
-    { line: 'context set nowhere', code: 2, sentence: /nothing to change/ },
-    { line: 'api FETCH /x', code: 2, sentence: /no method/ },
+    { line: 'context set nowhere', code: 2, sentence: /Nothing to change/ },
+    { line: 'api FETCH /x', code: 2, sentence: /Unknown method/ },
     { line: 'task list', code: 3, sentence: /drover login/, env: { DROVER_API_KEY: 'drv_wrong' } },
     { line: 'task list', code: 3, sentence: /no DROVER_API_KEY/, env: { DROVER_API_KEY: '' } },
     { line: 'task list', code: 3, sentence: /DROVER_API_URL is not/, env: { DROVER_API_URL: '' } },
     { line: 'task list', code: 6, sentence: /cannot be reached/, env: AWAY },
     { line: 'events -f', code: 6, sentence: /cannot be reached/, env: AWAY },
-  ])('$line: $code', async ({ line, code, sentence, env }) => {
+  ])('`$line` fails with exit code $code', async ({ line, code, sentence, env }) => {
     const ended = await drover(line.split(' '), { env: { ...access, ...env } });
     expect([ended.code, ended.stdout]).toEqual([code, '']);
     expect(ended.stderr).toMatch(sentence);
     expect(ended.stderr).not.toMatch(/\n +at /);
   });
 
-  it('nobody knows a server', async () => {
+  it('a command without a server fails with exit code 3', async () => {
     const { code, stderr } = await drover(['task', 'list'], { env: {} });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('No server is known')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('No server is configured')]);
   });
 
-  it('a broken file of contexts is named', async () => {
+  it('a broken context file is named and kept', async () => {
     const broken = join(fleet.folder, 'broken.json');
     writeFileSync(broken, '{');
     const { code, stderr } = await drover(['context', 'list'], { env: { DROVER_CONFIG: broken } });

@@ -10,21 +10,21 @@ export interface Ended {
   stderr: string;
 }
 
-export interface Typed {
-  /** All that it has but the PATH: nothing of the tests' own environment. */
+export interface TerminalOptions {
+  /** The whole environment beside PATH. The environment of the tests is not inherited. */
   env: Record<string, string>;
   cwd: string;
   input?: string;
 }
 
-/** A command line of `drover`, as it is typed into a shell. */
+/** Runs a command line of `drover`. */
 export class Terminal {
   stdout = '';
   stderr = '';
   readonly ended: Promise<Ended>;
   readonly child;
 
-  constructor(args: readonly string[], { env, cwd, input = '' }: Typed) {
+  constructor(args: readonly string[], { env, cwd, input = '' }: TerminalOptions) {
     this.child = spawn(process.execPath, [DROVER, ...args], {
       cwd,
       env: { PATH: process.env['PATH'], ...env },

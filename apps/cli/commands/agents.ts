@@ -1,25 +1,25 @@
 import type { CommandSpec, Commands } from '../command.js';
-import { present } from '../flags.js';
-import { LIST_OPTIONS, listed } from '../lists.js';
-import { ago } from '../output/output.js';
+import { omitUndefined } from '../flags.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
+import { formatAge } from '../output/output.js';
 
 export const list: CommandSpec = {
   usage: 'list',
-  summary: 'List the agents, by name',
+  summary: 'List agents by name',
   options: [
-    ['--status <status...>', 'STARTING, IDLE, WORKING, DRAINING, ERROR, TERMINATED'],
-    ['--capability <name...>', 'that can do all of these'],
-    ['--mode <mode>', 'pull or push'],
+    ['--status <status...>', 'statuses: STARTING, IDLE, WORKING, DRAINING, ERROR, TERMINATED'],
+    ['--capability <name...>', 'capabilities that the agent must have'],
+    ['--mode <mode>', 'mode: pull or push'],
     ...LIST_OPTIONS,
   ],
   examples: ['agent list', 'agent list --status WORKING --json'],
   run: async (cli, _args, flags) => {
-    const filter = present({
+    const filter = omitUndefined({
       status: flags.list('status') as 'IDLE'[] | undefined,
       capability: flags.list('capability'),
       mode: flags.text('mode') as 'pull' | undefined,
     });
-    const agents = await listed(flags, (page) =>
+    const agents = await readList(flags, (page) =>
       cli.drover.get('/api/v1/agents', { params: { query: { ...filter, ...page } } }),
     );
     cli.out.rows(
@@ -31,9 +31,9 @@ export const list: CommandSpec = {
         { title: 'mode', of: ({ mode }) => mode },
         { title: 'runs', of: (agent) => `${agent.liveRuns}/${agent.maxConcurrentTasks}` },
         { title: 'capabilities', of: ({ capabilities }) => capabilities.join(' '), wide: true },
-        { title: 'seen', of: ({ lastSeenAt }) => ago(lastSeenAt) },
+        { title: 'last seen', of: ({ lastSeenAt }) => formatAge(lastSeenAt) },
       ],
-      'No agent. `drover worker start` starts one.',
+      'No agents found. Start one with `drover worker start`.',
     );
   },
 };
@@ -50,7 +50,7 @@ const show: CommandSpec = {
 
 const health: CommandSpec = {
   usage: 'health <id>',
-  summary: 'Say when an agent was heard, and what of',
+  summary: 'Show the last heartbeat of an agent',
   examples: ['agent health $AGENT'],
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
@@ -61,21 +61,22 @@ const health: CommandSpec = {
 
 const register: CommandSpec = {
   usage: 'register <id>',
-  summary: 'Register an agent of your own, or change it; its id is a UUID that you choose',
+  summary: 'Register or update your own agent',
+  about: 'You choose the ID of the agent. It must be a UUID.',
   options: [
-    ['--name <name>', 'its name'],
-    ['--mode <mode>', 'pull (it claims) or push (a gateway starts it)'],
-    ['--capability <name...>', 'what it can do'],
-    ['--task-type <name...>', 'the types that it takes; all unless given'],
-    ['--slots <count>', 'how many tasks it runs at once'],
-    ['--model <name>', 'the model that it uses'],
-    ['--command <word...>', 'the command of a push agent, a word each'],
+    ['--name <name>', 'name'],
+    ['--mode <mode>', 'pull (the agent claims tasks) or push (a gateway starts it)'],
+    ['--capability <name...>', 'capabilities'],
+    ['--task-type <name...>', 'task types that the agent accepts (default all)'],
+    ['--slots <count>', 'maximum number of concurrent tasks'],
+    ['--model <name>', 'model'],
+    ['--command <word...>', 'command of a push agent, one word per value'],
   ],
   examples: ['agent register $(uuidgen) --name reviewer --capability review --slots 2'],
   run: async (cli, [id = ''], flags) => {
     const body = {
       name: flags.required('name'),
-      ...present({
+      ...omitUndefined({
         mode: flags.text('mode') as 'pull' | undefined,
         capabilities: flags.list('capability'),
         taskTypes: flags.list('task-type'),
@@ -85,26 +86,26 @@ const register: CommandSpec = {
       }),
     };
     const agent = await cli.drover.put('/api/v1/agents/{id}', { params: { path: { id } }, body });
-    cli.out.done(agent, `${agent.id} is registered as ${agent.name}`);
+    cli.out.done(agent, `${agent.id} registered as ${agent.name}`);
   },
 };
 
 const token: CommandSpec = {
   usage: 'token <id>',
-  summary: 'Make a token for an agent; it is shown once',
+  summary: 'Create a token for an agent and print it once',
   options: [
-    ['--expires <seconds>', 'how long it is valid'],
-    ['--rotate', 'end the tokens before it'],
-    ['--revoke', 'make none, and end all that there are'],
+    ['--expires <seconds>', 'lifetime in seconds'],
+    ['--rotate', 'revocation of all earlier tokens'],
+    ['--revoke', 'revocation of all tokens, without a new one'],
   ],
   examples: ['agent token $AGENT', 'agent token $AGENT --revoke'],
   run: async (cli, [id = ''], flags) => {
     const params = { path: { id } };
     if (flags.has('revoke')) {
       await cli.drover.delete('/api/v1/agents/{id}/token', { params });
-      return cli.out.done({ id }, `The tokens of ${id} are revoked`);
+      return cli.out.done({ id }, `All tokens of ${id} revoked`);
     }
-    const body = present({
+    const body = omitUndefined({
       expiresInSeconds: flags.number('expires'),
       rotate: flags.has('rotate') || undefined,
     });
@@ -113,31 +114,36 @@ const token: CommandSpec = {
   },
 };
 
-const end = (verb: string, graceful: boolean, summary: string, done: string): CommandSpec => ({
+const terminate = (
+  verb: string,
+  graceful: boolean,
+  summary: string,
+  result: string,
+): CommandSpec => ({
   usage: `${verb} <id>`,
   summary,
-  options: [['--reason <text>', 'why']],
+  options: [['--reason <text>', 'reason']],
   examples: [`agent ${verb} $AGENT`],
   run: async (cli, [id = ''], flags) => {
     const agent = await cli.drover.post('/api/v1/agents/{id}/terminate', {
       params: { path: { id } },
-      body: { graceful, ...present({ reason: flags.text('reason') }) },
+      body: { graceful, ...omitUndefined({ reason: flags.text('reason') }) },
     });
-    cli.out.done(agent, `${id} ${done}`);
+    cli.out.done(agent, `${id} ${result}`);
   },
 });
 
 const commands: Commands = {
   agent: {
-    summary: 'Register, look at and end agents',
+    summary: 'Register, inspect and terminate agents',
     commands: [
       register,
       list,
       show,
       health,
       token,
-      end('drain', true, 'Give an agent no more tasks, and end it when it has none', 'drains'),
-      end('terminate', false, 'End an agent; its tasks go to others', 'is terminated'),
+      terminate('drain', true, 'Drain an agent, then terminate it', 'draining'),
+      terminate('terminate', false, 'Terminate an agent and requeue its tasks', 'terminated'),
     ],
   },
 };

@@ -1,53 +1,55 @@
 import { readFileSync } from 'node:fs';
 import type { Commands } from '../command.js';
-import { misuse } from '../failure.js';
+import { usageError } from '../failure.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 type Method = (typeof METHODS)[number];
-/** Any path, as a person types it: the types of the paths are of no use here. */
+/** A call with any path, because a typed path is not known at compile time. */
 type AnyCall = (path: string, init: object) => Promise<unknown>;
 
 const commands: Commands = {
   api: {
     usage: 'api <method> <path>',
-    summary: 'Send any request of the API, and print its answer as JSON',
-    about: 'Paths begin below /api/v1, or are whole. /docs of a server has them all.',
+    summary: 'Send a request to the API and print the answer as JSON',
+    about:
+      'A path starts with /api/ or is relative to /api/v1. The page /docs of a server lists paths.',
     options: [
-      ['--field <name=value...>', 'a field of the body; JSON where it is any, else text'],
-      ['--input <path>', 'a file with the body, - for standard input'],
+      ['--field <name=value...>', 'fields of the body, as JSON or else as text'],
+      ['--input <path>', 'file with the body; - reads standard input'],
     ],
     examples: [
       'api GET /agent-tasks?limit=1',
       'api POST /agent-tasks --field title=Hello taskType=demo priority=9',
     ],
-    run: async (cli, [given = '', path = ''], flags) => {
-      const method = given.toLowerCase() as Method;
-      if (!METHODS.includes(method)) throw misuse(`${given} is no method: ${METHODS.join(', ')}.`);
-      const whole = path.startsWith('/api/') ? path : `/api/v1/${path.replace(/^\//, '')}`;
-      const body = bodyOf(flags.text('input'), flags.pairs('field'));
+    run: async (cli, [word = '', path = ''], flags) => {
+      const method = word.toLowerCase() as Method;
+      if (!METHODS.includes(method))
+        throw usageError(`Unknown method: ${word}. Use ${METHODS.join(', ')}.`);
+      const fullPath = path.startsWith('/api/') ? path : `/api/v1/${path.replace(/^\//, '')}`;
+      const body = buildBody(flags.text('input'), flags.pairs('field'));
       const call = cli.drover[method] as unknown as AnyCall;
-      cli.out.value(await call(whole, body === undefined ? {} : { body }));
+      cli.out.value(await call(fullPath, body === undefined ? {} : { body }));
     },
   },
 };
 
 export default commands;
 
-function bodyOf(path: string | undefined, fields: Record<string, string> | undefined): unknown {
+function buildBody(path: string | undefined, fields: Record<string, string> | undefined): unknown {
   if (path !== undefined) {
     const text = readFileSync(path === '-' ? 0 : path, 'utf8');
     try {
       return JSON.parse(text);
     } catch (error) {
-      throw misuse(`${path} is not JSON: ${(error as Error).message}.`);
+      throw usageError(`${path} is not JSON: ${(error as Error).message}.`);
     }
   }
   if (fields === undefined) return undefined;
-  const entries = Object.entries(fields).map(([name, value]) => [name, valueOf(value)]);
+  const entries = Object.entries(fields).map(([name, value]) => [name, parseValue(value)]);
   return Object.fromEntries(entries);
 }
 
-function valueOf(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

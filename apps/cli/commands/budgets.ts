@@ -1,28 +1,28 @@
 import type { components } from '#lib/api-client';
 import type { CommandSpec, Commands } from '../command.js';
-import { present } from '../flags.js';
-import { LIST_OPTIONS, listed } from '../lists.js';
-import { ago, bar, type Output } from '../output/output.js';
+import { omitUndefined } from '../flags.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
+import { formatAge, formatBar, type Output } from '../output/output.js';
 
 type Budget = components['schemas']['Budget'];
 type Policy = Budget['policy'];
 
 const POLICY = [
   '--policy <policy>',
-  'what runs do when it is used up: pause, finish or abort',
+  'action on running tasks at exhaustion: pause, finish or abort',
 ] as const;
 const PERIOD = [
-  ['--from <time>', 'when its period begins; now unless given'],
-  ['--to <time>', 'when its period ends'],
+  ['--from <time>', 'start of the period (default now)'],
+  ['--to <time>', 'end of the period'],
 ] as const;
 
 const list: CommandSpec = {
   usage: 'list',
-  summary: 'List the budgets',
+  summary: 'List budgets',
   options: LIST_OPTIONS,
   examples: ['budget list'],
   run: async (cli, _args, flags) => {
-    const budgets = await listed(flags, (query) =>
+    const budgets = await readList(flags, (query) =>
       cli.drover.get('/api/v1/budgets', { params: { query } }),
     );
     cli.out.rows(
@@ -35,17 +35,17 @@ const list: CommandSpec = {
         { title: 'consumed', of: ({ consumed }) => consumed },
         { title: 'reserved', of: ({ reserved }) => reserved },
         { title: 'available', of: ({ available }) => available },
-        { title: 'used', of: ({ percentUsed }) => bar(percentUsed), wide: true },
-        { title: 'until', of: ({ periodEnd }) => periodEnd, wide: true },
+        { title: 'used', of: ({ percentUsed }) => formatBar(percentUsed), wide: true },
+        { title: 'period end', of: ({ periodEnd }) => periodEnd, wide: true },
       ],
-      'No budget. Make one with `drover budget create`.',
+      'No budgets found. Create one with `drover budget create`.',
     );
   },
 };
 
 const show: CommandSpec = {
   usage: 'show <id>',
-  summary: 'Show a budget, and how far it will reach',
+  summary: 'Show a budget and its forecast',
   examples: ['budget show $BUDGET'],
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
@@ -56,19 +56,19 @@ const show: CommandSpec = {
     if (cli.out.json) return cli.out.value({ ...budget, projection });
     showBudget(cli.out, budget);
     cli.out.record(projection, [
-      ['tokens a day', projection.dailyBurnRate],
+      ['tokens per day', projection.dailyBurnRate],
       ['days left', projection.daysUntilExhaustion],
-      ['between', between(projection)],
-      ['exhausted', projection.projectedExhaustionDate],
-      ['lasts', projection.willLastPeriod ? 'to the end of the period' : 'not to the end'],
-      ['advice', projection.recommendation],
+      ['range', formatRange(projection)],
+      ['exhausted at', projection.projectedExhaustionDate],
+      ['lasts until period end', projection.willLastPeriod ? 'yes' : 'no'],
+      ['recommendation', projection.recommendation],
     ]);
   },
 };
 
-function between(projection: components['schemas']['Projection']): string | null {
+function formatRange(projection: components['schemas']['Projection']): string | null {
   const { earliestDaysUntilExhaustion: from, latestDaysUntilExhaustion: to } = projection;
-  return from === null || to === null ? null : `${from} and ${to} days`;
+  return from === null || to === null ? null : `${from} to ${to} days`;
 }
 
 function showBudget(out: Output, budget: Budget): void {
@@ -80,7 +80,7 @@ function showBudget(out: Output, budget: Budget): void {
     ['consumed', budget.consumed],
     ['reserved', budget.reserved],
     ['available', budget.available],
-    ['used', bar(budget.percentUsed)],
+    ['used', formatBar(budget.percentUsed)],
     ['period', `${budget.periodStart} to ${budget.periodEnd}`],
     ['policy', budget.policy],
     ['active', budget.isActive],
@@ -89,33 +89,33 @@ function showBudget(out: Output, budget: Budget): void {
 
 const alerts: CommandSpec = {
   usage: 'alerts <id>',
-  summary: 'List the steps that a budget has reached, the newest first',
+  summary: 'List the alerts of a budget, newest first',
   options: LIST_OPTIONS,
   examples: ['budget alerts $BUDGET'],
   run: async (cli, [id = ''], flags) => {
-    const told = await listed(flags, (query) =>
+    const items = await readList(flags, (query) =>
       cli.drover.get('/api/v1/budgets/{id}/alerts', { params: { path: { id }, query } }),
     );
     cli.out.rows(
-      told,
+      items,
       [
-        { title: 'when', of: ({ at }) => ago(at) },
+        { title: 'age', of: ({ at }) => formatAge(at) },
         { title: 'level', of: ({ level }) => level },
         { title: 'message', of: ({ message }) => message, wide: true },
         { title: 'consumed', of: ({ consumed }) => consumed },
         { title: 'allocated', of: ({ allocated }) => allocated },
       ],
-      'It has reached no step yet.',
+      'No alerts yet.',
     );
   },
 };
 
 const create: CommandSpec = {
   usage: 'create <tokens>',
-  summary: 'Limit the tokens of the workspace, a project, a milestone or a task',
+  summary: 'Create a budget for the workspace, a project, a milestone or a task',
   options: [
-    ['--scope <scope>', 'global, project, milestone or task; global unless given'],
-    ['--id <id>', 'the project, milestone or task'],
+    ['--scope <scope>', 'global, project, milestone or task (default global)'],
+    ['--id <id>', 'ID of the project, milestone or task'],
     ...PERIOD,
     POLICY,
   ],
@@ -130,7 +130,10 @@ const create: CommandSpec = {
       allocated,
       periodEnd: flags.required('to'),
       periodStart: flags.text('from') ?? new Date().toISOString(),
-      ...present({ scopeId: flags.text('id'), policy: flags.text('policy') as Policy | undefined }),
+      ...omitUndefined({
+        scopeId: flags.text('id'),
+        policy: flags.text('policy') as Policy | undefined,
+      }),
     };
     const budget = await cli.drover.post('/api/v1/budgets', { body });
     cli.out.done(budget, budget.id);
@@ -139,11 +142,11 @@ const create: CommandSpec = {
 
 const edit: CommandSpec = {
   usage: 'edit <id>',
-  summary: 'Raise or lower a budget, change its period or its policy',
-  options: [['--tokens <count>', 'tokens that it has from now on'], ...PERIOD, POLICY],
+  summary: 'Change the tokens, period or policy of a budget',
+  options: [['--tokens <count>', 'new number of tokens'], ...PERIOD, POLICY],
   examples: ['budget edit $BUDGET --tokens 2000000'],
   run: async (cli, [id = ''], flags) => {
-    const body = present({
+    const body = omitUndefined({
       allocated: flags.text('tokens'),
       periodStart: flags.text('from'),
       periodEnd: flags.text('to'),
@@ -153,7 +156,10 @@ const edit: CommandSpec = {
       params: { path: { id } },
       body,
     });
-    cli.out.done(budget, `${id} has ${budget.available} of ${budget.allocated} tokens left`);
+    cli.out.done(
+      budget,
+      `${id} updated: ${budget.available} of ${budget.allocated} tokens available`,
+    );
   },
 };
 
@@ -171,19 +177,19 @@ const reallocate: CommandSpec = {
 
 const usage: CommandSpec = {
   usage: 'usage',
-  summary: 'Say what was used, by day, agent, task, project or model',
+  summary: 'Print token usage by day, agent, task, project or model',
   options: [
-    ['--by <what>', 'day, agent, task, project or model; day unless given'],
-    ['--from <day>', 'from this day on, such as 2026-11-01'],
-    ['--to <day>', 'until this day'],
-    ['--project <id>', 'of this project'],
-    ['--agent <id>', 'of this agent'],
-    ['--model <name>', 'of this model'],
+    ['--by <group>', 'day, agent, task, project or model (default day)'],
+    ['--from <day>', 'first day, such as 2026-11-01'],
+    ['--to <day>', 'last day'],
+    ['--project <id>', 'project ID'],
+    ['--agent <id>', 'agent ID'],
+    ['--model <name>', 'model'],
     ...LIST_OPTIONS,
   ],
   examples: ['usage --by model', 'usage --by project --from 2026-11-01 --json'],
   run: async (cli, _args, flags) => {
-    const filter = present({
+    const filter = omitUndefined({
       groupBy: (flags.text('by') ?? 'day') as 'day',
       from: flags.text('from'),
       to: flags.text('to'),
@@ -191,7 +197,7 @@ const usage: CommandSpec = {
       agentId: flags.text('agent'),
       model: flags.text('model'),
     });
-    const sums = await listed(flags, (page) =>
+    const sums = await readList(flags, (page) =>
       cli.drover.get('/api/v1/usage', { params: { query: { ...filter, ...page } } }),
     );
     cli.out.rows(
@@ -204,14 +210,14 @@ const usage: CommandSpec = {
         { title: 'usd', of: ({ costUsd }) => costUsd },
         { title: 'reports', of: ({ reports }) => reports },
       ],
-      'Nothing was used.',
+      'No usage found.',
     );
   },
 };
 
 const commands: Commands = {
   budget: {
-    summary: 'Limit tokens, and see how far they reach',
+    summary: 'Manage token budgets',
     commands: [list, show, alerts, create, edit, reallocate],
   },
   usage,

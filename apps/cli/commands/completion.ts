@@ -1,17 +1,17 @@
-import { COMMON, type Commands, type CommandSpec, isGroup } from '../command.js';
-import { misuse } from '../failure.js';
-import { type Entry, nameOf } from '../program.js';
+import { COMMON_OPTIONS, type Commands, type CommandSpec, isGroup } from '../command.js';
+import { usageError } from '../failure.js';
+import { type Entry, commandName } from '../program.js';
 
-/** The words that may follow a word, or two: made of the table of commands alone. */
+/** Completions by the preceding one or two words. They come from the command table. */
 type Words = Map<string, string[]>;
 
 const SHELLS = { bash, zsh, fish };
 
-/** @param entries all first words, this one too */
-export const completionOf = (entries: readonly Entry[]): Commands => ({
+/** @param entries all first words, including this command */
+export const createCompletion = (entries: readonly Entry[]): Commands => ({
   completion: {
     usage: 'completion <shell>',
-    summary: 'Print completions for bash, zsh or fish',
+    summary: 'Print shell completions for bash, zsh or fish',
     examples: [
       'completion bash > ~/.local/share/bash-completion/completions/drover',
       'completion zsh > "${fpath[1]}/_drover"',
@@ -19,29 +19,30 @@ export const completionOf = (entries: readonly Entry[]): Commands => ({
     ],
     run: async (cli, [name = '']) => {
       const shell = SHELLS[name as keyof typeof SHELLS];
-      if (shell === undefined) throw misuse(`${name} is not known: bash, zsh or fish.`);
-      cli.out.line(shell(await words(entries)));
+      if (shell === undefined) throw usageError(`Unknown shell: ${name}. Use bash, zsh or fish.`);
+      cli.out.line(shell(await collectWords(entries)));
     },
   },
 });
 
-async function words(entries: readonly Entry[]): Promise<Words> {
+async function collectWords(entries: readonly Entry[]): Promise<Words> {
   const found: Words = new Map([['', entries.map(({ name }) => name)]]);
   for (const { name, load } of entries) {
     const entry = (await load()).default[name];
     if (entry === undefined) continue;
     if (!isGroup(entry)) {
-      found.set(name, optionsOf(entry));
+      found.set(name, listOptionNames(entry));
       continue;
     }
-    found.set(name, entry.commands.map(nameOf));
-    for (const spec of entry.commands) found.set(`${name} ${nameOf(spec)}`, optionsOf(spec));
+    found.set(name, entry.commands.map(commandName));
+    for (const spec of entry.commands)
+      found.set(`${name} ${commandName(spec)}`, listOptionNames(spec));
   }
   return found;
 }
 
-function optionsOf({ options = [] }: CommandSpec): string[] {
-  return [...options, ...COMMON].map(([flags]) => /--[\w-]+/.exec(flags)?.[0] ?? '');
+function listOptionNames({ options = [] }: CommandSpec): string[] {
+  return [...options, ...COMMON_OPTIONS].map(([flags]) => /--[\w-]+/.exec(flags)?.[0] ?? '');
 }
 
 function bash(found: Words): string {

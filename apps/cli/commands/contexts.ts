@@ -3,22 +3,23 @@ import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import type { Context } from '../contexts/contexts.js';
 import { findAdministrator, LOCAL } from '../contexts/local.js';
-import { storedTokens, tokensOf } from '../contexts/credentials.js';
-import { type Failure, misuse } from '../failure.js';
-import { present } from '../flags.js';
+import { storedTokens, toTokens } from '../contexts/credentials.js';
+import { type Failure, usageError } from '../failure.js';
+import { omitUndefined } from '../flags.js';
 import { ask, askSecret } from '../prompt.js';
 
 const login: CommandSpec = {
   usage: 'login [url]',
-  summary: 'Sign in to a server, and keep it as a context',
+  summary: 'Sign in to a server and save it as a context',
   about:
-    'Asks for the password, or reads it from standard input where that is no terminal. With --api-key it keeps a key\n' +
-    'instead, which it asks for too. The file of contexts has mode 600. Without a URL it signs in the first\n' +
-    'administrator of the server that `drover up` started here: an API key may not manage keys and members.',
+    'Asks for the password. Without a terminal, it reads standard input. With --api-key, it\n' +
+    'asks for an API key and saves the key instead. The context file has mode 600.\n\n' +
+    'Without a URL, it signs in the first administrator of the local `drover up`. Use this to\n' +
+    'manage keys and members, which an API key cannot do.',
   options: [
-    ['--name <name>', 'the name of the context; the host unless given'],
-    ['--email <address>', 'who signs in'],
-    ['--api-key', 'keep an API key'],
+    ['--name <name>', 'name of the context (default: host of the URL)'],
+    ['--email <address>', 'email address of the user'],
+    ['--api-key', 'sign-in with an API key'],
   ],
   examples: [
     'login',
@@ -26,38 +27,38 @@ const login: CommandSpec = {
     'login http://127.0.0.1:3000 --api-key < key.txt',
   ],
   run: async (cli, [given], flags) => {
-    const url = given === undefined ? cli.contexts.get(LOCAL).url : addressOf(given);
+    const url = given === undefined ? cli.contexts.get(LOCAL).url : parseAddress(given);
     const name = flags.text('name') ?? (given === undefined ? LOCAL : new URL(url).host);
-    if (given !== undefined && name === LOCAL) throw ofHere();
+    if (given !== undefined && name === LOCAL) throw localNameTaken();
     const signedIn = flags.has('api-key')
-      ? await withKey(url)
-      : await withPassword(url, await passwordFor(flags.text('email'), given === undefined));
+      ? await signInWithKey(url)
+      : await signInWithPassword(url, await readPassword(flags.text('email'), given === undefined));
     const workspaceId = cli.options.workspaceId;
     cli.contexts.put(name, { ...signedIn, ...(workspaceId && { workspaceId }) }, { use: true });
-    cli.out.done({ name, url }, `Signed in to ${url}; the context is "${name}"`);
+    cli.out.done({ name, url }, `Signed in to ${url} (context "${name}")`);
   },
 };
 
-/** Its address is where `drover up` started it. */
-function ofHere(): Failure {
-  return misuse(
-    `"${LOCAL}" is the server that \`drover up\` starts here.`,
-    'Give another server another name.',
+/** The local context has the address of `drover up`, so no other server can use its name. */
+function localNameTaken(): Failure {
+  return usageError(
+    `"${LOCAL}" is the server of \`drover up\` on this machine.`,
+    'Choose another name.',
   );
 }
 
-function addressOf(given: string): string {
+function parseAddress(given: string): string {
   try {
     const url = new URL(given);
     if (/^https?:$/.test(url.protocol))
       return `${url.origin}${url.pathname === '/' ? '' : url.pathname}`;
   } catch {
-    // Told below.
+    // The error follows below.
   }
-  throw misuse(`"${given}" is no address.`, 'Write it as http://127.0.0.1:3000.');
+  throw usageError(`"${given}" is not a URL.`, 'Use a URL such as http://127.0.0.1:3000.');
 }
 
-async function withKey(url: string): Promise<Context> {
+async function signInWithKey(url: string): Promise<Context> {
   const apiKey = await askSecret('API key: ');
   const drover = createClient({
     baseUrl: url,
@@ -72,54 +73,57 @@ interface Password {
   password: string;
 }
 
-async function passwordFor(given: string | undefined, isLocal: boolean): Promise<Password> {
+async function readPassword(given: string | undefined, isLocal: boolean): Promise<Password> {
   const known = isLocal && given === undefined ? findAdministrator() : undefined;
   if (known) return known;
-  return { email: given ?? (await ask('E-mail: ')), password: await askSecret('Password: ') };
+  return {
+    email: given ?? (await ask('Email address: ')),
+    password: await askSecret('Password: '),
+  };
 }
 
-async function withPassword(url: string, body: Password): Promise<Context> {
+async function signInWithPassword(url: string, body: Password): Promise<Context> {
   const answer = await createClient({ baseUrl: url }).post('/api/v1/auth/login', { body });
-  return { url, tokens: tokensOf(answer) };
+  return { url, tokens: toTokens(answer) };
 }
 
 const logout: CommandSpec = {
   usage: 'logout [name]',
-  summary: 'End the session of a context, and forget it',
+  summary: 'Sign out and remove the context',
   examples: ['logout', 'logout drover.example.org'],
   run: async (cli, [given]) => {
     const name = given ?? cli.access().name ?? '';
     const { url, tokens } = cli.contexts.get(name);
     if (tokens) {
-      // Its access token may have ended long ago: a session that is left so would go on.
+      // The access token may be expired. The credentials renew it, so that the session ends.
       const credentials = storedTokens(cli.contexts, name);
       const drover = createClient({ baseUrl: url, retries: 0, credentials });
-      // Forgotten here in any case; a session ends by itself.
+      // The context is removed in any case. The session ends at its expiry.
       await drover.post('/api/v1/auth/logout').catch((error: Error) => {
-        cli.out.note(`drover: the session could not be ended: ${error.message}`);
+        cli.out.note(`drover: could not end the session: ${error.message}`);
       });
     }
-    forget(cli, name);
+    removeContext(cli, name);
   },
 };
 
-function forget(cli: Cli, name: string): void {
+function removeContext(cli: Cli, name: string): void {
   cli.contexts.remove(name);
   const isHere = cli.contexts.list().some((context) => context.name === name);
-  const still = 'is forgotten, and asked with the API key of `drover up` from now on';
-  cli.out.done({ name }, `${name} ${isHere ? still : 'is forgotten'}`);
+  const note = isHere ? '; commands now use the API key of `drover up`' : '';
+  cli.out.done({ name }, `Context ${name} removed${note}`);
 }
 
 const whoami: CommandSpec = {
   usage: 'whoami',
-  summary: 'Say whose credentials are used, and where',
+  summary: 'Print the current server and credentials',
   examples: ['whoami'],
   run: async (cli) => {
     const { url, name } = cli.access();
     const caller = await cli.drover.get('/api/v1/auth/caller');
     cli.out.record({ server: url, context: name ?? null, ...caller }, [
       ['server', url],
-      ['context', name ?? 'the environment'],
+      ['context', name ?? 'environment'],
       ...Object.entries(caller),
     ]);
   },
@@ -127,7 +131,7 @@ const whoami: CommandSpec = {
 
 const list: CommandSpec = {
   usage: 'list',
-  summary: 'List the servers that are known here',
+  summary: 'List contexts',
   examples: ['context list'],
   run: async (cli) => {
     const found = cli.contexts.list().map(({ name, context, current }) => ({
@@ -146,19 +150,19 @@ const list: CommandSpec = {
         { title: 'workspace', of: ({ workspaceId }) => workspaceId },
         { title: 'signed in', of: ({ signedIn }) => signedIn },
       ],
-      'No server is known. Start one with `drover up`, or sign in with `drover login URL`.',
+      'No contexts found. Start a server with `drover up`, or sign in with `drover login URL`.',
     );
   },
 };
 
 const show: CommandSpec = {
   usage: 'show',
-  summary: 'Say which server is asked',
+  summary: 'Show the current context',
   examples: ['context show'],
   run: async (cli) => {
     const { name, url, workspaceId } = cli.access();
     cli.out.record({ name: name ?? null, url, workspaceId: workspaceId ?? null }, [
-      ['context', name ?? 'the environment'],
+      ['context', name ?? 'environment'],
       ['server', url],
       ['workspace', workspaceId],
       ['file', cli.contexts.path],
@@ -169,36 +173,36 @@ const show: CommandSpec = {
 const set: CommandSpec = {
   usage: 'set <name>',
   summary: 'Change the address or the workspace of a context',
-  about: 'Credentials stay: `drover login` replaces them.',
-  options: [['--url <url>', 'where its server is']],
+  about: 'The credentials stay the same. To replace them, run `drover login`.',
+  options: [['--url <url>', 'URL of the server']],
   examples: ['context set drover.example.org --workspace $WORKSPACE'],
   run: async (cli, [name = ''], flags) => {
     const given = flags.text('url');
     const { workspaceId } = cli.options;
     if (given === undefined && workspaceId === undefined)
-      throw misuse('There is nothing to change.', 'Give --url or --workspace.');
-    if (given !== undefined && name === LOCAL) throw ofHere();
-    const changed = present({ url: given && addressOf(given), workspaceId });
+      throw usageError('Nothing to change.', 'Set --url or --workspace.');
+    if (given !== undefined && name === LOCAL) throw localNameTaken();
+    const changed = omitUndefined({ url: given && parseAddress(given), workspaceId });
     cli.contexts.put(name, { ...cli.contexts.get(name), ...changed });
-    cli.out.done({ name, ...changed }, `${name} is changed`);
+    cli.out.done({ name, ...changed }, `Context ${name} updated`);
   },
 };
 
 const use: CommandSpec = {
   usage: 'use <name>',
-  summary: 'Ask another server from now on',
+  summary: 'Switch to a context',
   examples: ['context use drover.example.org'],
   run: async (cli, [name = '']) => {
     cli.contexts.use(name);
-    cli.out.done({ name }, `${name} is used`);
+    cli.out.done({ name }, `Switched to context ${name}`);
   },
 };
 
 const remove: CommandSpec = {
   usage: 'delete <name>',
-  summary: 'Forget a server',
+  summary: 'Remove a context',
   examples: ['context delete drover.example.org'],
-  run: async (cli, [name = '']) => forget(cli, name),
+  run: async (cli, [name = '']) => removeContext(cli, name),
 };
 
 const commands: Commands = {
@@ -206,7 +210,7 @@ const commands: Commands = {
   logout,
   whoami,
   context: {
-    summary: 'Servers that are known here, and which is used',
+    summary: 'Manage contexts: servers with their credentials',
     commands: [list, show, set, use, remove],
   },
 };

@@ -1,66 +1,69 @@
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { present } from '../flags.js';
-import { ALL, LIST_OPTIONS, listed } from '../lists.js';
+import { omitUndefined } from '../flags.js';
+import { ALL, LIST_OPTIONS, readList } from '../lists.js';
 import { showCoordinator } from '../coordinator-view.js';
-import { painted } from '../task-view.js';
+import { colourWord } from '../task-view.js';
 
 export const recover: CommandSpec = {
   usage: 'recover',
-  summary: 'Run the recovery sweeps now, and wait for their end',
-  options: [['--all-workspaces', 'in all workspaces, for administrators of the installation']],
+  summary: 'Run recovery now and wait for the result',
+  options: [['--all-workspaces', 'recovery in all workspaces (operators only)']],
   examples: ['coordinator recover'],
   run: async (cli, _args, flags) => {
-    const body = present({ allWorkspaces: flags.has('all-workspaces') || undefined });
+    const body = omitUndefined({ allWorkspaces: flags.has('all-workspaces') || undefined });
     const answer = await cli.drover.post('/api/v1/coordinator/recover', { body });
     const { recovered, failedSteps, durationMs } = answer;
-    cli.out.done(answer, `${recovered} recovered in ${Math.round(durationMs)} ms`);
+    cli.out.done(answer, `Recovered ${recovered} in ${Math.round(durationMs)} ms`);
     if (failedSteps.length === 0) return EXIT.ok;
-    cli.out.note(`drover: these steps failed, and are tried again: ${failedSteps.join(', ')}`);
+    cli.out.note(`drover: these steps failed and will be retried: ${failedSteps.join(', ')}`);
     return EXIT.failed;
   },
 };
 
 const status: CommandSpec = {
   usage: 'status',
-  summary: 'Say who leads, the queue, the agents and the last cycle',
+  summary: 'Show the leader, the queue, the agents and the last cycle',
   examples: ['coordinator status'],
   run: async (cli) => showCoordinator(cli.out, await cli.drover.get('/api/v1/coordinator/status')),
 };
 
 const logs: CommandSpec = {
   usage: 'logs',
-  summary: "Read the coordinator's log, the newest first",
-  options: [['--level <level>', 'at least DEBUG, INFO, WARN, ERROR or CRITICAL'], ...LIST_OPTIONS],
+  summary: 'List the log of the coordinator, newest first',
+  options: [
+    ['--level <level>', 'minimum level: DEBUG, INFO, WARN, ERROR or CRITICAL'],
+    ...LIST_OPTIONS,
+  ],
   examples: ['coordinator logs --level WARN'],
   run: async (cli, _args, flags) => {
     const level = flags.text('level') as 'INFO' | undefined;
-    const entries = await listed(flags, (page) => {
-      const query = { ...page, ...present({ level }) };
+    const entries = await readList(flags, (page) => {
+      const query = { ...page, ...omitUndefined({ level }) };
       return cli.drover.get('/api/v1/coordinator/logs', { params: { query } });
     });
     cli.out.rows(
       entries,
       [
         { title: 'time', of: ({ createdAt }) => createdAt },
-        { title: 'level', of: (entry) => painted(cli.out, entry.level) },
+        { title: 'level', of: (entry) => colourWord(cli.out, entry.level) },
         { title: 'event', of: ({ event }) => event, wide: true },
         { title: 'message', of: ({ message }) => message, wide: true },
       ],
-      'The log has no entry.',
+      'No log entries found.',
     );
   },
 };
 
 const pause: CommandSpec = {
   usage: 'pause',
-  summary: 'Hand out no more tasks, of the workspace or of a type',
+  summary: 'Pause the assignment of tasks, of one type or all',
   options: [
-    ['--reason <text>', 'why'],
-    ['--type <name>', 'of this type only'],
-    ['--everything', 'of all workspaces, for administrators of the installation'],
-    ['--until <time>', 'when it ends by itself, such as 2026-12-24T18:00:00Z'],
+    ['--reason <text>', 'reason'],
+    ['--type <name>', 'task type (default all types)'],
+    ['--everything', 'pause of all workspaces (operators only)'],
+    ['--until <time>', 'end of the pause, such as 2026-12-24T18:00:00Z'],
   ],
   examples: [
     'coordinator pause --reason "the provider is down"',
@@ -71,67 +74,71 @@ const pause: CommandSpec = {
     const scope = flags.has('everything') ? 'everything' : taskType ? 'task_type' : 'workspace';
     const body = {
       ...({ scope, reason: flags.required('reason') } as const),
-      ...present({ taskType, until: flags.text('until') }),
+      ...omitUndefined({ taskType, until: flags.text('until') }),
     };
     const answer = await cli.drover.post('/api/v1/pauses', { body });
-    cli.out.done(answer, `${answer.id} holds ${nameOf(answer)}`);
+    cli.out.done(answer, `${answer.id} pauses ${formatScope(answer)}`);
   },
 };
 
 const unpause: CommandSpec = {
   usage: 'unpause [id]',
-  summary: 'End a pause, or all of the workspace',
+  summary: 'End a pause, or all pauses of the workspace',
   examples: ['coordinator unpause'],
   run: async (cli, [id]) => {
-    const ids = id === undefined ? await ownPauses(cli) : [id];
+    const ids = id === undefined ? await listOwnPauses(cli) : [id];
     for (const one of ids) {
       const answer = await cli.drover.delete('/api/v1/pauses/{id}', {
         params: { path: { id: one } },
       });
-      cli.out.done(answer, `${one} is ended`);
+      cli.out.done(answer, `Pause ${one} ended`);
     }
   },
 };
 
-/** Those of all workspaces are ended by their id alone, by whoever runs the installation. */
-async function ownPauses(cli: Cli): Promise<string[]> {
-  const all = await listed(ALL, (query) => cli.drover.get('/api/v1/pauses', { params: { query } }));
+/** Lists pauses that the workspace can end. An operator ends a pause of all workspaces by ID. */
+async function listOwnPauses(cli: Cli): Promise<string[]> {
+  const all = await readList(ALL, (query) =>
+    cli.drover.get('/api/v1/pauses', { params: { query } }),
+  );
   const [own, foreign] = [
     all.filter(({ scope }) => scope !== 'everything'),
     all.filter(({ scope }) => scope === 'everything'),
   ];
-  if (all.length === 0) cli.out.note('Nothing is paused.');
+  if (all.length === 0) cli.out.note('No active pauses.');
   for (const { id } of foreign)
-    cli.out.note(`drover: ${id} holds all workspaces; only its id ends it.`);
+    cli.out.note(
+      `drover: ${id} pauses all workspaces. To end it, run \`drover coordinator unpause ${id}\`.`,
+    );
   return own.map(({ id }) => id);
 }
 
 const pauses: CommandSpec = {
   usage: 'pauses',
-  summary: 'List the pauses',
+  summary: 'List active pauses',
   options: LIST_OPTIONS,
   examples: ['coordinator pauses'],
   run: async (cli, _args, flags) => {
     cli.out.rows(
-      await listed(flags, (query) => cli.drover.get('/api/v1/pauses', { params: { query } })),
+      await readList(flags, (query) => cli.drover.get('/api/v1/pauses', { params: { query } })),
       [
         { title: 'id', of: ({ id }) => id },
-        { title: 'what', of: nameOf, wide: true },
+        { title: 'scope', of: formatScope, wide: true },
         { title: 'reason', of: ({ reason }) => reason, wide: true },
         { title: 'until', of: ({ until }) => until },
       ],
-      'Nothing is paused.',
+      'No active pauses.',
     );
   },
 };
 
-function nameOf({ scope, taskType }: { scope: string; taskType?: string | null }): string {
+function formatScope({ scope, taskType }: { scope: string; taskType?: string | null }): string {
   return scope === 'task_type' ? `tasks of type ${taskType}` : scope;
 }
 
 const commands: Commands = {
   coordinator: {
-    summary: 'Look at the coordinator, recover, pause',
+    summary: 'Inspect the coordinator, run recovery, pause tasks',
     commands: [status, recover, logs, pause, unpause, pauses],
   },
 };

@@ -1,37 +1,37 @@
 import { streamEvents } from '#lib/api-client';
 import type { Commands } from '../command.js';
-import { misuse } from '../failure.js';
-import { present } from '../flags.js';
+import { usageError } from '../failure.js';
+import { omitUndefined } from '../flags.js';
 import { cleanLine } from '../output/clean.js';
 
 const commands: Commands = {
   events: {
     usage: 'events',
-    summary: 'Follow what happens in the workspace, an event a line',
+    summary: 'Follow the events of the workspace, one per line',
     options: [
-      ['-f, --follow', 'go on; it does so anyway'],
-      ['--type <name...>', 'events of these names; task is all of task.…'],
-      ['--task <id>', 'of this task'],
-      ['--agent <id>', 'of this agent'],
-      ['--project <id>', 'of the tasks of this project'],
-      ['--after <id>', 'begin behind the event of this id'],
+      ['-f, --follow', 'follow new events (always on)'],
+      ['--type <name...>', 'event names; task includes all task events'],
+      ['--task <id>', 'task ID'],
+      ['--agent <id>', 'agent ID'],
+      ['--project <id>', 'project ID'],
+      ['--after <id>', 'ID of the event after which to start'],
     ],
     examples: ['events -f', 'events -f --type task.status_changed --json'],
     run: async (cli, _args, flags) => {
       const { url, credentials, workspaceId } = cli.access();
-      const filter = present({
+      const filter = omitUndefined({
         types: flags.list('type') as 'task'[] | undefined,
         taskId: flags.text('task'),
         agentId: flags.text('agent'),
         projectId: flags.text('project'),
       });
-      const leaving = new AbortController();
+      const abort = new AbortController();
       let isAway = false;
-      process.once('SIGINT', () => leaving.abort());
+      process.once('SIGINT', () => abort.abort());
       const options = {
         baseUrl: url,
         credentials,
-        signal: leaving.signal,
+        signal: abort.signal,
         workspaceId: cli.options.workspaceId ?? workspaceId,
         lastEventId: flags.text('after'),
         onState: (state: 'open' | 'away') => {
@@ -39,13 +39,16 @@ const commands: Commands = {
           isAway = state === 'away';
         },
       };
-      if (flags.text('after') === '') throw misuse('--after needs the id of an event.');
-      // A stream waits for a server that is away. Who has just begun to follow is told so instead.
+      if (flags.text('after') === '') throw usageError('--after needs the ID of an event.');
+      // A stream waits for an unreachable server. At its start, report the outage instead.
       await cli.drover.get('/api/v1/auth/caller');
       for await (const { id, event, data } of streamEvents(options, filter)) {
         if (event === 'reset') cli.out.note(`drover: ${String(data['detail'] ?? event)}`);
         else if (cli.out.json) cli.out.value({ id, ...data, event });
-        else cli.out.line(cleanLine(`${String(data['timestamp'] ?? '')} ${event} ${restOf(data)}`));
+        else
+          cli.out.line(
+            cleanLine(`${String(data['timestamp'] ?? '')} ${event} ${formatFields(data)}`),
+          );
       }
     },
   },
@@ -53,12 +56,13 @@ const commands: Commands = {
 
 export default commands;
 
-const AWAY = 'drover: the stream is cut; it goes on behind the last event once the server answers.';
-const SHOWN_ANYWAY = new Set(['event', 'timestamp', 'workspaceId', 'id', 'version']);
+const AWAY =
+  'drover: connection lost. The stream resumes after the last event when the server is back.';
+const OMITTED = new Set(['event', 'timestamp', 'workspaceId', 'id', 'version']);
 
-function restOf(data: Record<string, unknown>): string {
+function formatFields(data: Record<string, unknown>): string {
   const fields = Object.entries(data).filter(
-    ([name, value]) => !SHOWN_ANYWAY.has(name) && value !== null,
+    ([name, value]) => !OMITTED.has(name) && value !== null,
   );
   return fields
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)

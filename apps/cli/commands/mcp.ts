@@ -3,10 +3,10 @@ import type { Commands } from '../command.js';
 const commands: Commands = {
   mcp: {
     usage: 'mcp',
-    summary: 'Be an MCP server over standard input and output, for a model',
+    summary: 'Serve MCP over stdio',
     about:
-      'The tools that there are depend on the credentials: those of a run (DROVER_RUN_TOKEN), or an API key.\n' +
-      'docs/mcp.md has lines to copy for common clients.',
+      'The tools depend on the credentials: a run token (DROVER_RUN_TOKEN) or an API key.\n' +
+      'docs/mcp.md has configurations for common clients.',
     examples: ['mcp', 'mcp --context drover.example.org'],
     run: async (cli) => {
       const { serveMcp } = await import('../mcp.js');

@@ -1,15 +1,15 @@
 import type { CommandSpec, Commands } from '../command.js';
-import { present } from '../flags.js';
-import { LIST_OPTIONS, listed } from '../lists.js';
-import { ago } from '../output/output.js';
+import { omitUndefined } from '../flags.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
+import { formatAge } from '../output/output.js';
 
 const list: CommandSpec = {
   usage: 'list',
-  summary: 'List the projects',
+  summary: 'List projects',
   options: LIST_OPTIONS,
   examples: ['project list'],
   run: async (cli, _args, flags) => {
-    const projects = await listed(flags, (query) =>
+    const projects = await readList(flags, (query) =>
       cli.drover.get('/api/v1/projects', { params: { query } }),
     );
     cli.out.rows(
@@ -18,20 +18,20 @@ const list: CommandSpec = {
         { title: 'id', of: ({ id }) => id },
         { title: 'name', of: ({ name }) => name, wide: true },
         { title: 'archived', of: ({ archivedAt }) => archivedAt },
-        { title: 'age', of: ({ createdAt }) => ago(createdAt) },
+        { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
       ],
-      'No project. Make one with `drover project create NAME`.',
+      'No projects found. Create one with `drover project create NAME`.',
     );
   },
 };
 
 const create: CommandSpec = {
   usage: 'create <name>',
-  summary: 'Make a project',
-  options: [['--description <text>', 'what it is']],
+  summary: 'Create a project',
+  options: [['--description <text>', 'description']],
   examples: ['project create Website'],
   run: async (cli, [name = ''], flags) => {
-    const body = { name, ...present({ description: flags.text('description') }) };
+    const body = { name, ...omitUndefined({ description: flags.text('description') }) };
     const project = await cli.drover.post('/api/v1/projects', { body });
     cli.out.done(project, project.id);
   },
@@ -39,18 +39,18 @@ const create: CommandSpec = {
 
 const archive: CommandSpec = {
   usage: 'archive <id>',
-  summary: 'Put no more tasks into a project',
+  summary: 'Stop a project from accepting tasks',
   examples: ['project archive $PROJECT'],
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
     const project = await cli.drover.post('/api/v1/projects/{id}/archive', { params });
-    cli.out.done(project, `${id} is archived`);
+    cli.out.done(project, `Project ${id} archived`);
   },
 };
 
 const commands: Commands = {
   project: {
-    summary: 'Projects that tasks and budgets belong to',
+    summary: 'Manage projects',
     commands: [list, create, archive],
   },
 };

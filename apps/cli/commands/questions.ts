@@ -1,23 +1,23 @@
 import type { CommandSpec, Commands } from '../command.js';
-import { present } from '../flags.js';
-import { LIST_OPTIONS, listed } from '../lists.js';
-import { lasting } from '../output/output.js';
+import { omitUndefined } from '../flags.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
+import { formatDuration } from '../output/output.js';
 
 const list: CommandSpec = {
   usage: 'list',
-  summary: 'List the questions, those with the nearest deadline first',
+  summary: 'List questions, nearest deadline first',
   options: [
-    ['--status <status>', 'open, answered, expired or cancelled; open unless given'],
-    ['--task <id>', 'of this task'],
+    ['--status <status>', 'open, answered, expired or cancelled (default open)'],
+    ['--task <id>', 'task ID'],
     ...LIST_OPTIONS,
   ],
   examples: ['question list', 'question list --status answered --json'],
   run: async (cli, _args, flags) => {
-    const filter = present({
+    const filter = omitUndefined({
       status: (flags.text('status') ?? 'open') as 'open',
       taskId: flags.text('task'),
     });
-    const questions = await listed(flags, (page) =>
+    const questions = await readList(flags, (page) =>
       cli.drover.get('/api/v1/questions', { params: { query: { ...filter, ...page } } }),
     );
     cli.out.rows(
@@ -28,11 +28,11 @@ const list: CommandSpec = {
         { title: 'question', of: ({ prompt }) => prompt, wide: true },
         { title: 'choices', of: ({ choices }) => choices.join(', '), wide: true },
         {
-          title: 'left',
-          of: ({ deadlineAt }) => lasting((Date.parse(deadlineAt) - Date.now()) / 1000),
+          title: 'time left',
+          of: ({ deadlineAt }) => formatDuration((Date.parse(deadlineAt) - Date.now()) / 1000),
         },
       ],
-      'Nobody asks anything.',
+      'No questions found.',
     );
   },
 };
@@ -49,7 +49,7 @@ const show: CommandSpec = {
 
 const answer: CommandSpec = {
   usage: 'answer <id> <answer>',
-  summary: 'Answer a question; its task goes on from its checkpoint',
+  summary: 'Answer a question; its task resumes from its checkpoint',
   examples: ['question answer $QUESTION yes'],
   run: async (cli, [id = '', text = '']) => {
     const params = { path: { id } };
@@ -57,13 +57,16 @@ const answer: CommandSpec = {
       params,
       body: { answer: text },
     });
-    // As it is shown: what was typed may hold a secret, and this line may end in a log.
-    cli.out.done(question, `Task ${question.taskId} goes on with "${question.answer ?? ''}"`);
+    // Print the redacted answer of the server, because the typed text can contain a secret.
+    cli.out.done(
+      question,
+      `Task ${question.taskId} resumed with the answer "${question.answer ?? ''}"`,
+    );
   },
 };
 
 const commands: Commands = {
-  question: { summary: 'Questions that runs ask people', commands: [list, show, answer] },
+  question: { summary: 'List and answer questions of runs', commands: [list, show, answer] },
 };
 
 export default commands;

@@ -5,58 +5,59 @@ import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { showCoordinator } from '../coordinator-view.js';
 import { EXIT } from '../exit-codes.js';
-import { misuse } from '../failure.js';
+import { usageError } from '../failure.js';
 import type { Flags } from '../flags.js';
 import { cloneFolder } from '../project.js';
 import { recover } from './coordinator.js';
 
-const MOST_WORKERS = 32;
+const MAX_WORKERS = 32;
 
 function start(cli: Cli, ...args: string[]): Promise<number> {
   const root = cloneFolder();
-  // The data is kept in the clone, unless DROVER_HOME says otherwise, wherever this was called.
+  // The data is in DROVER_HOME or in the clone, regardless of the working directory.
   const home = process.env['DROVER_HOME'];
   const env = { ...process.env, ...(home && { DROVER_HOME: resolve(home) }) };
-  // What it says is for people: with --json, stdout is for the answer of the API alone.
+  // With --json, stdout contains the answer of the API only.
   const stdio: StdioOptions = ['inherit', cli.out.json ? 2 : 'inherit', 'inherit'];
   return runNode([join(root, 'scripts', 'start.mjs'), ...args], { cwd: root, env, stdio });
 }
 
 const up = (usage: string, example: string): CommandSpec => ({
   usage,
-  summary: 'Start a server, workers and a gateway on the data in DROVER_HOME',
+  summary: 'Start a server, workers and a gateway on this machine',
   about:
-    'The first time it installs and builds what is missing. Then commands find it as the context "local".',
+    'The data is in DROVER_HOME, or in .drover of the clone. The first start installs and\n' +
+    'builds missing parts. Other commands find the server as the context "local".',
   options: [
-    ['--workers <count>', `how many workers, 0 to ${MOST_WORKERS}; 2 unless given`],
-    ['--daemon', 'go on in the background, once all is ready'],
+    ['--workers <count>', `number of workers, 0 to ${MAX_WORKERS} (default 2)`],
+    ['--daemon', 'run in the background after all processes are ready'],
   ],
   examples: [example],
   run: async (cli, _args, flags) => {
-    const args = [...workersOf(flags), ...(flags.has('daemon') ? ['--daemon'] : [])];
+    const args = [...toWorkerArgs(flags), ...(flags.has('daemon') ? ['--daemon'] : [])];
     return start(cli, ...args);
   },
 });
 
-function workersOf(flags: Flags): string[] {
+function toWorkerArgs(flags: Flags): string[] {
   const count = flags.number('workers');
   if (count === undefined) return [];
-  if (!Number.isInteger(count) || count < 0 || count > MOST_WORKERS)
-    throw misuse(`--workers needs a whole number from 0 to ${MOST_WORKERS}.`);
+  if (!Number.isInteger(count) || count < 0 || count > MAX_WORKERS)
+    throw usageError(`--workers needs a whole number from 0 to ${MAX_WORKERS}.`);
   return ['--workers', String(count)];
 }
 
 const down = (usage: string, example: string): CommandSpec => ({
   usage,
-  summary: 'End what was started here; the data stays',
+  summary: 'Stop the local processes and keep the data',
   examples: [example],
   run: (cli) => start(cli, 'stop'),
 });
 
 const status = (example: string): CommandSpec => ({
   usage: 'status',
-  summary: 'Say what runs here, and what the coordinator does',
-  about: 'The exit code is 3 when nothing runs here, and 4 when its server does not answer.',
+  summary: 'Show local processes and the coordinator',
+  about: 'The exit code is 3 if nothing runs here, and 4 if the local server does not answer.',
   examples: [example],
   run: async (cli) => {
     const code = cli.isLocal() ? await start(cli, 'status') : EXIT.ok;
@@ -71,7 +72,7 @@ const commands: Commands = {
   down: down('down', 'down'),
   status: status('status'),
   orchestrator: {
-    summary: 'Start, stop, ask and reconcile the control plane',
+    summary: 'Start, stop, inspect and reconcile the control plane',
     commands: [
       up('start', 'orchestrator start --daemon'),
       down('stop', 'orchestrator stop'),

@@ -2,18 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { failureOf, misuse } from '../failure.js';
+import { toFailure, usageError } from '../failure.js';
 import type { Flags } from '../flags.js';
-import { present } from '../flags.js';
-import { logOf, readTask } from '../follow.js';
-import { LIST_OPTIONS, listed } from '../lists.js';
+import { omitUndefined } from '../flags.js';
+import { readLog, readTask } from '../follow.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
 import { cleanLine } from '../output/clean.js';
-import { ago, bar } from '../output/output.js';
-import { fieldsOf, type NewTask, TASK_OPTIONS, tasksOfFile } from '../task-file.js';
+import { formatAge, formatBar } from '../output/output.js';
+import { toTaskFields, type NewTask, TASK_OPTIONS, readTaskFile } from '../task-file.js';
 import {
-  isOver,
-  logLine,
-  painted,
+  isFinished,
+  formatLogEntry,
+  colourWord,
   showExplanation,
   showTask,
   type Task,
@@ -21,67 +21,67 @@ import {
   type TaskStatus,
 } from '../task-view.js';
 
-const WATCH_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
 const create: CommandSpec = {
   usage: 'create [command...]',
   summary: 'Create a task from options, or tasks from a file',
   about:
-    'What stands behind `--` is the command that a worker runs. A file (JSON or YAML, - for standard input) has one\n' +
-    'task, a list, or `tasks:` with a list; tasks of a list may name each other in dependsOn by their `ref`.',
-  options: [['--file <path>', 'the file with the task or tasks'], ...TASK_OPTIONS],
+    'The words after `--` are the command that a worker runs. A JSON or YAML file has a task, a\n' +
+    'list, or `tasks:` with a list. Tasks of a list can depend on each other by `ref`.',
+  options: [['--file <path>', 'file with the tasks; - reads standard input'], ...TASK_OPTIONS],
   examples: [
     `task create --title 'Count' --type demo -- node -e 'console.log(1, 2, 3)'`,
     'task create --file graph.yaml',
   ],
   run: async (cli, args, flags) => {
-    const fields = fieldsOf(flags, args);
+    const fields = toTaskFields(flags, args);
     const path = flags.text('file');
-    const found = path === undefined ? { only: {} } : await tasksOfFile(path);
+    const found = path === undefined ? { only: {} } : await readTaskFile(path);
     if ('only' in found) {
-      const body = withTitle({ ...found.only, ...fields }, args);
-      return showMade(cli, [await cli.drover.post('/api/v1/agent-tasks', { body })], false);
+      const body = addDefaults({ ...found.only, ...fields }, args);
+      return printCreated(cli, [await cli.drover.post('/api/v1/agent-tasks', { body })], false);
     }
     if (Object.keys(fields).length > 0)
-      throw misuse('Options cannot change a list of tasks.', 'Leave them out.');
+      throw usageError('Options cannot change a list of tasks.', 'Remove the options.');
     const body = { tasks: found.list };
     const { items } = await cli.drover.post('/api/v1/agent-tasks/batch', { body });
-    showMade(cli, items, true);
+    printCreated(cli, items, true);
   },
 };
 
-/** A command says what it is. */
-function withTitle(task: Partial<NewTask>, command: readonly string[]): NewTask {
+/** The command is the default title. */
+function addDefaults(task: Partial<NewTask>, command: readonly string[]): NewTask {
   const { title = command.join(' ').slice(0, 200), taskType = 'command', ...rest } = task;
-  if (title === '') throw misuse('--title is missing.');
+  if (title === '') throw usageError('The option --title is missing.');
   return { title, taskType, ...rest };
 }
 
-function showMade(cli: Cli, tasks: readonly Task[], many: boolean): void {
+function printCreated(cli: Cli, tasks: readonly Task[], many: boolean): void {
   if (cli.out.json) return cli.out.value(many ? tasks : tasks[0]);
   for (const { id } of tasks) cli.out.line(id);
 }
 
 const list: CommandSpec = {
   usage: 'list',
-  summary: 'List tasks, the newest first',
+  summary: 'List tasks, newest first',
   options: [
     [
       '--status <status...>',
-      'PENDING, ASSIGNED, RUNNING, PAUSED, ABORTED, FAILED, COMPLETED, ARCHIVED',
+      'statuses: PENDING, ASSIGNED, RUNNING, PAUSED, ABORTED, FAILED, COMPLETED, ARCHIVED',
     ],
-    ['--type <name>', 'of this type'],
-    ['--tag <name...>', 'with all of these tags'],
-    ['--agent <id>', 'of this agent'],
-    ['--project <id>', 'of this project'],
-    ['--parent <id>', 'subtasks of this task'],
-    ['--text <words>', 'whose title or description has these words'],
-    ['--asking', 'that wait for the answer of a person'],
+    ['--type <name>', 'task type'],
+    ['--tag <name...>', 'tags that the task must have'],
+    ['--agent <id>', 'agent ID'],
+    ['--project <id>', 'project ID'],
+    ['--parent <id>', 'ID of the parent task'],
+    ['--text <words>', 'words in the title or description'],
+    ['--asking', 'only tasks with an open question'],
     ...LIST_OPTIONS,
   ],
   examples: ['task list --status RUNNING PENDING', 'task list --all --json | jq length'],
   run: async (cli, _args, flags) => {
-    const filter = present({
+    const filter = omitUndefined({
       status: flags.list('status') as TaskStatus[] | undefined,
       taskType: flags.text('type'),
       tags: flags.list('tag'),
@@ -91,10 +91,10 @@ const list: CommandSpec = {
       text: flags.text('text'),
       waitsForAnswer: flags.has('asking') || undefined,
     });
-    const tasks = await listed(flags, (page) =>
+    const tasks = await readList(flags, (page) =>
       cli.drover.get('/api/v1/agent-tasks', { params: { query: { ...filter, ...page } } }),
     );
-    cli.out.rows(tasks, TASK_COLUMNS, 'No task. Make one with `drover run -- COMMAND`.');
+    cli.out.rows(tasks, TASK_COLUMNS, 'No tasks found. Create one with `drover run -- COMMAND`.');
   },
 };
 
@@ -107,34 +107,37 @@ const show: CommandSpec = {
 
 const watch: CommandSpec = {
   usage: 'watch <id>',
-  summary: 'Follow the state of a task until it is over; the exit code is 0 when it completed',
+  summary: 'Follow the status of a task until it is finished',
+  about: 'The exit code is 0 if the task completes, and 1 otherwise.',
   examples: ['task watch 0198c0de-7000-7000-8000-000000000000'],
   run: async (cli, [id = '']) => {
-    let shown = '';
+    let printed = '';
     let { drover } = cli;
     for (;;) {
       const task = await readTask(drover, id);
-      drover = shown === '' ? cli.patient : drover;
+      drover = printed === '' ? cli.patient : drover;
       const { status, title, progressPercent, currentStep } = task;
-      if (status !== shown && !cli.out.json) {
+      if (status !== printed && !cli.out.json) {
         cli.out.progress('');
-        cli.out.line(`${new Date().toISOString()} ${painted(cli.out, status)} ${cleanLine(title)}`);
+        cli.out.line(
+          `${new Date().toISOString()} ${colourWord(cli.out, status)} ${cleanLine(title)}`,
+        );
       }
-      if (cli.out.json && status !== shown) cli.out.value(task);
-      shown = status;
-      if (isOver(task)) return status === 'COMPLETED' ? EXIT.ok : EXIT.failed;
-      cli.out.progress(`${bar(progressPercent)} ${currentStep ?? ''}`);
-      await delay(WATCH_EVERY_MS);
+      if (cli.out.json && status !== printed) cli.out.value(task);
+      printed = status;
+      if (isFinished(task)) return status === 'COMPLETED' ? EXIT.ok : EXIT.failed;
+      cli.out.progress(`${formatBar(progressPercent)} ${currentStep ?? ''}`);
+      await delay(POLL_MS);
     }
   },
 };
 
 const logs: CommandSpec = {
   usage: 'logs <id>',
-  summary: 'Print the log of a task, the oldest first',
+  summary: 'Print the log of a task, oldest entry first',
   options: [
-    ['-f, --follow', 'go on until the task is over'],
-    ['--level <level>', 'at least DEBUG, INFO, WARN, ERROR or CRITICAL'],
+    ['-f, --follow', 'follow the log until the task is finished'],
+    ['--level <level>', 'minimum level: DEBUG, INFO, WARN, ERROR or CRITICAL'],
   ],
   examples: ['task logs 0198c0de-7000-7000-8000-000000000000 -f'],
   run: async (cli, [id = ''], flags) => {
@@ -142,16 +145,16 @@ const logs: CommandSpec = {
     const follow = flags.has('follow');
     if (follow) await readTask(cli.drover, id);
     const drover = follow ? cli.patient : cli.drover;
-    for await (const entry of logOf(drover, id, { follow, level })) {
+    for await (const entry of readLog(drover, id, { follow, level })) {
       if (cli.out.json) cli.out.value(entry);
-      else cli.out.line(logLine(cli.out, entry));
+      else cli.out.line(formatLogEntry(cli.out, entry));
     }
   },
 };
 
 const explain: CommandSpec = {
   usage: 'explain <id>',
-  summary: 'Say why a task is not running, and when it will start and end',
+  summary: 'Explain the status of a task and estimate its start and end',
   examples: ['task explain 0198c0de-7000-7000-8000-000000000000'],
   run: async (cli, [id = '']) => {
     const path = { id };
@@ -160,27 +163,30 @@ const explain: CommandSpec = {
   },
 };
 
-const REASON = [['--reason <text>', 'why; it stands in the log']] as const;
+const REASON = [['--reason <text>', 'reason for the log']] as const;
 
 const cancel: CommandSpec = {
   usage: 'cancel <id...>',
-  summary: 'Cancel tasks; what runs is asked to stop',
-  options: [...REASON, ['--cascade', 'the tasks that wait for them too']],
+  summary: 'Cancel tasks; running agents are asked to stop',
+  options: [...REASON, ['--cascade', 'cancellation of dependent tasks too']],
   examples: ['task cancel 0198c0de-7000-7000-8000-000000000000 --reason "not needed"'],
   run: (cli, ids, flags) =>
-    each(cli, ids, 'is cancelled', (id) =>
+    runForEach(cli, ids, 'cancelled', (id) =>
       cli.drover.post('/api/v1/agent-tasks/{id}/cancel', {
         params: { path: { id } },
-        body: present({ reason: flags.text('reason'), cascade: flags.has('cascade') || undefined }),
+        body: omitUndefined({
+          reason: flags.text('reason'),
+          cascade: flags.has('cascade') || undefined,
+        }),
       }),
     ),
 };
 
-/** The commands that need nothing but a reason. */
-function simple(
+/** Defines a command whose only option is a reason. */
+function transition(
   verb: 'pause' | 'resume' | 'retry' | 'archive',
   summary: string,
-  done: string,
+  result: string,
 ): CommandSpec {
   return {
     usage: `${verb} <id...>`,
@@ -188,29 +194,29 @@ function simple(
     options: REASON,
     examples: [`task ${verb} 0198c0de-7000-7000-8000-000000000000`],
     run: (cli, ids, flags) =>
-      each(cli, ids, done, (id) =>
+      runForEach(cli, ids, result, (id) =>
         cli.drover.post(`/api/v1/agent-tasks/{id}/${verb}`, {
           params: { path: { id } },
-          body: present({ reason: flags.text('reason') }),
+          body: omitUndefined({ reason: flags.text('reason') }),
         }),
       ),
   };
 }
 
-async function each(
+async function runForEach(
   cli: Cli,
   ids: readonly string[],
-  done: string,
+  result: string,
   send: (id: string) => Promise<Task>,
 ): Promise<number> {
   let exitCode: number = EXIT.ok;
   for (const id of ids) {
     try {
       const task = await send(id);
-      cli.out.done(task, `${task.id} ${done}: ${task.status}`);
+      cli.out.done(task, `${task.id} ${result}: ${task.status}`);
     } catch (error) {
-      const failure = failureOf(error);
-      // What is said of one task leaves the others; a server that is away does not.
+      const failure = toFailure(error);
+      // An error of one task does not stop the others, but an unreachable server does.
       const isOfTask = failure.exitCode === EXIT.refused || failure.exitCode === EXIT.notFound;
       if (ids.length === 1 || !isOfTask) throw error;
       cli.out.note(`drover: ${id}: ${failure.message}\n${failure.advice}`);
@@ -222,15 +228,15 @@ async function each(
 
 const edit: CommandSpec = {
   usage: 'edit <id>',
-  summary: 'Change fields of a task',
+  summary: 'Change the fields of a task',
   options: TASK_OPTIONS.filter(([flags]) => !/^--(type|input|env|depends-on)\b/.test(flags)),
   examples: ['task edit 0198c0de-7000-7000-8000-000000000000 --priority 9 --tag urgent'],
   run: async (cli, [id = ''], flags) => {
-    const body = fieldsOf(flags, []);
-    if (Object.keys(body).length === 0) throw misuse('There is nothing to change.');
+    const body = toTaskFields(flags, []);
+    if (Object.keys(body).length === 0) throw usageError('Nothing to change.');
     const params = { path: { id } };
     const task = await cli.drover.patch('/api/v1/agent-tasks/{id}', { params, body });
-    cli.out.done(task, `${task.id} is changed, version ${task.version}`);
+    cli.out.done(task, `${task.id} updated to version ${task.version}`);
   },
 };
 
@@ -240,7 +246,7 @@ const runs: CommandSpec = {
   options: LIST_OPTIONS,
   examples: ['task runs 0198c0de-7000-7000-8000-000000000000'],
   run: async (cli, [id = ''], flags: Flags) => {
-    const found = await listed(flags, (query) =>
+    const found = await readList(flags, (query) =>
       cli.drover.get('/api/v1/agent-tasks/{id}/runs', { params: { path: { id }, query } }),
     );
     cli.out.rows(
@@ -249,20 +255,20 @@ const runs: CommandSpec = {
         { title: 'id', of: (one) => one.id },
         { title: 'state', of: (one) => one.state },
         { title: 'agent', of: (one) => one.agentId },
-        { title: 'exit', of: (one) => one.exitCode ?? one.signal },
-        { title: 'end', of: (one) => one.endReason },
+        { title: 'exit code', of: (one) => one.exitCode ?? one.signal },
+        { title: 'end reason', of: (one) => one.endReason },
         { title: 'error', of: (one) => one.error, wide: true },
         { title: 'tokens', of: (one) => one.usedTokens },
-        { title: 'age', of: (one) => ago(one.assignedAt) },
+        { title: 'age', of: (one) => formatAge(one.assignedAt) },
       ],
-      'It has had no run yet.',
+      'No runs yet.',
     );
   },
 };
 
 const commands: Commands = {
   task: {
-    summary: 'Create, follow and command tasks',
+    summary: 'Create, follow and manage tasks',
     commands: [
       create,
       list,
@@ -271,10 +277,10 @@ const commands: Commands = {
       logs,
       explain,
       cancel,
-      simple('retry', 'Try tasks again that have ended', 'is tried again'),
-      simple('pause', 'Let tasks rest; what runs is asked to stop', 'rests'),
-      simple('resume', 'Let paused tasks go on', 'goes on'),
-      simple('archive', 'Put tasks that are over away', 'is archived'),
+      transition('retry', 'Retry failed or aborted tasks', 'requeued'),
+      transition('pause', 'Pause tasks; running agents are asked to stop', 'paused'),
+      transition('resume', 'Resume paused tasks', 'resumed'),
+      transition('archive', 'Archive finished tasks', 'archived'),
       edit,
       runs,
     ],

@@ -1,24 +1,24 @@
 import type { CommandSpec, Commands } from '../command.js';
-import { misuse } from '../failure.js';
-import { present } from '../flags.js';
-import { LIST_OPTIONS, listed } from '../lists.js';
-import { ago } from '../output/output.js';
+import { usageError } from '../failure.js';
+import { omitUndefined } from '../flags.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
+import { formatAge } from '../output/output.js';
 
 const FIELDS = [
-  ['--event <pattern...>', 'the events, such as task.status_changed or task.*'],
-  ['--description <text>', 'what it is for'],
+  ['--event <pattern...>', 'events, such as task.status_changed or task.*'],
+  ['--description <text>', 'description'],
 ] as const;
 
 const create: CommandSpec = {
   usage: 'create [url]',
-  summary: 'Have events sent to a URL, or to people; the signing secret is shown once',
+  summary: 'Create a webhook and print its signing secret once',
   options: [
     ...FIELDS,
-    ['--kind <kind>', 'signed (for programs, unless given), slack, discord or email'],
-    ['--to <member...>', 'for email: members of the workspace, by user id or address'],
+    ['--kind <kind>', 'signed (for programs), slack, discord or email (default signed)'],
+    ['--to <member...>', 'email recipients: members, by user ID or email address'],
     [
       '--digest <seconds>',
-      'for people: seconds between two messages; what comes meanwhile is joined',
+      'minimum seconds between two messages to people; later events are joined',
     ],
   ],
   examples: [
@@ -28,7 +28,7 @@ const create: CommandSpec = {
   run: async (cli, [url], flags) => {
     const body = {
       events: (flags.list('event') ?? ['*']) as ['*'],
-      ...present({
+      ...omitUndefined({
         url,
         kind: flags.text('kind') as 'slack' | undefined,
         recipients: flags.list('to'),
@@ -46,11 +46,11 @@ const create: CommandSpec = {
 
 const list: CommandSpec = {
   usage: 'list',
-  summary: 'List the webhooks',
+  summary: 'List webhooks',
   options: LIST_OPTIONS,
   examples: ['webhook list'],
   run: async (cli, _args, flags) => {
-    const webhooks = await listed(flags, (query) =>
+    const webhooks = await readList(flags, (query) =>
       cli.drover.get('/api/v1/webhooks', { params: { query } }),
     );
     cli.out.rows(
@@ -65,7 +65,7 @@ const list: CommandSpec = {
         { title: 'events', of: ({ events }) => events.join(' '), wide: true },
         { title: 'url', of: ({ url }) => url, wide: true },
       ],
-      'No webhook. Make one with `drover webhook create URL`.',
+      'No webhooks found. Create one with `drover webhook create URL`.',
     );
   },
 };
@@ -84,17 +84,17 @@ const edit: CommandSpec = {
   usage: 'edit <id>',
   summary: 'Change, disable or enable a webhook',
   options: [
-    ['--url <url>', 'where to'],
+    ['--url <url>', 'URL of the receiver'],
     ...FIELDS,
-    ['--enable', 'send again'],
-    ['--disable', 'send nothing'],
+    ['--enable', 'enable the webhook'],
+    ['--disable', 'disable the webhook'],
   ],
   examples: ['webhook edit $WEBHOOK --disable'],
   run: async (cli, [id = ''], flags) => {
     if (flags.has('enable') && flags.has('disable'))
-      throw misuse('--enable or --disable, not both.');
+      throw usageError('Use either --enable or --disable.');
     const enabled = flags.has('enable') || (flags.has('disable') ? false : undefined);
-    const body = present({
+    const body = omitUndefined({
       url: flags.text('url'),
       events: flags.list('event') as ['*'] | undefined,
       enabled,
@@ -102,24 +102,25 @@ const edit: CommandSpec = {
     });
     const params = { path: { id } };
     const webhook = await cli.drover.patch('/api/v1/webhooks/{id}', { params, body });
-    cli.out.done(webhook, `${id} is changed`);
+    cli.out.done(webhook, `Webhook ${id} updated`);
   },
 };
 
 const remove: CommandSpec = {
   usage: 'delete <id>',
-  summary: 'Delete a webhook; what waits for it is not sent',
+  summary: 'Delete a webhook and its pending deliveries',
   examples: ['webhook delete $WEBHOOK'],
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
     await cli.drover.delete('/api/v1/webhooks/{id}', { params });
-    cli.out.done({ id }, `${id} is deleted`);
+    cli.out.done({ id }, `Webhook ${id} deleted`);
   },
 };
 
 const rotate: CommandSpec = {
   usage: 'rotate <id>',
-  summary: 'Make a new signing secret, shown once; the old one is valid for 24 hours',
+  summary: 'Create a new signing secret and print it once',
+  about: 'The old secret stays valid for 24 hours.',
   examples: ['webhook rotate $WEBHOOK'],
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
@@ -135,7 +136,7 @@ const test: CommandSpec = {
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
     const answer = await cli.drover.post('/api/v1/webhooks/{id}/test', { params });
-    cli.out.done(answer, `A test event is sent; see \`drover webhook deliveries ${id}\``);
+    cli.out.done(answer, `Test event queued; see \`drover webhook deliveries ${id}\``);
   },
 };
 
@@ -144,12 +145,12 @@ type State = 'pending' | 'delivered' | 'dead';
 
 const deliveries: CommandSpec = {
   usage: 'deliveries <id>',
-  summary: 'List what was sent to a webhook and what it answered, the newest first',
+  summary: 'List the deliveries of a webhook, newest first',
   options: [STATE, ...LIST_OPTIONS],
   examples: ['webhook deliveries $WEBHOOK --state dead'],
   run: async (cli, [id = ''], flags) => {
-    const filter = present({ state: flags.text('state') as State | undefined });
-    const found = await listed(flags, (page) => {
+    const filter = omitUndefined({ state: flags.text('state') as State | undefined });
+    const found = await readList(flags, (page) => {
       const params = { path: { id }, query: { ...filter, ...page } };
       return cli.drover.get('/api/v1/webhooks/{id}/deliveries', { params });
     });
@@ -160,21 +161,21 @@ const deliveries: CommandSpec = {
         { title: 'event', of: ({ event }) => event, wide: true },
         { title: 'state', of: ({ state }) => state },
         { title: 'attempts', of: ({ attempts }) => attempts.length },
-        { title: 'next', of: ({ nextAttemptAt }) => nextAttemptAt },
-        { title: 'age', of: ({ occurredAt }) => ago(occurredAt) },
+        { title: 'next attempt', of: ({ nextAttemptAt }) => nextAttemptAt },
+        { title: 'age', of: ({ occurredAt }) => formatAge(occurredAt) },
       ],
-      'Nothing was sent yet.',
+      'No deliveries found.',
     );
   },
 };
 
 const replay: CommandSpec = {
   usage: 'replay <id> [delivery...]',
-  summary: 'Send deliveries once more: these, those of a time, or all that failed',
-  options: [STATE, ['--from <time>', 'from then'], ['--to <time>', 'until then']],
+  summary: 'Replay deliveries by ID, by time or by state',
+  options: [STATE, ['--from <time>', 'start of the period'], ['--to <time>', 'end of the period']],
   examples: ['webhook replay $WEBHOOK --state dead'],
   run: async (cli, [id = '', ...ids], flags) => {
-    const body = present({
+    const body = omitUndefined({
       ids: ids.length > 0 ? ids : undefined,
       state: flags.text('state') as State | undefined,
       from: flags.text('from'),
@@ -182,13 +183,13 @@ const replay: CommandSpec = {
     });
     const params = { path: { id } };
     const answer = await cli.drover.post('/api/v1/webhooks/{id}/replay', { params, body });
-    cli.out.done(answer, `Sent once more: ${answer.replayed}`);
+    cli.out.done(answer, `Deliveries queued again: ${answer.replayed}`);
   },
 };
 
 const commands: Commands = {
   webhook: {
-    summary: 'Have events sent to a URL, see and replay deliveries',
+    summary: 'Manage webhooks and their deliveries',
     commands: [create, list, show, edit, remove, rotate, test, deliveries, replay],
   },
 };

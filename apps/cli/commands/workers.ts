@@ -8,18 +8,18 @@ import { runNode } from '../children.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { Failure, misuse } from '../failure.js';
+import { Failure, usageError } from '../failure.js';
 import type { Flags } from '../flags.js';
 import { cloneFolder } from '../project.js';
 import { list as listAgents } from './agents.js';
 
 const MAIN = join('dist', 'apps', 'worker', 'main.js');
 
-/** What a worker refuses to start with, it has said by then. */
-const FIRST_MS = 1_500;
+/** A worker that cannot start exits within this time, in milliseconds. */
+const STARTUP_MS = 1_500;
 
 /** A worker in the background. */
-interface Known {
+interface BackgroundWorker {
   name: string;
   pid: number;
   since: string;
@@ -28,62 +28,64 @@ interface Known {
 
 const start: CommandSpec = {
   usage: 'start [name]',
-  summary: 'Start a worker on this machine, for the server of the context',
+  summary: 'Start a worker on this machine for the current context',
   about:
-    'It needs an API key with the scope agents:write. Its other settings are variables: DROVER_WORKER_….',
+    'The worker needs an API key with the scope agents:write. Variables DROVER_WORKER_… set its\n' +
+    'other options.',
   options: [
-    ['--slots <count>', 'how many tasks it runs at once; 1 unless given'],
-    ['--capability <name...>', 'what it can do'],
-    ['--daemon', 'go on in the background'],
+    ['--slots <count>', 'maximum number of concurrent tasks (default 1)'],
+    ['--capability <name...>', 'capabilities'],
+    ['--daemon', 'run in the background'],
   ],
   examples: ['worker start', 'worker start gpu-1 --capability gpu --slots 2 --daemon'],
   run: async (cli, [name = 'worker'], flags) => {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name))
-      throw misuse('A worker is named by letters, digits, dots, dashes and underscores.');
+      throw usageError('A worker name has letters, digits, dots, dashes and underscores.');
     const main = join(cloneFolder(), MAIN);
     const folder = folderOf(name);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const env = { ...process.env, ...settingsOf(cli, name, folder, flags) };
+    const env = { ...process.env, ...toWorkerEnv(cli, name, folder, flags) };
     if (!flags.has('daemon')) return runNode([main], { env });
     const running = read(name);
-    if (running) throw misuse(`${name} runs already, as process ${running.pid}.`);
+    if (running) throw usageError(`Worker ${name} already runs as process ${running.pid}.`);
     const log = openSync(join(folder, 'worker.log'), 'a', 0o600);
     const child = spawn(process.execPath, [main], {
       env,
       detached: true,
       stdio: ['ignore', log, log],
     });
-    const ended = await Promise.race([once(child, 'exit'), delay(FIRST_MS)]);
+    const ended = await Promise.race([once(child, 'exit'), delay(STARTUP_MS)]);
     if (ended) {
       throw new Failure(
-        `${name} has ended at once.`,
-        `Its log says why: ${join(folder, 'worker.log')}`,
+        `Worker ${name} exited at startup.`,
+        `Read the log: ${join(folder, 'worker.log')}`,
       );
     }
     child.unref();
     const { url } = cli.access();
-    const known = { name, pid: child.pid ?? 0, since: new Date().toISOString(), url };
-    writeFileSync(join(folder, 'process.json'), JSON.stringify(known), { mode: 0o600 });
+    const worker = { name, pid: child.pid ?? 0, since: new Date().toISOString(), url };
+    writeFileSync(join(folder, 'process.json'), JSON.stringify(worker), { mode: 0o600 });
     cli.out.done(
-      known,
-      `${name} is process ${known.pid}; its log is ${join(folder, 'worker.log')}`,
+      worker,
+      `Worker ${name} started as process ${worker.pid}; log: ${join(folder, 'worker.log')}`,
     );
     return EXIT.ok;
   },
 };
 
-function settingsOf(cli: Cli, name: string, folder: string, flags: Flags): Record<string, string> {
+function toWorkerEnv(cli: Cli, name: string, folder: string, flags: Flags): Record<string, string> {
   const { url, name: context, workspaceId } = cli.access();
   const key =
     context === undefined ? process.env['DROVER_API_KEY'] : cli.contexts.get(context).apiKey;
   if (!key) {
     throw new Failure(
-      'A worker needs an API key, and this context is signed in by password.',
-      'Make one with `drover key create workers --scope agents:write`, and keep it with `drover login URL --api-key`.',
+      'A worker needs an API key, but this context has a password session.',
+      'Create one with `drover key create workers --scope agents:write`. ' +
+        'Then save it with `drover login URL --api-key`.',
       EXIT.signIn,
     );
   }
-  // An environment can be read by other processes of the same user.
+  // Other processes of the user can read the environment, so the key goes into a file.
   const keyFile = join(folder, 'api-key');
   writeFileSync(keyFile, key, { mode: 0o600 });
   return {
@@ -100,45 +102,47 @@ function settingsOf(cli: Cli, name: string, folder: string, flags: Flags): Recor
 
 const stop: CommandSpec = {
   usage: 'stop [name...]',
-  summary: 'End workers of the background; without a name, all of them',
+  summary: 'Stop background workers, all without a name',
+  about: 'A worker finishes its tasks first.',
   examples: ['worker stop', 'worker stop gpu-1'],
   run: async (cli, names) => {
-    const all = known();
+    const all = listBackgroundWorkers();
     for (const name of names) {
-      if (!all.some((one) => one.name === name)) throw misuse(`No worker "${name}" runs here.`);
+      if (!all.some((one) => one.name === name))
+        throw usageError(`No background worker is named "${name}".`);
     }
     const chosen = all.filter(({ name }) => names.length === 0 || names.includes(name));
     for (const { pid } of chosen) process.kill(pid, 'SIGTERM');
     cli.out.done(
       chosen,
       chosen.length === 0
-        ? 'No worker runs here.'
-        : `Asked to end: ${chosen.map(({ name }) => name).join(', ')}; \`drover worker status\` shows those that finish their tasks`,
+        ? 'No background workers.'
+        : `Stopping ${chosen.map(({ name }) => name).join(', ')}; see \`drover worker status\``,
     );
   },
 };
 
 const status: CommandSpec = {
   usage: 'status',
-  summary: 'List the workers of the background on this machine',
+  summary: 'List background workers on this machine',
   examples: ['worker status'],
   run: async (cli) => {
     cli.out.rows(
-      known(),
+      listBackgroundWorkers(),
       [
         { title: 'name', of: ({ name }) => name },
-        { title: 'process', of: ({ pid }) => pid },
+        { title: 'pid', of: ({ pid }) => pid },
         { title: 'since', of: ({ since }) => since },
         { title: 'server', of: ({ url }) => url, wide: true },
       ],
-      'No worker was started here with `drover worker start --daemon`.',
+      'No background workers. Start one with `drover worker start --daemon`.',
     );
   },
 };
 
 const list: CommandSpec = {
   ...listAgents,
-  summary: 'List the workers and agents of the workspace, wherever they run',
+  summary: 'List the workers and agents of the workspace',
   examples: ['worker list'],
 };
 
@@ -151,7 +155,7 @@ function folderOf(name: string): string {
   return join(stateFolder(), name);
 }
 
-function known(): Known[] {
+function listBackgroundWorkers(): BackgroundWorker[] {
   let names: string[];
   try {
     names = readdirSync(stateFolder());
@@ -161,10 +165,12 @@ function known(): Known[] {
   return names.flatMap((name) => read(name) ?? []);
 }
 
-/** Undefined when it has ended: its number may be another process's by now. */
-function read(name: string): Known | undefined {
+/** Reads a live worker. A process with a reused number is not a worker. */
+function read(name: string): BackgroundWorker | undefined {
   try {
-    const found = JSON.parse(readFileSync(join(folderOf(name), 'process.json'), 'utf8')) as Known;
+    const found = JSON.parse(
+      readFileSync(join(folderOf(name), 'process.json'), 'utf8'),
+    ) as BackgroundWorker;
     const words = readFileSync(`/proc/${found.pid}/cmdline`, 'utf8');
     return words.includes(MAIN) ? found : undefined;
   } catch {
@@ -174,7 +180,7 @@ function read(name: string): Known | undefined {
 
 const commands: Commands = {
   worker: {
-    summary: 'Start and stop workers on this machine, list them all',
+    summary: 'Start, stop and list workers',
     commands: [start, stop, status, list],
   },
 };

@@ -1,19 +1,19 @@
 import type { CommandSpec, Commands } from '../command.js';
-import { misuse } from '../failure.js';
-import { present } from '../flags.js';
-import { LIST_OPTIONS, listed } from '../lists.js';
-import { ago } from '../output/output.js';
+import { usageError } from '../failure.js';
+import { omitUndefined } from '../flags.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
+import { formatAge } from '../output/output.js';
 
 type Role = 'OWNER' | 'ADMIN' | 'MEMBER' | 'VIEWER';
 type Scope = 'tasks:read';
 
 const list: CommandSpec = {
   usage: 'list',
-  summary: 'List the workspaces that you are in',
+  summary: 'List your workspaces',
   options: LIST_OPTIONS,
   examples: ['workspace list'],
   run: async (cli, _args, flags) => {
-    const workspaces = await listed(flags, (query) =>
+    const workspaces = await readList(flags, (query) =>
       cli.drover.get('/api/v1/workspaces', { params: { query } }),
     );
     cli.out.rows(
@@ -24,15 +24,15 @@ const list: CommandSpec = {
         { title: 'slug', of: ({ slug }) => slug, wide: true },
         { title: 'role', of: ({ role }) => role },
       ],
-      'You are in no workspace.',
+      'You are not a member of a workspace.',
     );
   },
 };
 
 const create: CommandSpec = {
   usage: 'create <name>',
-  summary: 'Make a workspace',
-  options: [['--slug <word>', 'its short name']],
+  summary: 'Create a workspace',
+  options: [['--slug <word>', 'short name (default: from the name)']],
   examples: ['workspace create Research'],
   run: async (cli, [name = ''], flags) => {
     const slug = flags.text('slug') ?? name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
@@ -43,16 +43,16 @@ const create: CommandSpec = {
 
 const use: CommandSpec = {
   usage: 'use <id>',
-  summary: 'Keep a workspace as the one that this context acts in',
+  summary: 'Set the workspace of the current context',
   examples: ['workspace use $WORKSPACE'],
   run: async (cli, [workspaceId = '']) => {
     const params = { path: { workspaceId } };
     const workspace = await cli.drover.get('/api/v1/workspaces/{workspaceId}', { params });
     const { name } = cli.access();
     if (name === undefined)
-      throw misuse('The environment says which server.', 'Set DROVER_WORKSPACE_ID instead.');
+      throw usageError('The environment sets the server.', 'Set DROVER_WORKSPACE_ID instead.');
     cli.contexts.put(name, { ...cli.contexts.get(name), workspaceId });
-    cli.out.done(workspace, `${name} acts in ${workspace.name}`);
+    cli.out.done(workspace, `Context ${name} uses the workspace ${workspace.name}`);
   },
 };
 
@@ -63,7 +63,7 @@ const members: CommandSpec = {
   examples: ['workspace members'],
   run: async (cli, _args, flags) => {
     const path = { workspaceId: await cli.workspaceId() };
-    const found = await listed(flags, (query) =>
+    const found = await readList(flags, (query) =>
       cli.drover.get('/api/v1/workspaces/{workspaceId}/members', { params: { path, query } }),
     );
     cli.out.rows(
@@ -74,15 +74,15 @@ const members: CommandSpec = {
         { title: 'name', of: ({ name }) => name, wide: true },
         { title: 'role', of: ({ role }) => role },
       ],
-      'Nobody is in it.',
+      'No members found.',
     );
   },
 };
 
 const invite: CommandSpec = {
   usage: 'invite <email>',
-  summary: 'Invite somebody, who accepts it after signing in',
-  options: [['--role <role>', 'OWNER, ADMIN, MEMBER or VIEWER; MEMBER unless given']],
+  summary: 'Invite a member, who accepts after signing in',
+  options: [['--role <role>', 'OWNER, ADMIN, MEMBER or VIEWER (default MEMBER)']],
   examples: ['workspace invite ann@example.org --role VIEWER'],
   run: async (cli, [email = ''], flags) => {
     const params = { path: { workspaceId: await cli.workspaceId() } };
@@ -91,29 +91,29 @@ const invite: CommandSpec = {
       params,
       body,
     });
-    cli.out.done(invitation, `${email} is invited as ${invitation.role}`);
+    cli.out.done(invitation, `${email} invited as ${invitation.role}`);
   },
 };
 
 const remove: CommandSpec = {
   usage: 'remove <user>',
-  summary: 'Remove a member, with the keys and tokens that they made',
+  summary: 'Remove a member and revoke their keys and tokens',
   examples: ['workspace remove $USER_ID'],
   run: async (cli, [userId = '']) => {
     const params = { path: { workspaceId: await cli.workspaceId(), userId } };
     await cli.drover.delete('/api/v1/workspaces/{workspaceId}/members/{userId}', { params });
-    cli.out.done({ userId }, `${userId} is removed`);
+    cli.out.done({ userId }, `Member ${userId} removed`);
   },
 };
 
 const keys: CommandSpec = {
   usage: 'list',
-  summary: 'List the API keys of the workspace',
+  summary: 'List API keys of the workspace',
   options: LIST_OPTIONS,
   examples: ['key list'],
   run: async (cli, _args, flags) => {
     const path = { workspaceId: await cli.workspaceId() };
-    const found = await listed(flags, (query) =>
+    const found = await readList(flags, (query) =>
       cli.drover.get('/api/v1/workspaces/{workspaceId}/api-keys', { params: { path, query } }),
     );
     cli.out.rows(
@@ -124,21 +124,21 @@ const keys: CommandSpec = {
         { title: 'prefix', of: ({ prefix }) => prefix },
         { title: 'role', of: ({ role }) => role },
         { title: 'scopes', of: ({ scopes }) => scopes.join(' '), wide: true },
-        { title: 'used', of: ({ lastUsedAt }) => ago(lastUsedAt) },
-        { title: 'ends', of: (key) => (key.revokedAt ? 'revoked' : key.expiresAt) },
+        { title: 'last used', of: ({ lastUsedAt }) => formatAge(lastUsedAt) },
+        { title: 'expires', of: (key) => (key.revokedAt ? 'revoked' : key.expiresAt) },
       ],
-      'No API key.',
+      'No API keys found. Create one with `drover key create NAME`.',
     );
   },
 };
 
-const makeKey: CommandSpec = {
+const createKey: CommandSpec = {
   usage: 'create <name>',
-  summary: 'Make an API key; it is shown once',
+  summary: 'Create an API key and print it once',
   options: [
-    ['--scope <scope...>', 'what it may do, such as tasks:write'],
-    ['--role <role>', 'ADMIN, MEMBER or VIEWER'],
-    ['--expires <seconds>', 'how long it is valid; 90 days unless given'],
+    ['--scope <scope...>', 'scopes, such as tasks:write'],
+    ['--role <role>', 'role: ADMIN, MEMBER or VIEWER'],
+    ['--expires <seconds>', 'lifetime in seconds (default 90 days)'],
   ],
   examples: [
     'key create workers --scope agents:write',
@@ -146,12 +146,12 @@ const makeKey: CommandSpec = {
   ],
   run: async (cli, [name = ''], flags) => {
     const scopes = flags.list('scope') as Scope[] | undefined;
-    if (scopes === undefined) throw misuse('--scope is missing.');
+    if (scopes === undefined) throw usageError('The option --scope is missing.');
     const params = { path: { workspaceId: await cli.workspaceId() } };
     const body = {
       name,
       scopes,
-      ...present({
+      ...omitUndefined({
         role: flags.text('role') as 'MEMBER' | undefined,
         expiresInSeconds: flags.number('expires'),
       }),
@@ -166,21 +166,21 @@ const makeKey: CommandSpec = {
 
 const revoke: CommandSpec = {
   usage: 'revoke <id>',
-  summary: 'End an API key at once',
+  summary: 'Revoke an API key',
   examples: ['key revoke $KEY_ID'],
   run: async (cli, [id = '']) => {
     const params = { path: { workspaceId: await cli.workspaceId(), id } };
     await cli.drover.delete('/api/v1/workspaces/{workspaceId}/api-keys/{id}', { params });
-    cli.out.done({ id }, `${id} is revoked`);
+    cli.out.done({ id }, `API key ${id} revoked`);
   },
 };
 
 const commands: Commands = {
   workspace: {
-    summary: 'Workspaces and their members',
+    summary: 'Manage workspaces and their members',
     commands: [list, create, use, members, invite, remove],
   },
-  key: { summary: 'API keys of the workspace', commands: [keys, makeKey, revoke] },
+  key: { summary: 'Manage API keys of the workspace', commands: [keys, createKey, revoke] },
 };
 
 export default commands;

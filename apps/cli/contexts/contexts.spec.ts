@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('asks what was started here where it is now, with the tokens of then', () => {
+it('the local context uses the current address and the stored tokens', () => {
   here = { url: 'http://127.0.0.1:3000', apiKey: 'key' };
   contexts.put('local', { url: here.url, tokens: pair('r') });
   here = { url: 'http://127.0.0.1:3001', apiKey: 'key' };
@@ -26,14 +26,14 @@ it('asks what was started here where it is now, with the tokens of then', () => 
   expect(contexts.list()).toEqual([{ name: 'local', context: now, current: true }]);
 });
 
-it('keeps renewed tokens beside what was changed meanwhile', () => {
+it('renewed tokens keep concurrent changes of the context', () => {
   contexts.put('far', { url: 'http://far', tokens: pair('old') });
   contexts.put('far', { url: 'http://far', tokens: pair('old'), workspaceId: 'w' });
   contexts.renewTokens('far', pair('old'), pair('new'));
   expect(contexts.get('far')).toMatchObject({ workspaceId: 'w', tokens: pair('new') });
 });
 
-it('leaves alone who has signed in anew meanwhile, or out', () => {
+it('a concurrent sign-in or sign-out wins over renewed tokens', () => {
   contexts.put('far', { url: 'http://far', tokens: pair('other') });
   contexts.put('left', { url: 'http://left', tokens: pair('old') });
   contexts.remove('left');

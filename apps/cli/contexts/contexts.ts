@@ -1,21 +1,21 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { misuse } from '../failure.js';
+import { usageError } from '../failure.js';
 import { findLocal, LOCAL } from './local.js';
 
-/** A server, and how to sign in to it. */
+/** A server and its credentials. */
 export interface Context {
   url: string;
   workspaceId?: string;
   apiKey?: string;
-  /** The pair of a person that has signed in. */
+  /** The tokens of a signed-in user. */
   tokens?: Tokens;
 }
 
 export interface Tokens {
   accessToken: string;
-  /** When the access token ends, in ms since 1970. */
+  /** Expiry of the access token, in Unix milliseconds. */
   endsAt: number;
   refreshToken: string;
 }
@@ -25,14 +25,14 @@ interface File {
   contexts: Record<string, Context>;
 }
 
-/** The contexts of a person: a file of mode 600, since it holds credentials. */
+/** The contexts of the user. The file has mode 600, because it contains credentials. */
 export class Contexts {
   constructor(
     readonly path: string,
     private readonly local: () => Context | undefined = findLocal,
   ) {}
 
-  static ofPerson(env: NodeJS.ProcessEnv = process.env): Contexts {
+  static ofUser(env: NodeJS.ProcessEnv = process.env): Contexts {
     const folder = env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
     return new Contexts(env['DROVER_CONFIG'] || join(folder, 'drover', 'config.json'));
   }
@@ -40,7 +40,7 @@ export class Contexts {
   list(): { name: string; context: Context; current: boolean }[] {
     const { contexts } = this.read();
     const local = this.find(LOCAL, contexts);
-    // The one of here comes first.
+    // The local context comes first.
     const here = local && { [LOCAL]: local };
     const all = { ...here, ...contexts, ...here };
     const current = this.currentName();
@@ -51,30 +51,33 @@ export class Contexts {
     }));
   }
 
-  /** The chosen one; else the one that `drover up` made in this folder. */
+  /** The current context, else the context of `drover up`. */
   currentName(): string | undefined {
     const { current } = this.read();
     return current ?? (this.local() ? LOCAL : undefined);
   }
 
-  /** @throws Failure when there is none of this name */
+  /** @throws Failure if there is no such context */
   get(name: string): Context {
     const context = this.find(name, this.read().contexts);
     if (context === undefined)
-      throw misuse(`There is no context "${name}".`, 'See them with `drover context list`.');
+      throw usageError(
+        `There is no context "${name}".`,
+        'List the contexts with `drover context list`.',
+      );
     return context;
   }
 
   put(name: string, context: Context, options: { use?: boolean } = {}): void {
-    this.change((file) => {
+    this.update((file) => {
       file.contexts[name] = context;
       if (options.use || file.current === undefined) file.current = name;
     });
   }
 
-  /** The next pair after `ended`. Whoever has signed in or out meanwhile, or changed the context, has the last word. */
+  /** Stores the pair that follows `ended`. A concurrent sign-in or sign-out wins. */
   renewTokens(name: string, ended: Tokens, next: Tokens): void {
-    this.change(({ contexts }) => {
+    this.update(({ contexts }) => {
       const context = contexts[name];
       if (context?.tokens?.refreshToken === ended.refreshToken) context.tokens = next;
     });
@@ -82,24 +85,24 @@ export class Contexts {
 
   use(name: string): void {
     this.get(name);
-    this.change((file) => {
+    this.update((file) => {
       file.current = name;
     });
   }
 
   remove(name: string): void {
     this.get(name);
-    this.change((file) => {
+    this.update((file) => {
       delete file.contexts[name];
       if (file.current === name) delete file.current;
     });
   }
 
-  /** What was started here may have another port each time. */
+  /** `drover up` can use another port at each start, so the local address is read anew. */
   private find(name: string, contexts: File['contexts']): Context | undefined {
-    const kept = contexts[name];
+    const stored = contexts[name];
     const local = name === LOCAL ? this.local() : undefined;
-    return kept && local ? { ...kept, url: local.url } : (kept ?? local);
+    return stored && local ? { ...stored, url: local.url } : (stored ?? local);
   }
 
   private read(): File {
@@ -108,17 +111,17 @@ export class Contexts {
       text = readFileSync(this.path, 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
-      throw misuse(`${this.path} cannot be read: ${(error as Error).message}.`, CORRECT);
+      throw usageError(`Cannot read ${this.path}: ${(error as Error).message}.`, FILE_ADVICE);
     }
     try {
       const file = JSON.parse(text) as Partial<File>;
       return { ...file, contexts: { ...file.contexts } };
     } catch {
-      throw misuse(`${this.path} is not JSON.`, CORRECT);
+      throw usageError(`${this.path} is not JSON.`, FILE_ADVICE);
     }
   }
 
-  private change(edit: (file: File) => void): void {
+  private update(edit: (file: File) => void): void {
     const file = this.read();
     edit(file);
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
@@ -129,4 +132,4 @@ export class Contexts {
   }
 }
 
-const CORRECT = 'Mend or remove the file, or name another one in DROVER_CONFIG.';
+const FILE_ADVICE = 'Fix or remove the file, or set DROVER_CONFIG to another file.';

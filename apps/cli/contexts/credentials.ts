@@ -4,17 +4,17 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { createClient, type Credentials, DroverProblem } from '#lib/api-client';
 import type { Contexts, Tokens } from './contexts.js';
 
-/** A token is replaced when it has less than this left, in ms. */
+/** A token is renewed if it expires within this time, in milliseconds. */
 const MARGIN_MS = 30_000;
-/** A refresh is asked for once: twice would end the session. */
+/** A refresh has no retries, because a repeated refresh ends the session. */
 const REFRESH_LIMITS = { retries: 0, timeoutMs: 15_000 };
-/** Longer than its owner can be at work. */
+/** This time exceeds the longest work of a lock owner. */
 const LOCK_STALE_MS = 60_000;
-const LOCK_LOOK_MS = 50;
+const LOCK_POLL_MS = 50;
 
 /**
- * The tokens of a person who has signed in, refreshed when they end. A refresh token is good once, so commands that
- * run at the same time take turns, and use the pair that another one has just stored.
+ * Credentials of a signed-in user, which are refreshed at expiry. A refresh token is valid once, so
+ * concurrent commands take turns and reuse the pair that another command stored.
  */
 export function storedTokens(contexts: Contexts, name: string): Credentials {
   const tokens = (): Tokens | undefined => contexts.get(name).tokens;
@@ -28,7 +28,7 @@ export function storedTokens(contexts: Contexts, name: string): Credentials {
       try {
         const body = { refreshToken: pair.refreshToken };
         const next = await drover.post('/api/v1/auth/refresh', { body });
-        contexts.renewTokens(name, pair, tokensOf(next));
+        contexts.renewTokens(name, pair, toTokens(next));
         return true;
       } catch (error) {
         if (error instanceof DroverProblem && error.status === 401) return false;
@@ -48,8 +48,8 @@ export function storedTokens(contexts: Contexts, name: string): Credentials {
   };
 }
 
-/** The stored form of what signing in and refreshing answer. The server's clock may be another than ours. */
-export function tokensOf(answer: {
+/** Converts the answer of a sign-in or refresh to stored tokens, by the local clock. */
+export function toTokens(answer: {
   accessToken: string;
   expiresInSeconds: number;
   refreshToken: string;
@@ -60,16 +60,16 @@ export function tokensOf(answer: {
 
 async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const owner = `${process.pid} ${randomUUID()}`;
-  while (!take(path, owner)) await delay(LOCK_LOOK_MS);
+  while (!acquire(path, owner)) await delay(LOCK_POLL_MS);
   try {
     return await work();
   } finally {
-    // Another's, if this process stood still for so long that it was taken for dead.
+    // If this process stalled, another process removed the lock as stale and owns the file now.
     if (read(path) === owner) rmSync(path, { force: true });
   }
 }
 
-function take(path: string, owner: string): boolean {
+function acquire(path: string, owner: string): boolean {
   try {
     writeFileSync(path, owner, { flag: 'wx', mode: 0o600 });
     return true;
@@ -80,7 +80,7 @@ function take(path: string, owner: string): boolean {
   }
 }
 
-/** Its owner was killed. Of several that see it one moves it away; a lock that is new by then is put back. */
+/** Removes the lock of a killed owner. One process moves it away, and restores a newer lock. */
 function removeStale(path: string): void {
   const aside = `${path}.${process.pid}`;
   try {
@@ -89,7 +89,7 @@ function removeStale(path: string): void {
     if (Date.now() - statSync(aside).mtimeMs <= LOCK_STALE_MS) renameSync(aside, path);
     else rmSync(aside);
   } catch {
-    // Somebody else was quicker.
+    // Another process removed it first.
   }
 }
 

@@ -3,34 +3,34 @@ import { join, resolve } from 'node:path';
 import { findClone } from '../project.js';
 import type { Context } from './contexts.js';
 
-/** The name of the context of what `drover up` started here. */
+/** The name of the context of the local `drover up`. */
 export const LOCAL = 'local';
 
-/** What `drover up` left in DROVER_HOME, or in `.drover` of the clone that this program is of. */
+/** Finds the server of `drover up` in DROVER_HOME, or in `.drover` of this program's clone. */
 export function findLocal(): Context | undefined {
-  return first((home) => {
+  return readHome((home) => {
     const [url, apiKey] = [read(home, 'address'), read(home, 'api-key')];
     return url && apiKey ? { url, apiKey } : undefined;
   });
 }
 
-/** The first administrator, whose password `drover up` wrote down. */
+/** Finds the first administrator, whose password `drover up` stored. */
 export function findAdministrator(): { email: string; password: string } | undefined {
-  return first((home) => {
+  return readHome((home) => {
     const text = read(home, 'administrator.json');
     return text && (JSON.parse(text) as { email: string; password: string });
   });
 }
 
 /**
- * Looks where `drover up` keeps its data. Not in whatever folder a command is given in: a foreign checkout may bring an
- * address of its own.
+ * Reads from the data folder of `drover up`. The working directory does not count: a foreign
+ * checkout could contain its own address.
  */
-function first<T>(look: (home: string) => T | undefined | ''): T | undefined {
-  const given = process.env['DROVER_HOME'];
+function readHome<T>(load: (home: string) => T | undefined | ''): T | undefined {
+  const configured = process.env['DROVER_HOME'];
   const clone = findClone();
-  const home = given ? resolve(given) : clone && join(clone, '.drover');
-  return (home && look(home)) || undefined;
+  const home = configured ? resolve(configured) : clone && join(clone, '.drover');
+  return (home && load(home)) || undefined;
 }
 
 function read(home: string, name: string): string | undefined {

@@ -1,5 +1,4 @@
-// What a terminal would take for orders: escape sequences, other control characters, marks that turn the direction
-// of a line round.
+// A terminal obeys escape sequences, control characters and text direction marks.
 const SEQUENCES =
   // eslint-disable-next-line no-control-regex
   /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|\u001b./gs;
@@ -7,7 +6,7 @@ const SEQUENCES =
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A text of the server as a terminal may see it. Line ends and tabs stay. */
+/** Removes terminal commands from a text of the server. Line ends and tabs stay. */
 export function clean(text: string): string {
   return text
     .replace(SEQUENCES, '')
@@ -16,13 +15,13 @@ export function clean(text: string): string {
     .replace(DIRECTIONS, '');
 }
 
-/** The same in one line. */
+/** Cleans a text and joins its lines. */
 export function cleanLine(text: string): string {
   return clean(text).replace(/\s+/g, ' ').trim();
 }
 
-/** JSON with the same values, in which no control character stands as itself: JSON alone escapes only some of them. */
-export function escaped(json: string): string {
+/** Escapes the control characters in JSON that JSON.stringify leaves as they are. */
+export function escapeControls(json: string): string {
   const code = (letter: string): string =>
     `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return json.replace(/[\u007f-\u009f]/g, code).replace(DIRECTIONS, code);

@@ -18,7 +18,7 @@ function output(options: Partial<OutputOptions> = {}): Output {
 
 const HOSTILE = 'a\u001b[2Jb\u001b]0;title\u0007c\u009b31md\u202ee\u0008f\u001bPq\u001b\\g';
 
-describe('texts of the server', () => {
+describe('a hostile text', () => {
   it.each<[string, (out: Output) => void]>([
     ['a note', (out) => out.note(HOSTILE)],
     ['a sentence', (out) => out.done({}, HOSTILE)],
@@ -26,18 +26,18 @@ describe('texts of the server', () => {
     ['a cell', (out) => out.rows([HOSTILE], [{ title: 'title', of: (text) => text }], '')],
     ['bytes of a process', (out) => out.raw(HOSTILE)],
     ['JSON', (out) => out.value({ title: HOSTILE })],
-  ])('give no orders to the terminal as %s', (_, print) => {
+  ])('a hostile text sends no terminal commands as %s', (_, print) => {
     print(output());
     // eslint-disable-next-line no-control-regex
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
-  it('are whole in JSON', () => {
+  it('JSON output contains the whole text', () => {
     output({ json: true }).value({ title: HOSTILE });
     expect(JSON.parse(stdout)).toEqual({ title: HOSTILE });
   });
 
-  it('are whole where a process wrote them into a pipe', () => {
+  it('a pipe gets the unchanged output of a process', () => {
     output({ terminal: false }).raw(HOSTILE);
     expect(stdout).toBe(HOSTILE);
   });
@@ -59,32 +59,32 @@ describe('rows', () => {
     wide: title === 'title',
   }));
 
-  it('are a line each with tabs in a pipe, whole, without a head', () => {
+  it('a pipe gets one tab-separated line for each row, without a header', () => {
     output({ terminal: false }).rows(rows, columns, 'none');
     expect(stdout).toBe(`${id}\tRUNNING\t${long}\t-\n`);
   });
 
-  it('say nothing in a pipe, and a sentence to a person, when there are none', () => {
+  it('an empty list prints nothing into a pipe and a sentence on a terminal', () => {
     output({ terminal: false }).rows([], columns, 'none');
     expect([stdout, stderr]).toEqual(['', '']);
     output().rows([], columns, 'none');
     expect([stdout, stderr]).toEqual(['', 'none\n']);
   });
 
-  it('fit the line: long texts give way', () => {
+  it('a table cuts long texts to fit the terminal', () => {
     output({ width: 80 }).rows(rows, columns, '');
     const lines = stdout.trimEnd().split('\n');
     expect(lines.map((line) => line.length <= 80)).toEqual([true, true]);
     expect(lines[1]).toMatch(new RegExp(`^${id}  RUNNING  A title.+…  -$`));
   });
 
-  it('never cut what one copies: columns at the end are left out first', () => {
+  it('a narrow table drops its last columns and never cuts an ID', () => {
     output({ width: 59 }).rows(rows, columns, '');
     expect(stdout.split('\n')[0]).toMatch(/^ID +STATUS +TITLE$/);
     expect(stdout).toContain(id);
   });
 
-  it('are a field a line where the terminal is too narrow for a table', () => {
+  it('a terminal too narrow for a table gets one line for each field', () => {
     output({ width: 40 }).rows([...rows, ...rows], columns, '');
     const one = `id      ${id}\nstatus  RUNNING\ntitle   ${long}\n`;
     expect(stdout).toBe(`${one}\n${one}`);
@@ -92,7 +92,7 @@ describe('rows', () => {
 });
 
 describe('progress', () => {
-  it('is for persons alone', () => {
+  it('progress is printed on a terminal only', () => {
     output({ terminal: false }).progress('half');
     output({ json: true }).progress('half');
     expect(stderr).toBe('');

@@ -1,10 +1,10 @@
-import { clean, cleanLine, escaped } from './clean.js';
+import { clean, cleanLine, escapeControls } from './clean.js';
 import { type Column, plainLine, stackedLines, tableLines } from './table.js';
 
 export interface OutputOptions {
   json: boolean;
   colour: boolean;
-  /** Whether data goes to a terminal: then it is laid out for a person. */
+  /** Whether stdout is a terminal. Data is then formatted for reading. */
   terminal: boolean;
   width: number;
 }
@@ -12,7 +12,7 @@ export interface OutputOptions {
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 };
 export type Colour = keyof typeof CODES;
 
-/** Data goes to stdout, everything else to stderr. Texts of the server never reach a terminal as orders. */
+/** Writes data to stdout and messages to stderr, without terminal commands from the server. */
 export class Output {
   constructor(
     readonly options: OutputOptions,
@@ -24,21 +24,21 @@ export class Output {
     return this.options.json;
   }
 
-  /** Things of one kind: a table on a terminal that is wide enough, a line each with tabs into a pipe, an array as JSON. */
-  rows<T>(rows: readonly T[], columns: readonly Column<T>[], ifNone: string): void {
+  /** Prints a list: a table on a terminal, tab-separated lines in a pipe, or a JSON array. */
+  rows<T>(rows: readonly T[], columns: readonly Column<T>[], emptyText: string): void {
     if (this.json) return this.value(rows);
     if (!this.options.terminal) {
       for (const row of rows) this.line(plainLine(row, columns));
       return;
     }
-    if (rows.length === 0) return this.note(ifNone);
+    if (rows.length === 0) return this.note(emptyText);
     const table = tableLines(rows, columns, this.options.width);
     if (table === undefined) return this.lines(stackedLines(rows, columns));
     const [head = '', ...lines] = table;
     this.lines([this.paint('bold', head), ...lines]);
   }
 
-  /** One thing, a field a line; the whole of it as JSON. */
+  /** Prints one object, one field per line, or as JSON. */
   record(value: unknown, fields: readonly (readonly [name: string, value: unknown])[]): void {
     if (this.json) return this.value(value);
     const shown = fields.filter(
@@ -56,13 +56,13 @@ export class Output {
     }
   }
 
-  /** The answer of the API, as JSON. */
+  /** Prints an answer of the API as JSON. */
   value(value: unknown): void {
     const json = JSON.stringify(value, null, this.options.terminal ? 2 : undefined);
-    this.stdout(`${escaped(json)}\n`);
+    this.stdout(`${escapeControls(json)}\n`);
   }
 
-  /** What came of a command that changes something: the thing as JSON, else a sentence. */
+  /** Prints the result of a change: the object as JSON, else a sentence. */
   done(value: unknown, sentence: string): void {
     if (this.json) this.value(value);
     else this.line(cleanLine(sentence));
@@ -76,17 +76,17 @@ export class Output {
     for (const line of lines) this.line(line);
   }
 
-  /** Bytes of a process, as they are into a pipe. */
+  /** Prints the output of a process. A pipe gets it unchanged. */
   raw(text: string): void {
     this.stdout(this.options.terminal ? clean(text) : text);
   }
 
-  /** For the person at the terminal; no data. */
+  /** Prints a message to stderr. */
   note(text: string): void {
     this.stderr(`${clean(text)}\n`);
   }
 
-  /** Written over by the next one. Nothing where nobody looks. */
+  /** Prints progress that the next call overwrites. It does nothing without a terminal. */
   progress(text: string): void {
     if (!this.options.terminal || this.json) return;
     const line = cleanLine(text).slice(0, Math.max(0, this.options.width - 1));
@@ -100,19 +100,19 @@ export class Output {
 
 const BAR = 20;
 
-/** `[#####-----] 50 %`, for terminals of every alphabet. */
-export function bar(percent: number): string {
+/** Formats an ASCII progress bar: `[#####-----] 50%`. */
+export function formatBar(percent: number): string {
   const full = Math.round((Math.min(100, Math.max(0, percent)) / 100) * BAR);
-  return `[${'#'.repeat(full)}${'-'.repeat(BAR - full)}] ${Math.round(percent)} %`;
+  return `[${'#'.repeat(full)}${'-'.repeat(BAR - full)}] ${Math.round(percent)}%`;
 }
 
-/** `3 m 20 s` of a time until now, or between two. */
-export function ago(time: string | null | undefined, until = Date.now()): string | null {
+/** Formats the time since a moment, such as `3 m 20 s`. */
+export function formatAge(time: string | null | undefined, until = Date.now()): string | null {
   if (time === null || time === undefined) return null;
-  return lasting((until - Date.parse(time)) / 1000);
+  return formatDuration((until - Date.parse(time)) / 1000);
 }
 
-export function lasting(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} m ${whole % 60} s`;

@@ -16,24 +16,24 @@ const ROWS: readonly Row[] = [
 ];
 
 describe('a table', () => {
-  it('has a head, and columns below each other', () => {
+  it('a table has a header and aligned columns', () => {
     expect(tableLines(ROWS.slice(0, 1), COLUMNS, 80)).toEqual(['ID  TITLE', 'a1  Short']);
   });
 
-  it.each([20, 40, 60])('of %d columns cuts what is wide', (width) => {
+  it.each([20, 40, 60])('a table of %d columns cuts wide cells', (width) => {
     const lines = tableLines(ROWS, COLUMNS, width) ?? [];
     expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
     expect(lines[2]).toMatch(/^b22 {2}A title .*…$/);
   });
 
-  it('counts letters of two columns', () => {
+  it('a wide character counts as two columns', () => {
     const rows = [{ id: '漢字', title: '🚀 up' }];
     expect(tableLines(rows, COLUMNS, 80)).toEqual(['ID    TITLE', '漢字  🚀 up']);
     const cut = tableLines([{ id: 'x', title: '漢'.repeat(30) }], COLUMNS, 20) ?? [];
     expect(widthOf(cut[1] ?? '')).toBe(19);
   });
 
-  it('shows a dash for nothing, and one line for many', () => {
+  it('an empty cell is a dash, and a cell has one line', () => {
     expect(plainLine({ id: '', title: null }, COLUMNS)).toBe('-\t-');
     expect(plainLine({ id: 'a\tb', title: 'two\nlines' }, COLUMNS)).toBe('a b\ttwo lines');
   });

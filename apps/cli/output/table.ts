@@ -3,22 +3,22 @@ import { cleanLine } from './clean.js';
 export interface Column<T> {
   title: string;
   of: (row: T) => string | number | null | undefined;
-  /** Gives way where the line is too long. */
+  /** Whether the column shrinks if the line is too long. */
   wide?: boolean;
 }
 
 const GAP = 2;
-const NARROWEST = 8;
-const NOTHING = '-';
+const MIN_WIDTH = 8;
+const EMPTY = '-';
 
-/** Columns at the beginning that say which row it is: they stay. */
-const KEPT = 2;
+/** The number of leading columns that identify a row and are never dropped. */
+const FIXED_COLUMNS = 2;
 
 /**
- * The lines of a table, none longer than `width`: wide columns give way, then columns at the end are left out. What
- * one copies, such as an id, is never cut.
+ * Formats a table in lines of at most `width` columns. Wide columns shrink first, then the last
+ * columns are dropped. A value that users copy, such as an ID, is never cut.
  *
- * @returns undefined when the terminal is too narrow for it
+ * @returns undefined if the terminal is too narrow
  */
 export function tableLines<T>(
   rows: readonly T[],
@@ -27,36 +27,36 @@ export function tableLines<T>(
 ): string[] | undefined {
   const cells = [
     columns.map(({ title }) => title.toUpperCase()),
-    ...rows.map((row) => columns.map((column) => cellOf(row, column))),
+    ...rows.map((row) => columns.map((column) => formatCell(row, column))),
   ];
   const fields = columns.map(({ wide }, index) => {
     const widest = Math.max(...cells.map((line) => widthOf(line[index] ?? '')));
     return { index, wide: wide === true, width: widest };
   });
-  const shown = fitted(fields, width);
-  return shown && cells.map((line) => lineOf(line, shown));
+  const shown = fitFields(fields, width);
+  return shown && cells.map((line) => formatLine(line, shown));
 }
 
-/** The cells of each row a line each, with an empty line between rows. */
+/** Formats one line for each cell, with an empty line between rows. */
 export function stackedLines<T>(rows: readonly T[], columns: readonly Column<T>[]): string[] {
   const label = Math.max(...columns.map(({ title }) => title.length)) + GAP;
   return rows.flatMap((row, index) => {
     const lines = columns
-      .map((column) => ({ title: column.title, cell: cellOf(row, column) }))
-      .filter(({ cell }) => cell !== NOTHING)
+      .map((column) => ({ title: column.title, cell: formatCell(row, column) }))
+      .filter(({ cell }) => cell !== EMPTY)
       .map(({ title, cell }) => title.padEnd(label) + cell);
     return index === 0 ? lines : ['', ...lines];
   });
 }
 
-/** The cells of a row for a pipe: tabs between, nothing cut. */
+/** Formats a row for a pipe, separated by tabs and without cuts. */
 export function plainLine<T>(row: T, columns: readonly Column<T>[]): string {
-  return columns.map((column) => cellOf(row, column)).join('\t');
+  return columns.map((column) => formatCell(row, column)).join('\t');
 }
 
-function cellOf<T>(row: T, { of }: Column<T>): string {
+function formatCell<T>(row: T, { of }: Column<T>): string {
   const value = of(row);
-  return value === null || value === undefined || value === '' ? NOTHING : cleanLine(String(value));
+  return value === null || value === undefined || value === '' ? EMPTY : cleanLine(String(value));
 }
 
 interface Field {
@@ -65,40 +65,40 @@ interface Field {
   width: number;
 }
 
-function fitted(fields: readonly Field[], width: number): Field[] | undefined {
+function fitFields(fields: readonly Field[], width: number): Field[] | undefined {
   const shown = fields.map((field) => ({ ...field }));
   for (;;) {
-    const excess = shrink(shown, lengthOf(shown) - width);
+    const excess = shrink(shown, totalWidth(shown) - width);
     if (excess <= 0) return shown;
-    const last = shown.findLastIndex(({ wide, index }) => !wide && index >= KEPT);
+    const last = shown.findLastIndex(({ wide, index }) => !wide && index >= FIXED_COLUMNS);
     if (last < 0) return undefined;
     shown.splice(last, 1);
-    // Those that gave way have room again.
+    // A dropped column makes room, so the shrunk columns start again.
     for (const field of shown) field.width = fields[field.index]?.width ?? 0;
   }
 }
 
-/** Makes wide fields narrower, the widest of them first. @returns what is still too much */
+/** Shrinks wide fields, the widest first. @returns the remaining excess width */
 function shrink(fields: readonly Field[], excess: number): number {
   for (let left = excess; ; left--) {
     const [widest] = fields
-      .filter(({ wide, width }) => wide && width > NARROWEST)
+      .filter(({ wide, width }) => wide && width > MIN_WIDTH)
       .sort((a, b) => b.width - a.width);
     if (left <= 0 || widest === undefined) return left;
     widest.width -= 1;
   }
 }
 
-function lengthOf(fields: readonly Field[]): number {
+function totalWidth(fields: readonly Field[]): number {
   return fields.reduce((sum, { width }) => sum + width, GAP * (fields.length - 1));
 }
 
-function lineOf(cells: readonly string[], fields: readonly Field[]): string {
-  const parts = fields.map(({ index, width }) => padded(cells[index] ?? '', width));
+function formatLine(cells: readonly string[], fields: readonly Field[]): string {
+  const parts = fields.map(({ index, width }) => padCell(cells[index] ?? '', width));
   return parts.join(' '.repeat(GAP)).trimEnd();
 }
 
-function padded(cell: string, width: number): string {
+function padCell(cell: string, width: number): string {
   const excess = widthOf(cell) - width;
   if (excess <= 0) return cell + ' '.repeat(-excess);
   let cut = '';
@@ -109,7 +109,7 @@ function padded(cell: string, width: number): string {
   return `${cut}…${' '.repeat(Math.max(0, width - widthOf(cut) - 1))}`;
 }
 
-/** Columns of a terminal: East Asian wide letters and pictures take two. */
+/** Measures terminal columns. East Asian wide letters and emoji take two. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const letter of text) width += WIDE.test(letter) ? 2 : MARK.test(letter) ? 0 : 1;
