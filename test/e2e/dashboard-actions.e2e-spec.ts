@@ -53,6 +53,9 @@ describe('the dashboard', () => {
     expect(await listAxeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'no', exact: true }).click();
     await page.getByText('No open questions').waitFor();
-    await waitFor('the task to complete', async () => (await fleet.task(id))['status'] === 'COMPLETED');
+    await waitFor(
+      'the task to complete',
+      async () => (await fleet.task(id))['status'] === 'COMPLETED',
+    );
   });
 });

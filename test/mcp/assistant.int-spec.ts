@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
-import { aKey, aRun, closeClients, mcpClient, VIAS } from './clients.js';
+import { createKey, claimRun, closeClients, connectClient, VIAS } from './clients.js';
 
-/** A person's assistant, with an API key. */
+/** A person's assistant with an API key. */
 
 let app: TestServer;
 let workspace: TestWorkspace;
@@ -26,7 +26,7 @@ const WRITING = ['cancel_task', 'create_task', 'pause_task', 'resume_task', 'ret
 
 describe.each(VIAS)('over %s', (via) => {
   const assistant = async (values: Record<string, unknown> = {}) =>
-    mcpClient(via, app, await aKey(workspace, values));
+    connectClient(via, app, await createKey(workspace, values));
 
   it.each([
     [['tasks:read'], 'OWNER', [...READING, 'list_tasks']],
@@ -34,12 +34,12 @@ describe.each(VIAS)('over %s', (via) => {
     [['tasks:write'], 'VIEWER', [...READING, 'list_tasks']],
     [['agents:write'], 'OWNER', ['list_agents']],
     [['projects:read'], 'OWNER', []],
-  ])('offers what a key with %j of a %s is good for', async (scopes, role, names) => {
+  ])('a key with the scopes %j and the role %s sees its tools', async (scopes, role, names) => {
     const { tools } = await assistant({ scopes, ...(role === 'VIEWER' && { role }) });
     expect(await tools()).toEqual([...names].sort());
   });
 
-  it('makes a task, finds it, and says why it waits', async () => {
+  it('an assistant creates, finds and explains a task', async () => {
     const { call } = await assistant();
     const made = await call('create_task', {
       title: `By an assistant over ${via}`,
@@ -55,7 +55,7 @@ describe.each(VIAS)('over %s', (via) => {
     expect((await call('get_task_log', { taskId })).data.items).toHaveLength(1);
   });
 
-  it('pauses, resumes, cancels and retries a task', async () => {
+  it('an assistant pauses, resumes, cancels and retries a task', async () => {
     const { call } = await assistant();
     const made = await call('create_task', { title: 'A task', taskType: 'research' });
     const taskId = String(made.data.id);
@@ -74,9 +74,9 @@ describe.each(VIAS)('over %s', (via) => {
     expect(refused.text).toContain('Read `current`');
   });
 
-  it('sees agents, budgets and usage', async () => {
-    const { agent, token } = await aRun(workspace);
-    const run = await mcpClient(via, app, token);
+  it('an assistant lists agents, budgets and usage', async () => {
+    const { agent, token } = await claimRun(workspace);
+    const run = await connectClient(via, app, token);
     const tokens = { inputTokens: 700, outputTokens: 70 };
     await run.call('report_usage', { reports: [{ id: '1', model: 'claude-sonnet-4', ...tokens }] });
     await workspace.api.post('/budgets', {
@@ -93,9 +93,9 @@ describe.each(VIAS)('over %s', (via) => {
     expect(usage.data.items).toContainEqual(expect.objectContaining({ inputTokens: '700' }));
   });
 
-  it('goes from page to page', async () => {
+  it('a cursor continues a list', async () => {
     const other = await app.newWorkspace();
-    const { call } = await mcpClient(via, app, await aKey(other));
+    const { call } = await connectClient(via, app, await createKey(other));
     const made = new Set<unknown>();
     for (const title of ['one', 'two', 'three']) {
       made.add((await call('create_task', { title, taskType: 'paging' })).data.id);
@@ -107,7 +107,7 @@ describe.each(VIAS)('over %s', (via) => {
     expect(second.data.nextCursor).toBeNull();
   });
 
-  it('shows a task of any size within bounds', async () => {
+  it('a large task is shortened to the maximum answer', async () => {
     const page = 'a"é'.repeat(100_000);
     const { body } = await workspace.api.post('/agent-tasks', {
       title: 'Large',
@@ -119,6 +119,6 @@ describe.each(VIAS)('over %s', (via) => {
     expect(isError).toBe(false);
     expect(text.length).toBeLessThan(61_000);
     expect(data).toMatchObject({ id: body.id, title: 'Large', inputContext: { small: 1 } });
-    expect(text).toContain('[left out: ');
+    expect(text).toContain('[omitted: ');
   });
 });

@@ -5,14 +5,14 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { TestAgent, TestServer, TestWorkspace } from '../support/shared-server.js';
 
-/** `drover`, as it is built. */
+/** The built command `drover`. */
 export const DROVER = join(import.meta.dirname, '../../scripts/drover.mjs');
 
 export type Via = 'stdio' | 'http';
 export const VIAS: readonly Via[] = ['stdio', 'http'];
 
-/** What a tool has answered. */
-export interface Said {
+/** The answer of a tool. */
+export interface ToolAnswer {
   isError: boolean;
   text: string;
   data: Record<string, unknown>;
@@ -20,15 +20,15 @@ export interface Said {
 
 export interface McpClient {
   client: Client;
-  /** Names of the tools that are offered, in alphabetical order. */
+  /** Names of the offered tools in alphabetical order. */
   tools(): Promise<string[]>;
-  call(name: string, input?: Record<string, unknown>): Promise<Said>;
+  call(name: string, input?: Record<string, unknown>): Promise<ToolAnswer>;
 }
 
 const open = new Set<Client>();
 
-/** An MCP client as others have them: it starts our program, or asks `/mcp`. */
-export async function mcpClient(via: Via, app: TestServer, token: string): Promise<McpClient> {
+/** Connects an MCP client that starts `drover mcp` or calls `/mcp`. */
+export async function connectClient(via: Via, app: TestServer, token: string): Promise<McpClient> {
   const client = new Client({ name: 'tests', version: '1' });
   open.add(client);
   await client.connect(via === 'http' ? overHttp(app, token) : overStdio(app, token));
@@ -67,8 +67,8 @@ function overStdio({ url }: TestServer, token: string) {
   });
 }
 
-/** An API key of a workspace. */
-export async function aKey(
+/** Creates an API key of a workspace. */
+export async function createKey(
   workspace: TestWorkspace,
   values: Record<string, unknown> = {},
 ): Promise<string> {
@@ -86,8 +86,8 @@ export interface HeldRun {
   agent: TestAgent;
 }
 
-/** A run that an agent has just claimed. */
-export async function aRun(
+/** Creates a task and claims it for a new agent. */
+export async function claimRun(
   workspace: TestWorkspace,
   task: Record<string, unknown> = {},
 ): Promise<HeldRun> {
@@ -102,8 +102,8 @@ export async function aRun(
   return { taskId: String(body.id), runId: id, token, agent };
 }
 
-/** @returns the token of the next run of the task */
-export async function claimed(agent: HeldRun['agent'], taskId: string): Promise<string> {
+/** Claims the next run of the task. @returns its token */
+export async function claimToken(agent: HeldRun['agent'], taskId: string): Promise<string> {
   return (await claim(agent, taskId)).token;
 }
 

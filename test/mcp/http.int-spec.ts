@@ -3,9 +3,9 @@ import { TokenService } from '#lib/identity';
 import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
 import { aSessionOf } from '../support/factories.js';
 import { forge } from '../api/support/forgery.js';
-import { aKey, aRun, closeClients, type HeldRun, mcpClient } from './clients.js';
+import { createKey, claimRun, closeClients, type HeldRun, connectClient } from './clients.js';
 
-/** What `/mcp` asks of a request before any tool is called. */
+/** The checks of `/mcp` before any tool is called. */
 
 let app: TestApp;
 let workspace: TestWorkspace;
@@ -15,8 +15,8 @@ let run: HeldRun;
 beforeAll(async () => {
   app = await startTestApp({ ROLES: 'api', PUBLIC_URL: 'https://drover.example' });
   workspace = await app.newWorkspace();
-  key = await aKey(workspace);
-  run = await aRun(workspace);
+  key = await createKey(workspace);
+  run = await claimRun(workspace);
 });
 afterEach(closeClients);
 afterAll(() => app.stop());
@@ -41,7 +41,7 @@ async function post(body: unknown, headers: Record<string, string | undefined> =
   return { status: response.status, headers: response.headers, body: json };
 }
 
-it('answers a message with JSON, and keeps no session', async () => {
+it('a message gets a JSON answer without a session', async () => {
   const { status, headers, body } = await post(PING);
   expect({ status, body }).toEqual({ status: 200, body: { jsonrpc: '2.0', id: 1, result: {} } });
   expect(headers.get('content-type')).toMatch(/^application\/json/);
@@ -54,29 +54,29 @@ describe('credentials', () => {
   const secret = 'a secret of the tests that is long enough';
 
   it.each<[string, () => string | undefined, string]>([
-    ['none', () => undefined, 'unauthenticated'],
+    ['no credentials', () => undefined, 'unauthenticated'],
     ['nonsense', () => 'Bearer nonsense', 'invalid_token'],
-    ['the token of an agent', () => `Bearer ${run.agent.token}`, 'wrong_token_kind'],
+    ['an agent token', () => `Bearer ${run.agent.token}`, 'wrong_token_kind'],
     [
-      'an expired token of a run',
+      'an expired run token',
       () => `Bearer ${forge(run.token, { secret, payload: { exp: now - hour } })}`,
       'token_expired',
     ],
-  ])('are asked for when there is %s', async (_, authorization, code) => {
+  ])('a request with %s gets 401', async (_, authorization, code) => {
     const { status, headers, body } = await post(PING, { authorization: authorization() });
     expect({ status, code: body.code }).toEqual({ status: 401, code });
     expect(headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('of a run that were revoked are refused from then on', async () => {
-    const held = await aRun(workspace);
-    const { call } = await mcpClient('http', app, held.token);
+  it('a revoked run token is refused', async () => {
+    const held = await claimRun(workspace);
+    const { call } = await connectClient('http', app, held.token);
     await call('start');
     await workspace.api.delete(`/runs/${held.runId}/token`);
     await expect(call('complete')).rejects.toThrow('token_revoked');
   });
 
-  it('of a user act in the workspace that the request names', async () => {
+  it('a user token acts in the workspace of the request', async () => {
     const { userId } = workspace;
     const other = await app.newWorkspace();
     await app.db.owner.query(
@@ -98,18 +98,18 @@ describe('credentials', () => {
 
 describe('browsers', () => {
   it.each(['https://evil.example', 'null', 'http://drover.example'])(
-    'are refused with a page of %s',
+    'a page of the origin %s is refused',
     async (origin) => {
       expect((await post(PING, { origin })).status).toBe(403);
     },
   );
 
-  it('may call from a page of the server', async () => {
+  it('a page of the server can call', async () => {
     expect((await post(PING, { origin: 'https://drover.example' })).status).toBe(200);
   });
 });
 
-describe('a message that is none', () => {
+describe('an invalid request', () => {
   it.each<[string, unknown, number]>([
     ['no JSON', '{', 400],
     ['nothing', '', 400],
@@ -117,7 +117,7 @@ describe('a message that is none', () => {
     ['no message', { hello: 1 }, 400],
     ['several at a time', [PING, PING], 400],
     ['too large a one', { ...PING, params: { x: 'x'.repeat(1_100_000) } }, 413],
-  ])('is refused: %s', async (_, body, status) => {
+  ])('an invalid request is refused: %s', async (_, body, status) => {
     expect((await post(body)).status).toBe(status);
   });
 
@@ -125,11 +125,11 @@ describe('a message that is none', () => {
     ['text', { 'content-type': 'text/plain' }, 415],
     ['an answer in text', { accept: 'text/plain' }, 406],
     ['another protocol', { 'mcp-protocol-version': 'nonsense' }, 400],
-  ])('is refused: %s', async (_, headers, status) => {
+  ])('an invalid request is refused: %s', async (_, headers, status) => {
     expect((await post(PING, headers)).status).toBe(status);
   });
 
-  it.each(['GET', 'DELETE'])('is refused: %s', async (method) => {
+  it.each(['GET', 'DELETE'])('the method %s is refused', async (method) => {
     const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' };
     const response = await fetch(`${app.url}/mcp`, { method, headers });
     expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
@@ -138,16 +138,20 @@ describe('a message that is none', () => {
     });
   });
 
-  it('is told as the protocol does when it asks for what is not there', async () => {
+  it('an unknown method gets the protocol error', async () => {
     const { status, body } = await post({ ...PING, method: 'resources/list' });
     expect({ status, body }).toMatchObject({ status: 200, body: { error: { code: -32601 } } });
   });
 });
 
-it('counts against the limits of the API', async () => {
+it('calls count against the rate limit of the API', async () => {
   const limited = await startTestApp({ ROLES: 'api', REQUESTS_PER_SECOND_PER_TOKEN: '1' });
   try {
-    const { call } = await mcpClient('http', limited, await aKey(await limited.newWorkspace()));
+    const { call } = await connectClient(
+      'http',
+      limited,
+      await createKey(await limited.newWorkspace()),
+    );
     const calls = Array.from({ length: 20 }, () => call('list_tasks').catch(String));
     expect(JSON.stringify(await Promise.all(calls))).toContain('rate_limited');
   } finally {

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
-import { aKey, aRun, claimed, closeClients, mcpClient, VIAS } from './clients.js';
+import { createKey, claimRun, claimToken, closeClients, connectClient, VIAS } from './clients.js';
 
-/** What executes a run, by tools alone. */
+/** A run that uses tools only. */
 
 let app: TestServer;
 let workspace: TestWorkspace;
@@ -17,9 +17,9 @@ afterAll(() => app.stop());
 const taskOf = async (id: string) => (await workspace.api.get(`/agent-tasks/${id}`)).body;
 
 describe.each(VIAS)('over %s', (via) => {
-  it('offers the tools of a run, and no others', async () => {
-    const { token } = await aRun(workspace);
-    const { tools } = await mcpClient(via, app, token);
+  it('a run token sees the tools of a run only', async () => {
+    const { token } = await claimRun(workspace);
+    const { tools } = await connectClient(via, app, token);
     expect(await tools()).toEqual([
       'add_log',
       'ask_person',
@@ -37,10 +37,10 @@ describe.each(VIAS)('over %s', (via) => {
     ]);
   });
 
-  it('works on a task from its beginning to its end', async () => {
+  it('a run works on its task from start to completion', async () => {
     const inputContext = { page: 7 };
-    const { taskId, token } = await aRun(workspace, { inputContext });
-    const { call } = await mcpClient(via, app, token);
+    const { taskId, token } = await claimRun(workspace, { inputContext });
+    const { call } = await connectClient(via, app, token);
 
     expect((await call('get_task')).data).toMatchObject({ id: taskId, inputContext });
     expect((await call('start')).data).toMatchObject({ taskId, status: 'RUNNING' });
@@ -65,23 +65,23 @@ describe.each(VIAS)('over %s', (via) => {
     expect(log.body.items).toContainEqual(expect.objectContaining({ message: 'a table' }));
   });
 
-  it('fails with a class, and gives back with a checkpoint', async () => {
-    const failing = await aRun(workspace);
-    const first = await mcpClient(via, app, failing.token);
+  it('a run fails with a class or releases its task with a checkpoint', async () => {
+    const failing = await claimRun(workspace);
+    const first = await connectClient(via, app, failing.token);
     await first.call('start');
     await first.call('fail', { message: 'no dictionary', class: 'setup' });
     expect(await taskOf(failing.taskId)).toMatchObject({ status: 'FAILED' });
 
-    const released = await aRun(workspace);
-    const second = await mcpClient(via, app, released.token);
+    const released = await claimRun(workspace);
+    const second = await connectClient(via, app, released.token);
     await second.call('release', { reason: 'later', checkpointData: { paragraph: 5 } });
     const checkpointData = { paragraph: 5 };
     expect(await taskOf(released.taskId)).toMatchObject({ status: 'PENDING', checkpointData });
   });
 
-  it('asks a person, whose assistant hands on the answer', async () => {
-    const held = await aRun(workspace);
-    const run = await mcpClient(via, app, held.token);
+  it('a question of a run gets the answer of an assistant', async () => {
+    const held = await claimRun(workspace);
+    const run = await connectClient(via, app, held.token);
     await run.call('start');
     const asked = await run.call('ask_person', {
       prompt: 'Send it today?',
@@ -93,10 +93,14 @@ describe.each(VIAS)('over %s', (via) => {
     expect(asked).toMatchObject({ isError: false, data: { taskId: held.taskId, status: 'open' } });
     expect(await run.call('complete')).toMatchObject({ data: { code: 'stale_run' } });
 
-    const reader = await mcpClient(via, app, await aKey(workspace, { scopes: ['tasks:read'] }));
+    const reader = await connectClient(
+      via,
+      app,
+      await createKey(workspace, { scopes: ['tasks:read'] }),
+    );
     expect(await reader.tools()).not.toContain('answer_question');
     const scopes = ['tasks:read', 'questions:answer'];
-    const assistant = await mcpClient(via, app, await aKey(workspace, { scopes }));
+    const assistant = await connectClient(via, app, await createKey(workspace, { scopes }));
     const waiting = await assistant.call('list_questions', { taskId: held.taskId, status: 'open' });
     const [question] = waiting.data.items as { id: string }[];
     const questionId = question?.id;
@@ -105,24 +109,24 @@ describe.each(VIAS)('over %s', (via) => {
     await assistant.call('answer_question', { questionId, answer: 'yes' });
     const checkpointData = { draft: 'Dear all' };
     expect(await taskOf(held.taskId)).toMatchObject({ status: 'PENDING', checkpointData });
-    const next = await mcpClient(via, app, await claimed(held.agent, held.taskId));
+    const next = await connectClient(via, app, await claimToken(held.agent, held.taskId));
     expect((await next.call('read_answers')).data).toMatchObject({
       items: [{ prompt: 'Send it today?', answer: 'yes' }],
     });
   });
 
-  it('says that the run is over, and what to do', async () => {
-    const { taskId, token } = await aRun(workspace);
-    const { call } = await mcpClient(via, app, token);
+  it('a tool of an ended run answers stale_run with advice', async () => {
+    const { taskId, token } = await claimRun(workspace);
+    const { call } = await connectClient(via, app, token);
     await workspace.api.post(`/agent-tasks/${taskId}/cancel`);
     const { isError, text, data } = await call('report_progress', { progressPercent: 50 });
     expect({ isError, data }).toMatchObject({ isError: true, data: { code: 'stale_run' } });
     expect(text).toMatch(/^Refused \(stale_run\): .*Stop the work/);
   });
 
-  it('makes one subtask for one idempotency key', async () => {
-    const { token } = await aRun(workspace);
-    const { call } = await mcpClient(via, app, token);
+  it('a repeated idempotency key creates one subtask', async () => {
+    const { token } = await claimRun(workspace);
+    const { call } = await connectClient(via, app, token);
     const asked = { title: 'Once', taskType: 'translation', idempotencyKey: 'run-1/once' };
     const first = await call('create_subtask', asked);
     expect((await call('create_subtask', asked)).data.id).toBe(first.data.id);

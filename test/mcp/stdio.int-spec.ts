@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
-import { aKey, aRun, DROVER } from './clients.js';
+import { createKey, claimRun, DROVER } from './clients.js';
 
-/** `drover mcp` as a client starts it, by somebody who has never signed in. */
+/** `drover mcp` as an MCP client starts it, without a sign-in. */
 
 const home = mkdtempSync(join(tmpdir(), 'drover-mcp-'));
 
@@ -29,7 +29,7 @@ interface Ended {
   err: string;
 }
 
-/** What the program says to an input that ends at once. */
+/** Runs the program with an input that ends at once. */
 async function run(env: Record<string, string>, input = ''): Promise<Ended> {
   const child = spawn(process.execPath, [DROVER, 'mcp'], {
     cwd: home,
@@ -54,8 +54,8 @@ const hello = request(1, 'initialize', {
   clientInfo: client,
 });
 
-it('answers what it was asked before its input ended, and writes nothing but the protocol', async () => {
-  const held = await aRun(workspace);
+it('calls before the end of the input are answered, and stdout has messages only', async () => {
+  const held = await claimRun(workspace);
   const env = { DROVER_API_URL: `${app.url}/`, DROVER_RUN_TOKEN: held.token };
   const call = request(2, 'tools/call', { name: 'complete', arguments: { summary: 'done' } });
   const { code, out, err } = await run(env, `${hello}${call}this is no message\n`);
@@ -69,9 +69,9 @@ it('answers what it was asked before its input ended, and writes nothing but the
   expect(body).toMatchObject({ status: 'COMPLETED', summary: 'done' });
 });
 
-it('acts for the run where a key is there as well', async () => {
-  const held = await aRun(workspace);
-  const env = { DROVER_API_URL: app.url, DROVER_API_KEY: await aKey(workspace) };
+it('a run token takes precedence over an API key', async () => {
+  const held = await claimRun(workspace);
+  const env = { DROVER_API_URL: app.url, DROVER_API_KEY: await createKey(workspace) };
   const call = request(2, 'tools/call', { name: 'get_task', arguments: {} });
   const { out } = await run({ ...env, DROVER_RUN_TOKEN: held.token }, hello + call);
   expect(out).toContain(held.taskId);
@@ -79,29 +79,29 @@ it('acts for the run where a key is there as well', async () => {
 
 describe('a start that fails', () => {
   it.each<[string, () => Record<string, string>, string]>([
-    ['no settings', () => ({}), 'No server is known.'],
+    ['no settings', () => ({}), 'No server is configured.'],
     ['no credentials', () => ({ DROVER_API_URL: app.url }), 'no DROVER_API_KEY'],
     [
-      'a token that is none',
+      'an invalid token',
       () => ({ DROVER_API_URL: app.url, DROVER_RUN_TOKEN: 'nonsense' }),
       'The token is not valid',
     ],
     [
-      'a server that is away',
+      'an unreachable server',
       () => ({ DROVER_API_URL: 'http://127.0.0.1:1', DROVER_RUN_TOKEN: 'x' }),
       'http://127.0.0.1:1 cannot be reached',
     ],
-  ])('says so in words: %s', async (_, env, words) => {
+  ])('a start with %s fails with a message', async (_, env, words) => {
     const { code, out, err } = await run(env());
     expect({ failed: code !== 0, out }).toEqual({ failed: true, out: '' });
     expect(err).toContain(words);
     expect(err).not.toContain('\n    at ');
   });
 
-  it('is one with the token of an agent, which has no tools', async () => {
+  it('a start with an agent token fails', async () => {
     const { token } = await workspace.newAgent();
     const { code, out, err } = await run({ DROVER_API_URL: app.url, DROVER_AGENT_TOKEN: token });
     expect({ failed: code !== 0, out }).toEqual({ failed: true, out: '' });
-    expect(err).toContain('The token of an agent has no tools.');
+    expect(err).toContain('An agent token has no tools.');
   });
 });

@@ -5,11 +5,11 @@ import { fit } from './fit.js';
 
 const sizeOf = (value: unknown) => JSON.stringify(value).length;
 
-it('keeps a value that has room as it is', () => {
+it('a value that fits is unchanged', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => expect(fit(value, 1e6)).toEqual(value)));
 });
 
-it('makes every value fit', () => {
+it('any value is shrunk to the limit', () => {
   const texts = anyText({ maxLength: 600 });
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
@@ -28,33 +28,33 @@ it('makes every value fit', () => {
   );
 });
 
-describe('what is left out', () => {
-  it('is the end of a long text', () => {
+describe('fit', () => {
+  it('a long text loses its end', () => {
     const cut = fit('x'.repeat(1_000), 200) as string;
-    expect(cut).toMatch(/^x{100,} \[left out: \d+ more characters\]$/);
+    expect(cut).toMatch(/^x{100,} \[omitted: \d+ more characters\]$/);
   });
 
-  it('is the end of a long list', () => {
+  it('a long list loses its last items', () => {
     const list = Array.from({ length: 100 }, (_, at) => ({ at }));
     const cut = fit(list, 200) as unknown[];
     expect(cut.slice(0, 3)).toEqual([{ at: 0 }, { at: 1 }, { at: 2 }]);
-    expect(cut.at(-1)).toBe(`[left out: ${100 - (cut.length - 1)} more items]`);
+    expect(cut.at(-1)).toBe(`[omitted: ${100 - (cut.length - 1)} more items]`);
   });
 
-  it('is the largest member, and small ones stay whole', () => {
+  it('an object loses its largest member first', () => {
     const cut = fit({ id: 'a', large: 'x'.repeat(1_000), title: 'b' }, 300);
-    const large = expect.stringContaining('[left out:');
+    const large = expect.stringContaining('[omitted:');
     expect(cut).toEqual({ id: 'a', large, title: 'b' });
     expect(Object.keys(cut as object)).toEqual(['id', 'large', 'title']);
   });
 
-  it('is counted where there are too many members', () => {
+  it('an object with too many members counts the omitted ones', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`name${at}`, 'x']));
     const cut = fit(many, 300) as Record<string, unknown>;
-    expect(cut['…']).toBe(`[left out: ${500 - (Object.keys(cut).length - 1)} more members]`);
+    expect(cut['…']).toBe(`[omitted: ${500 - (Object.keys(cut).length - 1)} more members]`);
   });
 
-  it('never is half of a character', () => {
+  it('a cut never splits a character', () => {
     const cut = fit('😀'.repeat(1_000), 201) as string;
     expect(cut.isWellFormed()).toBe(true);
   });

@@ -2,23 +2,23 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { createMcpServer, type McpOptions } from './server.js';
 
 export interface McpRequest extends McpOptions {
-  /** Pages of this origin alone may call, and programs, which send none. */
+  /** The only origin whose pages can call. Programs send no origin and can call too. */
   allowedOrigin: string;
 }
 
 /**
- * Answers one message of a client over streamable HTTP, with JSON. Nothing is kept between messages, so any server can
- * answer the next one.
+ * Answers one message over streamable HTTP with JSON. The server keeps no state between messages,
+ * so any server can answer the next one.
  *
- * @param request a POST, whose body is not looked at
- * @param body what was in it, as parsed JSON
+ * @param request a POST request, whose body is not read
+ * @param body the parsed JSON body
  */
 export async function answerMcp(
   request: Request,
   body: unknown,
   { allowedOrigin, ...options }: McpRequest,
 ): Promise<Response> {
-  if (Array.isArray(body)) return refused('Send one message at a time');
+  if (Array.isArray(body)) return refuseBatch('Send one message per request');
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: undefined,
     enableJsonResponse: true,
@@ -34,8 +34,8 @@ export async function answerMcp(
   }
 }
 
-/** As the protocol has refusals that are of no message. */
-function refused(message: string): Response {
+/** The protocol's error for a request that contains no single message. */
+function refuseBatch(message: string): Response {
   return Response.json(
     { jsonrpc: '2.0', error: { code: -32600, message }, id: null },
     { status: 400 },

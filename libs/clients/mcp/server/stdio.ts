@@ -3,14 +3,14 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { createMcpServer, type McpOptions } from './server.js';
 
 /**
- * Serves one client over standard input and output until it closes the input. Calls that are under way then are still
- * answered: the process ends by itself after them, unless it is made to. Nothing else may be written to standard output.
+ * Serves one client over stdio until it closes the input. Running calls are still answered, and the
+ * process then ends by itself. Nothing else may write to standard output.
  */
 export async function serveMcpOverStdio(options: McpOptions): Promise<void> {
   const server = createMcpServer(options);
-  const left = once(process.stdin, 'close');
-  // Nobody reads the answers any more, and nobody will ask.
+  const inputClosed = once(process.stdin, 'close');
+  // If the client closed the output, it sends no further calls.
   process.stdout.on('error', () => process.stdin.destroy());
   await server.connect(new StdioServerTransport());
-  await left;
+  await inputClosed;
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { components } from '#lib/api-client';
 
-// Arguments that several tools have. How long and how large they may be is the API's to say: it refuses, and tells why.
+// Arguments of several tools. The API enforces lengths and sizes, and explains a refusal.
 
 type Schemas = components['schemas'];
 export type TaskView = Schemas['Task'];
 
-const ended = ['ABORTED', 'FAILED', 'COMPLETED', 'ARCHIVED'] as const;
-export const TASK_STATUS = z.enum(['PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', ...ended]);
+const FINISHED = ['ABORTED', 'FAILED', 'COMPLETED', 'ARCHIVED'] as const;
+export const TASK_STATUS = z.enum(['PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', ...FINISHED]);
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Told by their formats: the patterns that Zod would add cost each model some hundred tokens. */
+/** A format describes the value. The patterns of Zod would cost each model hundreds of tokens. */
 export const uuid = () =>
   z
     .string()
@@ -20,20 +20,20 @@ export const uuid = () =>
 export const timestamp = () => z.string().meta({ format: 'date-time' });
 export const date = () => z.string().meta({ format: 'date' });
 
-export const taskId = uuid().describe('The id of the task');
+export const taskId = uuid().describe('ID of the task.');
 export const object = z.record(z.string(), z.unknown());
 export const cursor = z
   .string()
   .optional()
-  .describe('`nextCursor` of the page before, with the same filters');
+  .describe('`nextCursor` of the previous page. Keep the same filters.');
 
-/** Items of a page: few, because each costs the reader. */
-export const limit = z.int().min(1).max(50).default(20).describe('Items at most');
+/** The page size is small, because each item costs tokens. */
+export const limit = z.int().min(1).max(50).default(20).describe('Maximum number of items.');
 
 export const usageReports = z.array(
   z.strictObject({
-    id: z.string().describe('Your own name for the report: the same again is counted once'),
-    model: z.string().describe('The name of the model, as its provider has it'),
+    id: z.string().describe('Your ID for the report. A repeated ID counts once.'),
+    model: z.string().describe('Model name of the provider.'),
     operation: z.string().optional(),
     inputTokens: z.int().min(0),
     outputTokens: z.int().min(0),
@@ -42,17 +42,25 @@ export const usageReports = z.array(
   }),
 );
 
-/** Of tasks and subtasks that are made. Not `secrets`: those are no matter of a model. */
+/** Fields of a new task or subtask. They exclude `secrets`, which a model must not handle. */
 export const newTask = {
-  title: z.string().describe('One line'),
+  title: z.string().describe('Title in one line.'),
   description: z.string().optional(),
-  taskType: z.string().describe('What sort of work it is, such as `development`'),
-  priority: z.int().min(1).max(10).optional().describe('10 first; 5 when left out'),
-  inputContext: object.optional().describe('The input of the work, for the agent'),
-  requiredCapabilities: z.array(z.string()).optional().describe('Of the agent that may take it'),
-  dependsOn: z.array(uuid()).optional().describe('Tasks that must complete first'),
+  taskType: z.string().describe('Kind of work, such as `development`.'),
+  priority: z
+    .int()
+    .min(1)
+    .max(10)
+    .optional()
+    .describe('Priority from 1 to 10. 10 runs first. Default: 5.'),
+  inputContext: object.optional().describe('Input for the agent.'),
+  requiredCapabilities: z
+    .array(z.string())
+    .optional()
+    .describe('Capabilities that the agent must have.'),
+  dependsOn: z.array(uuid()).optional().describe('IDs of tasks that must complete first.'),
   tags: z.array(z.string()).optional(),
-  timeoutSeconds: z.int().min(1).optional().describe('A run that takes longer is ended'),
+  timeoutSeconds: z.int().min(1).optional().describe('Maximum duration of a run in seconds.'),
   maxRetries: z.int().min(0).optional(),
   idempotencyKey: z
     .string()
@@ -60,16 +68,16 @@ export const newTask = {
     .max(255)
     .regex(/^[\x21-\x7e]+$/)
     .optional()
-    .describe('The same key again, with the same arguments, makes no second task'),
+    .describe('A repeated call with the same key and arguments creates no second task.'),
 };
 
-/** The header of an idempotency key; without one the client makes a key for its own repetitions. */
-export function keyed(idempotencyKey: string | undefined) {
+/** Builds the idempotency header. Without a key, the client creates one for its own retries. */
+export function toKeyHeader(idempotencyKey: string | undefined) {
   return { header: idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey } };
 }
 
-/** A task in a list, or after a command: `get_task` has the whole. */
-export function briefOf(task: TaskView) {
+/** Shortens a task for lists and commands. `get_task` returns the whole task. */
+export function toBrief(task: TaskView) {
   const { id, title, taskType, status, priority, progressPercent, currentStep } = task;
   const { agentId, runId, projectId, parentTaskId, tags, unmetDependencies } = task;
   const { lastError, abortReason, failureReason, pauseReason, retryAt, summary } = task;

@@ -4,7 +4,7 @@ import { PERSON_QUESTION_TOOLS } from './person-questions.js';
 import { PERSON_TASK_TOOLS } from './person-tasks.js';
 import { RUN_TOOLS } from './run.js';
 
-/** Every tool there is. A run and a person may each have one of the same name. */
+/** All tools. A run and a person can each have a tool of the same name. */
 export const TOOLS: readonly Tool[] = [
   ...RUN_TOOLS,
   ...PERSON_TASK_TOOLS,

@@ -1,24 +1,25 @@
 import { z } from 'zod';
-import { personTool, type PersonsAccess, type Tool } from './tool.js';
+import { personTool, type PersonAccess, type Tool } from './tool.js';
 import { cursor, date, limit, uuid } from './fields.js';
 
-const TASKS: PersonsAccess = { role: 'VIEWER', scope: 'tasks:read' };
-const AGENTS: PersonsAccess = { role: 'VIEWER', scope: 'agents:read' };
+const TASKS: PersonAccess = { role: 'VIEWER', scope: 'tasks:read' };
+const AGENTS: PersonAccess = { role: 'VIEWER', scope: 'agents:read' };
 
 export const PERSON_FLEET_TOOLS: readonly Tool[] = [
   personTool(AGENTS, {
     name: 'list_agents',
     title: 'List agents',
-    description: 'The agents of the workspace: what they take, how they are, how much they hold.',
+    description:
+      'Lists the agents of the workspace with their task types, status and current runs.',
     route: 'GET /api/v1/agents',
     effect: 'reads',
     input: z.strictObject({
       status: z
         .array(z.enum(['STARTING', 'IDLE', 'WORKING', 'DRAINING', 'ERROR', 'TERMINATED']))
         .optional()
-        .describe('One of these'),
-      name: z.string().optional().describe('Somewhere in the name'),
-      capability: z.array(z.string()).optional().describe('All of these'),
+        .describe('Agents with one of these statuses.'),
+      name: z.string().optional().describe('Part of the name.'),
+      capability: z.array(z.string()).optional().describe('Agents with all of these capabilities.'),
       limit,
       cursor,
     }),
@@ -28,12 +29,16 @@ export const PERSON_FLEET_TOOLS: readonly Tool[] = [
   personTool(TASKS, {
     name: 'list_budgets',
     title: 'List budgets',
-    description: 'Budgets of tokens: allocated, consumed, reserved and available.',
+    description:
+      'Lists token budgets with their allocated, consumed, reserved and available tokens.',
     route: 'GET /api/v1/budgets',
     effect: 'reads',
     input: z.strictObject({
       scope: z.enum(['global', 'project', 'milestone', 'task']).optional(),
-      active: z.boolean().optional().describe('Only those whose period is now'),
+      active: z
+        .boolean()
+        .optional()
+        .describe('Whether to list only budgets of the current period.'),
       limit,
       cursor,
     }),
@@ -42,18 +47,18 @@ export const PERSON_FLEET_TOOLS: readonly Tool[] = [
   }),
   personTool(TASKS, {
     name: 'get_usage',
-    title: 'Read usage',
-    description: 'Tokens and cost, summed up by day, agent, task, project or model.',
+    title: 'Get usage',
+    description: 'Sums tokens and cost by day, agent, task, project or model.',
     route: 'GET /api/v1/usage',
     effect: 'reads',
     input: z.strictObject({
       groupBy: z.enum(['day', 'agent', 'task', 'project', 'model']).optional(),
-      from: date().optional().describe('The first day, in UTC; 29 days before the last'),
-      to: date().optional().describe('The last day, in UTC; today'),
+      from: date().optional().describe('First day in UTC. Default: 29 days before the last day.'),
+      to: date().optional().describe('Last day in UTC. Default: today.'),
       projectId: uuid().optional(),
-      agentId: uuid().optional().describe('With groupBy day'),
-      taskId: uuid().optional().describe('With groupBy day'),
-      model: z.string().optional().describe('With groupBy day'),
+      agentId: uuid().optional().describe('Requires groupBy `day`.'),
+      taskId: uuid().optional().describe('Requires groupBy `day`.'),
+      model: z.string().optional().describe('Requires groupBy `day`.'),
       limit,
       cursor,
     }),

@@ -9,7 +9,8 @@ export const PERSON_QUESTION_TOOLS: readonly Tool[] = [
       name: 'list_questions',
       title: 'List questions',
       description:
-        'What runs have asked people, with the answers. Open ones hold their tasks back.',
+        'Lists questions of runs to people, with their answers. The task of an open question ' +
+        'waits for the answer.',
       route: 'GET /api/v1/questions',
       effect: 'reads',
       input: z.strictObject({
@@ -28,12 +29,13 @@ export const PERSON_QUESTION_TOOLS: readonly Tool[] = [
       name: 'answer_question',
       title: 'Answer a question',
       description:
-        'Gives the answer of the person you work for, in their words: never one of your own. Its task goes on with it, and it cannot be taken back.',
+        'Sends the answer of your user, in their words. Never invent an answer. The task resumes ' +
+        'with it, and you cannot undo it.',
       route: 'POST /api/v1/questions/{id}/answer',
       effect: 'ends',
       input: z.strictObject({
         questionId: uuid(),
-        answer: z.string().describe('One of the choices, or any text where it may be'),
+        answer: z.string().describe('One of the choices, or any text if `freeText` is true.'),
       }),
       call: ({ client, signal }, { questionId: id, answer }) =>
         client.post('/api/v1/questions/{id}/answer', {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type Context, personTool, type PersonsAccess, type Tool } from './tool.js';
+import { type Context, personTool, type PersonAccess, type Tool } from './tool.js';
 import {
-  briefOf,
+  toBrief,
   cursor,
-  keyed,
+  toKeyHeader,
   limit,
   newTask,
   TASK_STATUS,
@@ -12,14 +12,14 @@ import {
   uuid,
 } from './fields.js';
 
-const READ: PersonsAccess = { role: 'VIEWER', scope: 'tasks:read' };
-const WRITE: PersonsAccess = { role: 'MEMBER', scope: 'tasks:write' };
+const READ: PersonAccess = { role: 'VIEWER', scope: 'tasks:read' };
+const WRITE: PersonAccess = { role: 'MEMBER', scope: 'tasks:write' };
 
-const reason = z.string().optional().describe('For those who read the log');
+const reason = z.string().optional().describe('Reason for the log of the task.');
 
 type Command = 'pause' | 'resume' | 'retry';
 
-/** Pausing, resuming and retrying differ in their words alone. */
+/** Defines a tool that pauses, resumes or retries a task. */
 function command(name: Command, title: string, description: string): Tool {
   const path = `/api/v1/agent-tasks/{id}/${name}` as const;
   return personTool(WRITE, {
@@ -30,7 +30,7 @@ function command(name: Command, title: string, description: string): Tool {
     effect: 'changes',
     input: z.strictObject({ taskId, reason }),
     call: async ({ client, signal }: Context, { taskId: id, ...body }) =>
-      briefOf(await client.post(path, { params: { path: { id } }, body, signal })),
+      toBrief(await client.post(path, { params: { path: { id } }, body, signal })),
   });
 }
 
@@ -38,30 +38,31 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
   personTool(READ, {
     name: 'list_tasks',
     title: 'List tasks',
-    description: 'Tasks of the workspace, the newest first, in brief. get_task has the whole.',
+    description:
+      'Lists tasks of the workspace in brief, newest first. get_task returns a whole task.',
     route: 'GET /api/v1/agent-tasks',
     effect: 'reads',
     input: z.strictObject({
-      status: z.array(TASK_STATUS).optional().describe('One of these'),
-      text: z.string().optional().describe('Somewhere in title or description'),
+      status: z.array(TASK_STATUS).optional().describe('Tasks with one of these statuses.'),
+      text: z.string().optional().describe('Text in the title or description.'),
       taskType: z.string().optional(),
-      tags: z.array(z.string()).optional().describe('All of these'),
+      tags: z.array(z.string()).optional().describe('Tasks with all of these tags.'),
       agentId: uuid().optional(),
       projectId: uuid().optional(),
-      parentTaskId: uuid().optional().describe('The task whose run has created it'),
+      parentTaskId: uuid().optional().describe('ID of the task whose run created the tasks.'),
       createdAfter: timestamp().optional(),
       limit,
       cursor,
     }),
     call: async ({ client, signal }, query) => {
       const page = await client.get('/api/v1/agent-tasks', { params: { query }, signal });
-      return { items: page.items.map(briefOf), nextCursor: page.nextCursor };
+      return { items: page.items.map(toBrief), nextCursor: page.nextCursor };
     },
   }),
   personTool(READ, {
     name: 'get_task',
-    title: 'Read a task',
-    description: 'One task with its input, result, checkpoint and dependencies.',
+    title: 'Get a task',
+    description: 'Returns one task with its input, result, checkpoint and dependencies.',
     route: 'GET /api/v1/agent-tasks/{id}',
     effect: 'reads',
     input: z.strictObject({ taskId }),
@@ -70,8 +71,8 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
   }),
   personTool(READ, {
     name: 'get_task_log',
-    title: 'Read the log of a task',
-    description: 'What happened to a task and what its runs wrote, the newest first.',
+    title: 'Get the log of a task',
+    description: 'Returns the log of a task: its events and the output of its runs, newest first.',
     route: 'GET /api/v1/agent-tasks/{id}/logs',
     effect: 'reads',
     input: z.strictObject({
@@ -79,8 +80,8 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
       level: z
         .enum(['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'])
         .optional()
-        .describe('This level and those above it'),
-      order: z.enum(['desc', 'asc']).optional().describe('asc: the oldest first'),
+        .describe('Minimum level.'),
+      order: z.enum(['desc', 'asc']).optional().describe('`asc` returns the oldest entries first.'),
       limit,
       cursor,
     }),
@@ -89,8 +90,8 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
   }),
   personTool(READ, {
     name: 'explain_task',
-    title: 'Say why a task waits',
-    description: 'Why a task is not running, and when it will probably start and end.',
+    title: 'Explain a task',
+    description: 'Explains why a task is not running, and estimates its start and end.',
     route: 'GET /api/v1/agent-tasks/{id}/explain',
     effect: 'reads',
     input: z.strictObject({ taskId }),
@@ -101,32 +102,40 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
     name: 'create_task',
     title: 'Create a task',
     description:
-      'Puts a task into the queue; an agent with the required capabilities takes it. inputContext.command, an array, is a command for a worker to run.',
+      'Creates a task in the queue. An agent with the required capabilities claims it. Set ' +
+      'inputContext.command to an array of words to let a worker run a command.',
     route: 'POST /api/v1/agent-tasks',
     effect: 'adds',
     input: z.strictObject({
       ...newTask,
       projectId: uuid().optional(),
-      agentId: uuid().optional().describe('The agent that alone may take it'),
+      agentId: uuid().optional().describe('ID of the only agent that can claim the task.'),
     }),
     call: async ({ client, signal }, { idempotencyKey, ...body }) =>
-      briefOf(
-        await client.post('/api/v1/agent-tasks', { params: keyed(idempotencyKey), body, signal }),
+      toBrief(
+        await client.post('/api/v1/agent-tasks', {
+          params: toKeyHeader(idempotencyKey),
+          body,
+          signal,
+        }),
       ),
   }),
   personTool(WRITE, {
     name: 'cancel_task',
     title: 'Cancel a task',
-    description: 'A running one is stopped. retry_task puts it back into the queue.',
+    description: 'Cancels a task and stops its run. retry_task requeues it.',
     route: 'POST /api/v1/agent-tasks/{id}/cancel',
     effect: 'ends',
     input: z.strictObject({
       taskId,
       reason,
-      cascade: z.boolean().optional().describe('With its subtasks and all that depends on it'),
+      cascade: z
+        .boolean()
+        .optional()
+        .describe('Whether to cancel its subtasks and dependent tasks too.'),
     }),
     call: async ({ client, signal }, { taskId: id, ...body }) =>
-      briefOf(
+      toBrief(
         await client.post('/api/v1/agent-tasks/{id}/cancel', {
           params: { path: { id } },
           body,
@@ -134,11 +143,11 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
         }),
       ),
   }),
-  command('pause', 'Pause a task', 'The agent of a running one puts it down with a checkpoint.'),
-  command('resume', 'Resume a task', 'Lets a paused task go on from its checkpoint.'),
   command(
-    'retry',
-    'Retry a task',
-    'Puts a failed or aborted task back into the queue, with its attempts reset.',
+    'pause',
+    'Pause a task',
+    'Pauses a task. The agent of a running task saves a checkpoint and stops.',
   ),
+  command('resume', 'Resume a task', 'Resumes a paused task from its checkpoint.'),
+  command('retry', 'Retry a task', 'Requeues a failed or aborted task and resets its retries.'),
 ];

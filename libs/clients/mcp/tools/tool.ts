@@ -2,11 +2,11 @@ import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
 import type { components, DroverClient } from '#lib/api-client';
 
-/** Whom the credentials of a client name, as `GET /auth/caller` tells. */
+/** The caller of the credentials, as `GET /auth/caller` returns it. */
 export type McpCaller = components['schemas']['Caller'];
 type Scope = NonNullable<McpCaller['scopes']>[number];
 
-/** What a tool works with. Its requests carry the caller's own credentials, and no others. */
+/** The context of a tool call. Its requests carry the caller's credentials only. */
 export interface Context {
   client: DroverClient;
   signal: AbortSignal;
@@ -17,8 +17,8 @@ export interface RunContext extends Context {
   taskId: string;
 }
 
-/** A person's tools are for users, and for API keys that also have the scope. */
-export interface PersonsAccess {
+/** Access of a person's tool: the role of a user, and for an API key also the scope. */
+export interface PersonAccess {
   role: 'VIEWER' | 'MEMBER';
   scope: Scope;
 }
@@ -27,14 +27,14 @@ interface Spec<Input extends z.ZodObject, C extends Context> {
   name: string;
   title: string;
   description: string;
-  /** The route that it asks, as the OpenAPI document names it: `GET /api/v1/agents`. It alone decides about rights. */
+  /** The route of the tool, as in OpenAPI: `GET /api/v1/agents`. It decides about rights. */
   route: string;
   input: Input;
-  /** What it does to the fleet. Tools that only read say no more than that. */
+  /** The effect on the fleet. It determines the annotations of the tool. */
   effect: 'reads' | 'adds' | 'changes' | 'ends';
-  /** Whether the same call again changes nothing more. Tools that read are. */
+  /** Whether a repeated call has no further effect. Reading tools are idempotent. */
   idempotent?: boolean;
-  /** What is said above the answer, in place of `UNTRUSTED`. */
+  /** The notice above the answer, instead of `UNTRUSTED`. */
   notice?: string;
   call(context: C, input: z.output<Input>): Promise<object>;
 }
@@ -44,56 +44,56 @@ export interface Tool {
   title: string;
   description: string;
   route: string;
-  /** `run`: for what executes a run. */
-  for: 'run' | PersonsAccess;
+  /** `run`: a tool for the process of a run. */
+  for: 'run' | PersonAccess;
   input: z.ZodObject;
   annotations: ToolAnnotations;
   notice: string | undefined;
   call(context: Context, caller: McpCaller, input: unknown): Promise<object>;
 }
 
-/** A tool for what executes a run. It speaks of the run of its token, which no argument can change. */
+/** Defines a tool for the process of a run. It acts on the run of its token only. */
 export function runTool<Input extends z.ZodObject>(spec: Spec<Input, RunContext>): Tool {
   return {
-    ...shownOf(spec),
+    ...toMetadata(spec),
     for: 'run',
     call: (context, { runId, taskId }, input) => {
-      if (runId === null || taskId === null) throw new Error(`${spec.name} is for runs`);
+      if (runId === null || taskId === null) throw new Error(`The tool ${spec.name} needs a run`);
       return spec.call({ ...context, runId, taskId }, input as z.output<Input>);
     },
   };
 }
 
-/** A tool for people's programs. */
+/** Defines a tool for a person's assistant. */
 export function personTool<Input extends z.ZodObject>(
-  access: PersonsAccess,
+  access: PersonAccess,
   spec: Spec<Input, Context>,
 ): Tool {
   return {
-    ...shownOf(spec),
+    ...toMetadata(spec),
     for: access,
     call: (context, _, input) => spec.call(context, input as z.output<Input>),
   };
 }
 
-function shownOf<Input extends z.ZodObject, C extends Context>(spec: Spec<Input, C>) {
+function toMetadata<Input extends z.ZodObject, C extends Context>(spec: Spec<Input, C>) {
   const { name, title, description, route, input, effect, notice } = spec;
   const annotations: ToolAnnotations = {
     title,
     readOnlyHint: effect === 'reads',
     destructiveHint: effect === 'ends',
     idempotentHint: effect === 'reads' || (spec.idempotent ?? false),
-    // Nothing but one server of Drover is asked.
+    // The tool calls one Drover server only.
     openWorldHint: false,
   };
   return { name, title, description, route, input, notice, annotations };
 }
 
-/** Whether it is offered to the caller. That saves a refusal; whether the caller may is decided by the route. */
+/** Whether the caller sees the tool. This avoids refusals, but the route decides about rights. */
 export function isOffered(tool: Tool, caller: McpCaller): boolean {
   if (tool.for === 'run') return caller.kind === 'run';
   const { role, scope } = tool.for;
-  const isPersons = caller.kind === 'user' || caller.kind === 'api_key';
-  if (!isPersons || (role === 'MEMBER' && caller.role === 'VIEWER')) return false;
+  const isPerson = caller.kind === 'user' || caller.kind === 'api_key';
+  if (!isPerson || (role === 'MEMBER' && caller.role === 'VIEWER')) return false;
   return caller.scopes === null || caller.scopes.includes(scope);
 }
