@@ -54,14 +54,14 @@ export class Cli {
 
   /** The workspace ID for request paths. */
   async workspaceId(): Promise<string> {
-    const given = this.options.workspaceId ?? this.access().workspaceId;
-    return given ?? (await this.drover.get('/api/v1/auth/caller')).workspaceId;
+    const id = this.options.workspaceId ?? this.access().workspaceId;
+    return id ?? (await this.drover.get('/api/v1/auth/caller')).workspaceId;
   }
 
   /** Resolves the server: `--context`, then the environment, then the current context. */
   access(): Access {
-    const given = this.readEnvironment();
-    if (given) return given;
+    const access = this.readEnvironment();
+    if (access) return access;
     const name = this.options.context ?? this.contexts.currentName();
     if (name === undefined) throw noContext();
     const context = this.contexts.get(name);

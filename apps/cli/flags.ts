@@ -2,7 +2,7 @@ import { usageError } from './failure.js';
 
 /** The options of a command line, by their long names. */
 export class Flags {
-  constructor(private readonly given: Readonly<Record<string, unknown>>) {}
+  constructor(private readonly options: Readonly<Record<string, unknown>>) {}
 
   has(name: string): boolean {
     return this.value(name) !== undefined && this.value(name) !== false;
@@ -52,12 +52,12 @@ export class Flags {
   }
 
   private value(name: string): unknown {
-    return this.given[name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+    return this.options[name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
   }
 }
 
 /** Removes fields that are undefined. */
 export function omitUndefined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as { [K in keyof T]?: NonNullable<T[K]> };
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }

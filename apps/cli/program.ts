@@ -93,9 +93,9 @@ function addCommand(
     command.passThroughOptions();
   for (const [flags, about] of spec.options ?? []) command.addOption(new Option(flags, about));
   addCommon(command);
-  command.action(async (...given: unknown[]) => {
+  command.action(async (...values: unknown[]) => {
     const options = readTypedOptions(command);
-    const args = given
+    const args = values
       .slice(0, -2)
       .flat()
       .filter((arg) => arg !== undefined);

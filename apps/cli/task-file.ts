@@ -29,8 +29,8 @@ type Fields = Partial<NewTask>;
 
 /** Converts the options to task fields. */
 export function toTaskFields(flags: Flags, command: readonly string[]): Fields {
-  const { env: given, ...input } = parseInput(flags.text('input'));
-  const env = { ...(given as object | undefined), ...flags.pairs('env') };
+  const { env: inputEnv, ...input } = parseInput(flags.text('input'));
+  const env = { ...(inputEnv as object | undefined), ...flags.pairs('env') };
   const inputContext = {
     ...input,
     ...(Object.keys(env).length > 0 && { env }),

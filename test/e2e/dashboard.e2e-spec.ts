@@ -300,8 +300,8 @@ describe('the dashboard', () => {
     await page.context().close();
   });
 
-  describe('has no finding of axe in any theme and width', () => {
-    it('on the page to sign in', async () => {
+  describe('axe in every theme and width', () => {
+    it('the sign-in page passes axe', async () => {
       const fresh = await browser.open();
       await fresh.goto('/');
       await fresh.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -309,19 +309,19 @@ describe('the dashboard', () => {
       await fresh.context().close();
     });
 
-    it.each(PATHS)('at %s', async (path) => {
+    it.each(PATHS)('the page %s passes axe', async (path) => {
       await openAt(page, path);
       expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
     });
 
-    it('on a task', async () => {
+    it('a task page passes axe', async () => {
       const id = await fleet.submit('', { title: 'Looked at' });
       await fleet.submit('', { title: 'Behind it', dependsOn: [id] });
       await openAt(page, `/tasks/${id}`);
       expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
     });
 
-    it('on a webhook', async () => {
+    it('a webhook page passes axe', async () => {
       const { body } = await fleet.api.post<{ id: string }>('/webhooks', {
         url: 'https://example.com/hook',
         events: ['task.created'],
@@ -330,7 +330,7 @@ describe('the dashboard', () => {
       expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
     });
 
-    it('in a dialog', async () => {
+    it('a dialog passes axe', async () => {
       await page.goto('/settings');
       await page.getByRole('button', { name: 'Create API key', exact: true }).click();
       await page.locator('dialog[open]').getByLabel('Name').waitFor();

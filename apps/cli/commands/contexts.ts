@@ -26,13 +26,16 @@ const login: CommandSpec = {
     'login https://drover.example.org --email ann@example.org',
     'login http://127.0.0.1:3000 --api-key < key.txt',
   ],
-  run: async (cli, [given], flags) => {
-    const url = given === undefined ? cli.contexts.get(LOCAL).url : parseAddress(given);
-    const name = flags.text('name') ?? (given === undefined ? LOCAL : new URL(url).host);
-    if (given !== undefined && name === LOCAL) throw localNameTaken();
+  run: async (cli, [address], flags) => {
+    const url = address === undefined ? cli.contexts.get(LOCAL).url : parseAddress(address);
+    const name = flags.text('name') ?? (address === undefined ? LOCAL : new URL(url).host);
+    if (address !== undefined && name === LOCAL) throw localNameTaken();
     const signedIn = flags.has('api-key')
       ? await signInWithKey(url)
-      : await signInWithPassword(url, await readPassword(flags.text('email'), given === undefined));
+      : await signInWithPassword(
+          url,
+          await readPassword(flags.text('email'), address === undefined),
+        );
     const workspaceId = cli.options.workspaceId;
     cli.contexts.put(name, { ...signedIn, ...(workspaceId && { workspaceId }) }, { use: true });
     cli.out.done({ name, url }, `Signed in to ${url} (context "${name}")`);
@@ -47,15 +50,15 @@ function localNameTaken(): Failure {
   );
 }
 
-function parseAddress(given: string): string {
+function parseAddress(text: string): string {
   try {
-    const url = new URL(given);
+    const url = new URL(text);
     if (/^https?:$/.test(url.protocol))
       return `${url.origin}${url.pathname === '/' ? '' : url.pathname}`;
   } catch {
     // The error follows below.
   }
-  throw usageError(`"${given}" is not a URL.`, 'Use a URL such as http://127.0.0.1:3000.');
+  throw usageError(`"${text}" is not a URL.`, 'Use a URL such as http://127.0.0.1:3000.');
 }
 
 async function signInWithKey(url: string): Promise<Context> {
@@ -73,11 +76,11 @@ interface Password {
   password: string;
 }
 
-async function readPassword(given: string | undefined, isLocal: boolean): Promise<Password> {
-  const known = isLocal && given === undefined ? findAdministrator() : undefined;
+async function readPassword(email: string | undefined, isLocal: boolean): Promise<Password> {
+  const known = isLocal && email === undefined ? findAdministrator() : undefined;
   if (known) return known;
   return {
-    email: given ?? (await ask('Email address: ')),
+    email: email ?? (await ask('Email address: ')),
     password: await askSecret('Password: '),
   };
 }
@@ -91,8 +94,8 @@ const logout: CommandSpec = {
   usage: 'logout [name]',
   summary: 'Sign out and remove the context',
   examples: ['logout', 'logout drover.example.org'],
-  run: async (cli, [given]) => {
-    const name = given ?? cli.access().name ?? '';
+  run: async (cli, [word]) => {
+    const name = word ?? cli.access().name ?? '';
     const { url, tokens } = cli.contexts.get(name);
     if (tokens) {
       // The access token may be expired. The credentials renew it, so that the session ends.
@@ -177,12 +180,12 @@ const set: CommandSpec = {
   options: [['--url <url>', 'URL of the server']],
   examples: ['context set drover.example.org --workspace $WORKSPACE'],
   run: async (cli, [name = ''], flags) => {
-    const given = flags.text('url');
+    const address = flags.text('url');
     const { workspaceId } = cli.options;
-    if (given === undefined && workspaceId === undefined)
+    if (address === undefined && workspaceId === undefined)
       throw usageError('Nothing to change.', 'Set --url or --workspace.');
-    if (given !== undefined && name === LOCAL) throw localNameTaken();
-    const changed = omitUndefined({ url: given && parseAddress(given), workspaceId });
+    if (address !== undefined && name === LOCAL) throw localNameTaken();
+    const changed = omitUndefined({ url: address && parseAddress(address), workspaceId });
     cli.contexts.put(name, { ...cli.contexts.get(name), ...changed });
     cli.out.done({ name, ...changed }, `Context ${name} updated`);
   },

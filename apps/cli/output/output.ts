@@ -41,11 +41,11 @@ export class Output {
   /** Prints one object, one field per line, or as JSON. */
   record(value: unknown, fields: readonly (readonly [name: string, value: unknown])[]): void {
     if (this.json) return this.value(value);
-    const shown = fields.filter(
+    const visible = fields.filter(
       ([, field]) => field !== null && field !== undefined && field !== '',
     );
-    const width = Math.max(0, ...shown.map(([name]) => name.length));
-    for (const [name, field] of shown) {
+    const width = Math.max(0, ...visible.map(([name]) => name.length));
+    for (const [name, field] of visible) {
       const text = typeof field === 'object' ? JSON.stringify(field) : String(field);
       const lines = clean(text).split('\n');
       const rest = lines.slice(1).map((line) => `\n${' '.repeat(width + 2)}${line}`);

@@ -33,8 +33,8 @@ export function tableLines<T>(
     const widest = Math.max(...cells.map((line) => widthOf(line[index] ?? '')));
     return { index, wide: wide === true, width: widest };
   });
-  const shown = fitFields(fields, width);
-  return shown && cells.map((line) => formatLine(line, shown));
+  const visible = fitFields(fields, width);
+  return visible && cells.map((line) => formatLine(line, visible));
 }
 
 /** Formats one line for each cell, with an empty line between rows. */
@@ -66,15 +66,15 @@ interface Field {
 }
 
 function fitFields(fields: readonly Field[], width: number): Field[] | undefined {
-  const shown = fields.map((field) => ({ ...field }));
+  const visible = fields.map((field) => ({ ...field }));
   for (;;) {
-    const excess = shrink(shown, totalWidth(shown) - width);
-    if (excess <= 0) return shown;
-    const last = shown.findLastIndex(({ wide, index }) => !wide && index >= FIXED_COLUMNS);
+    const excess = shrink(visible, totalWidth(visible) - width);
+    if (excess <= 0) return visible;
+    const last = visible.findLastIndex(({ wide, index }) => !wide && index >= FIXED_COLUMNS);
     if (last < 0) return undefined;
-    shown.splice(last, 1);
+    visible.splice(last, 1);
     // A dropped column makes room, so the shrunk columns start again.
-    for (const field of shown) field.width = fields[field.index]?.width ?? 0;
+    for (const field of visible) field.width = fields[field.index]?.width ?? 0;
   }
 }
 

@@ -9,11 +9,11 @@ const MAX_LENGTH = 200_000;
 export function Foreign({ text, value }: { text?: string; value?: unknown }) {
   const [longest, setLongest] = useState(INITIAL_LENGTH);
   const whole = text ?? JSON.stringify(value, null, 2);
-  const [shown, leftOut] = cutText(whole, longest);
+  const [visible, leftOut] = cutText(whole, longest);
   return (
     <>
       <pre className="foreign" tabIndex={0}>
-        {shown}
+        {visible}
       </pre>
       {leftOut > 0 && (
         <p className="muted">

@@ -39,10 +39,10 @@ function subscribe(listener: () => void): () => void {
 }
 
 export function Notices() {
-  const shown = useSyncExternalStore(subscribe, () => notices);
+  const visible = useSyncExternalStore(subscribe, () => notices);
   return (
     <div className="notices" role="status">
-      {shown.map(({ id, text, tone }) => (
+      {visible.map(({ id, text, tone }) => (
         <div key={id} className={`notice ${tone}`}>
           <span className="grow">{text}</span>
           <button

@@ -149,12 +149,12 @@ export function Meter({
   label: string;
   warns?: boolean;
 }) {
-  const shown = Math.max(0, Math.min(100, percent));
+  const bounded = Math.max(0, Math.min(100, percent));
   const warning = percent >= 100 ? 'full' : percent >= 75 ? 'warn' : '';
   const tone = warns ? warning : '';
   return (
     <span className={`meter ${tone}`} role="img" aria-label={`${label}: ${Math.round(percent)}%`}>
-      <span style={{ width: `${shown}%` }} />
+      <span style={{ width: `${bounded}%` }} />
     </span>
   );
 }

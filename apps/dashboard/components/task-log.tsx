@@ -13,7 +13,7 @@ export function TaskLog({ taskId }: { taskId: string }) {
   const [search, setSearch] = useState('');
   const { lines, state, dropped } = useLogLines(taskId, level);
   const wanted = useDeferredValue(search.trim().toLowerCase());
-  const shown = useMemo(
+  const visible = useMemo(
     () => (wanted === '' ? lines : lines.filter(({ text }) => text.toLowerCase().includes(wanted))),
     [lines, wanted],
   );
@@ -25,7 +25,7 @@ export function TaskLog({ taskId }: { taskId: string }) {
         <div className="filters log-filters">
           <span className="muted" role="status">
             {state === 'open' ? 'Live' : 'Disconnected'}
-            {wanted !== '' && `, ${shown.length} matching`}
+            {wanted !== '' && `, ${visible.length} matching`}
           </span>
           <input
             className="input"
@@ -53,10 +53,10 @@ export function TaskLog({ taskId }: { taskId: string }) {
           The first {dropped.toLocaleString()} lines are no longer shown.
         </p>
       )}
-      {shown.length === 0 ? (
+      {visible.length === 0 ? (
         <Empty title={wanted === '' ? 'No log entries yet' : 'No lines match this search'} small />
       ) : (
-        <Lines lines={shown} search={wanted} />
+        <Lines lines={visible} search={wanted} />
       )}
     </Panel>
   );

@@ -154,11 +154,11 @@ function Texts({ task }: { task: Task }) {
     ['Checkpoint', task.checkpointData],
     ['Metadata', task.metadata],
   ];
-  const shown = parts.filter(([, value]) => value !== null);
-  if (shown.length === 0) return null;
+  const present = parts.filter(([, value]) => value !== null);
+  if (present.length === 0) return null;
   return (
     <Panel title="Task data">
-      {shown.map(([name, value]) => (
+      {present.map(([name, value]) => (
         <details key={name} open={name === 'Checkpoint' || name === 'Description'}>
           <summary>{name}</summary>
           {typeof value === 'string' ? <Foreign text={value} /> : <Foreign value={value} />}

@@ -211,8 +211,9 @@ function useNewTaskCount(filter: ReturnType<typeof route.useSearch>, rows: TaskR
     const first = rows[0];
     if (newest.data === undefined) return 0;
     if (first === undefined) return newest.data.length;
-    const shown = new Set(rows.slice(0, PAGE).map(({ id }) => id));
-    return newest.data.filter(({ id, createdAt }) => !shown.has(id) && createdAt > first.createdAt)
-      .length;
+    const knownIds = new Set(rows.slice(0, PAGE).map(({ id }) => id));
+    return newest.data.filter(
+      ({ id, createdAt }) => !knownIds.has(id) && createdAt > first.createdAt,
+    ).length;
   }, [newest.data, rows]);
 }
