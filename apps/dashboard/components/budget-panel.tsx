@@ -102,8 +102,8 @@ function ForecastFacts({ projection }: { projection: Projection }) {
         ['Forecast', <Badge state={recommendation} />],
         ['Burn rate', `${formatCount(dailyBurnRate)} tokens a day`],
         [
-          'Lasts for',
-          daysUntilExhaustion === null ? 'Not exhausted at this rate' : formatRange(projection),
+          'Exhausted in',
+          daysUntilExhaustion === null ? 'Never at this rate' : formatRange(projection),
         ],
         ['Lasts until period end', projection.willLastPeriod ? 'Yes' : 'No'],
         ['Throttled', throttle && `to ${throttle.maxRuns} concurrent runs`],

@@ -55,7 +55,9 @@ function EstimateFacts({ task, estimate }: { task: Task; estimate: Estimate }) {
           ['Ends', end && <Between range={end} />],
         ]}
       />
-      <p className="muted">First time: 50% of similar tasks. Second time: 90%.</p>
+      <p className="muted">
+        Half of similar tasks reach this by the first time, 90% by the second.
+      </p>
       <p className="muted">Based on {basis.completedTasks} completed tasks of this type.</p>
     </div>
   );
