@@ -32,8 +32,8 @@ export function isGroup(value: CommandSpec | CommandGroup): value is CommandGrou
 
 /** Options of every command. */
 export const COMMON_OPTIONS: readonly OptionSpec[] = [
-  ['--json', 'JSON output, as the API returns it'],
+  ['--json', 'print JSON, as the API returns it'],
   ['--context <name>', 'context to use instead of the current one'],
   ['--workspace <id>', 'workspace to use'],
-  ['--no-color', 'output without colours, as with NO_COLOR=1'],
+  ['--no-color', 'print without colours, as with NO_COLOR=1'],
 ];

@@ -4,7 +4,7 @@ import { Flags } from './flags.js';
 
 export const LIST_OPTIONS: readonly OptionSpec[] = [
   ['--limit <count>', 'maximum number of items (default 50)'],
-  ['--all', 'all items'],
+  ['--all', 'list all items'],
 ];
 
 /** Flags for reading every item, regardless of the command line. */

@@ -24,7 +24,8 @@ export async function buildProgram(
 ): Promise<Command> {
   const program = new Command('drover')
     .description('Manage Drover from the terminal: tasks, agents, budgets and servers.')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand('help [command]', 'Print help for a command')
+    .helpOption('-h, --help', 'print help')
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
     .usage('[option…] <command> [argument…]')
@@ -61,8 +62,7 @@ Exit codes:
   4    request refused
   5    not found
   6    server unreachable
-  130  interrupted with Ctrl-C
-`;
+  130  interrupted with Ctrl-C`;
 
 function addGroup(
   program: Command,
@@ -139,7 +139,5 @@ export function commandName({ usage }: CommandSpec): string {
 
 function formatExamples({ examples }: CommandSpec, path: string): string {
   const lines = examples.map((line) => `  drover ${line}`);
-  return lines.length === 0
-    ? ''
-    : `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.join('\n')}\n`;
+  return lines.length === 0 ? '' : `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.join('\n')}`;
 }

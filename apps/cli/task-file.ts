@@ -8,15 +8,15 @@ export type NewTask = components['schemas']['BatchTask'];
 
 /** Options for the fields of a task. */
 export const TASK_OPTIONS: readonly OptionSpec[] = [
-  ['--title <text>', 'title'],
-  ['--type <name>', 'task type'],
+  ['--title <text>', 'title of the task'],
+  ['--type <name>', 'type of the task'],
   ['--description <text>', 'description of the work'],
   ['--priority <number>', 'priority from 1 to 10; 10 runs first'],
   ['--project <id>', 'project of the task'],
   ['--agent <id>', 'the only agent that can claim the task'],
   ['--capability <name...>', 'capabilities that the agent must have'],
   ['--depends-on <id...>', 'tasks that must complete first'],
-  ['--tag <name...>', 'tags'],
+  ['--tag <name...>', 'tags of the task'],
   ['--input <json>', 'inputContext as JSON, or @FILE to read it from a file'],
   ['--env <name=value...>', 'variables of the command; NAME alone uses the local value'],
   ['--secret <name=value...>', 'secret variables of the command; NAME alone uses the local value'],

@@ -64,12 +64,12 @@ const register: CommandSpec = {
   summary: 'Register or update your own agent',
   about: 'You choose the ID of the agent. It must be a UUID.',
   options: [
-    ['--name <name>', 'name'],
+    ['--name <name>', 'name of the agent'],
     ['--mode <mode>', 'pull (the agent claims tasks) or push (a gateway starts it)'],
-    ['--capability <name...>', 'capabilities'],
+    ['--capability <name...>', 'capabilities of the agent'],
     ['--task-type <name...>', 'task types that the agent accepts (default all)'],
     ['--slots <count>', 'maximum number of concurrent tasks'],
-    ['--model <name>', 'model'],
+    ['--model <name>', 'model of the agent'],
     ['--command <word...>', 'command of a push agent, one word per value'],
   ],
   examples: ['agent register $(uuidgen) --name reviewer --capability review --slots 2'],
@@ -95,8 +95,8 @@ const token: CommandSpec = {
   summary: 'Create a token for an agent and print it once',
   options: [
     ['--expires <seconds>', 'lifetime in seconds'],
-    ['--rotate', 'revocation of all earlier tokens'],
-    ['--revoke', 'revocation of all tokens, without a new one'],
+    ['--rotate', 'revoke all earlier tokens'],
+    ['--revoke', 'revoke all tokens without creating one'],
   ],
   examples: ['agent token $AGENT', 'agent token $AGENT --revoke'],
   run: async (cli, [id = ''], flags) => {
@@ -122,7 +122,7 @@ const terminate = (
 ): CommandSpec => ({
   usage: `${verb} <id>`,
   summary,
-  options: [['--reason <text>', 'reason']],
+  options: [['--reason <text>', 'reason for the log']],
   examples: [`agent ${verb} $AGENT`],
   run: async (cli, [id = ''], flags) => {
     const agent = await cli.drover.post('/api/v1/agents/{id}/terminate', {

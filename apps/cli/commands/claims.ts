@@ -8,7 +8,7 @@ const commands: Commands = {
     usage: 'claim <agent> [task]',
     summary: 'Claim a task for an agent',
     about:
-      'Claims the given task, or else the first task that the agent can claim.\n' +
+      'Claims the given task, or else the first task that the agent can claim. ' +
       'Set DROVER_AGENT_TOKEN to the token of the agent.',
     options: [
       ['--wait <seconds>', 'maximum wait for a task in seconds'],
@@ -55,7 +55,7 @@ const commands: Commands = {
   'claim:release': {
     usage: 'claim:release <task>',
     summary: 'Release a claimed task for another agent',
-    options: [RUN_OPTION, ['--reason <text>', 'reason']],
+    options: [RUN_OPTION, ['--reason <text>', 'reason for the log']],
     examples: ['claim:release 0198c0de-7000-7000-8000-000000000000'],
     run: async (cli, [id = ''], flags) => {
       const answer = await cli.drover.post('/api/v1/agent-tasks/{id}/release', {

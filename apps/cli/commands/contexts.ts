@@ -12,14 +12,14 @@ const login: CommandSpec = {
   usage: 'login [url]',
   summary: 'Sign in to a server and save it as a context',
   about:
-    'Asks for the password. Without a terminal, it reads standard input. With --api-key, it\n' +
+    'Asks for the password. Without a terminal, it reads standard input. With --api-key, it ' +
     'asks for an API key and saves the key instead. The context file has mode 600.\n\n' +
-    'Without a URL, it signs in the first administrator of the local `drover up`. Use this to\n' +
+    'Without a URL, it signs in the first administrator of the local `drover up`. Use this to ' +
     'manage keys and members, which an API key cannot do.',
   options: [
     ['--name <name>', 'name of the context (default: host of the URL)'],
     ['--email <address>', 'email address of the user'],
-    ['--api-key', 'sign-in with an API key'],
+    ['--api-key', 'sign in with an API key'],
   ],
   examples: [
     'login',

@@ -9,7 +9,7 @@ import { colourWord } from '../task-view.js';
 export const recover: CommandSpec = {
   usage: 'recover',
   summary: 'Run recovery now and wait for the result',
-  options: [['--all-workspaces', 'recovery in all workspaces (operators only)']],
+  options: [['--all-workspaces', 'recover all workspaces (operators only)']],
   examples: ['coordinator recover'],
   run: async (cli, _args, flags) => {
     const body = omitUndefined({ allWorkspaces: flags.has('all-workspaces') || undefined });
@@ -58,11 +58,12 @@ const logs: CommandSpec = {
 
 const pause: CommandSpec = {
   usage: 'pause',
-  summary: 'Pause the assignment of tasks, of one type or all',
+  summary: 'Pause the assignment of tasks',
+  about: 'Pauses all tasks of the workspace, or the tasks of one type. Running tasks continue.',
   options: [
-    ['--reason <text>', 'reason'],
+    ['--reason <text>', 'reason for the pause'],
     ['--type <name>', 'task type (default all types)'],
-    ['--everything', 'pause of all workspaces (operators only)'],
+    ['--everything', 'pause all workspaces (operators only)'],
     ['--until <time>', 'end of the pause, such as 2026-12-24T18:00:00Z'],
   ],
   examples: [

@@ -5,7 +5,7 @@ const commands: Commands = {
     usage: 'mcp',
     summary: 'Serve MCP over stdio',
     about:
-      'The tools depend on the credentials: a run token (DROVER_RUN_TOKEN) or an API key.\n' +
+      'The tools depend on the credentials: a run token (DROVER_RUN_TOKEN) or an API key. ' +
       'docs/mcp.md has configurations for common clients.',
     examples: ['mcp', 'mcp --context drover.example.org'],
     run: async (cli) => {

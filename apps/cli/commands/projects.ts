@@ -28,7 +28,7 @@ const list: CommandSpec = {
 const create: CommandSpec = {
   usage: 'create <name>',
   summary: 'Create a project',
-  options: [['--description <text>', 'description']],
+  options: [['--description <text>', 'description of the project']],
   examples: ['project create Website'],
   run: async (cli, [name = ''], flags) => {
     const body = { name, ...omitUndefined({ description: flags.text('description') }) };

@@ -14,7 +14,7 @@ const commands: Commands = {
     usage: 'run <command...>',
     summary: 'Run a command as a task and exit with its exit code',
     about:
-      'Prints the output of the command to stdout and stderr. A failed command is not retried,\n' +
+      'Prints the output of the command to stdout and stderr. A failed command is not retried, ' +
       'unless --max-retries is set. Ctrl-C cancels the task. A second Ctrl-C stops following it.',
     options: [...TASK_OPTIONS, ['--detach', 'print the task ID without waiting']],
     examples: [

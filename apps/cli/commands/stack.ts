@@ -26,7 +26,7 @@ const up = (usage: string, example: string): CommandSpec => ({
   usage,
   summary: 'Start a server, workers and a gateway on this machine',
   about:
-    'The data is in DROVER_HOME, or in .drover of the clone. The first start installs and\n' +
+    'The data is in DROVER_HOME, or in .drover of the clone. The first start installs and ' +
     'builds missing parts. Other commands find the server as the context "local".',
   options: [
     ['--workers <count>', `number of workers, 0 to ${MAX_WORKERS} (default 2)`],

@@ -27,7 +27,7 @@ const create: CommandSpec = {
   usage: 'create [command...]',
   summary: 'Create a task from options, or tasks from a file',
   about:
-    'The words after `--` are the command that a worker runs. A JSON or YAML file has a task, a\n' +
+    'The words after `--` are the command that a worker runs. A JSON or YAML file has a task, a ' +
     'list, or `tasks:` with a list. Tasks of a list can depend on each other by `ref`.',
   options: [['--file <path>', 'file with the tasks; - reads standard input'], ...TASK_OPTIONS],
   examples: [
@@ -76,7 +76,7 @@ const list: CommandSpec = {
     ['--project <id>', 'project ID'],
     ['--parent <id>', 'ID of the parent task'],
     ['--text <words>', 'words in the title or description'],
-    ['--asking', 'only tasks with an open question'],
+    ['--asking', 'list only tasks with an open question'],
     ...LIST_OPTIONS,
   ],
   examples: ['task list --status RUNNING PENDING', 'task list --all --json | jq length'],
@@ -168,7 +168,7 @@ const REASON = [['--reason <text>', 'reason for the log']] as const;
 const cancel: CommandSpec = {
   usage: 'cancel <id...>',
   summary: 'Cancel tasks; running agents are asked to stop',
-  options: [...REASON, ['--cascade', 'cancellation of dependent tasks too']],
+  options: [...REASON, ['--cascade', 'cancel dependent tasks too']],
   examples: ['task cancel 0198c0de-7000-7000-8000-000000000000 --reason "not needed"'],
   run: (cli, ids, flags) =>
     runForEach(cli, ids, 'cancelled', (id) =>

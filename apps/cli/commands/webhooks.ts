@@ -6,7 +6,7 @@ import { formatAge } from '../output/output.js';
 
 const FIELDS = [
   ['--event <pattern...>', 'events, such as task.status_changed or task.*'],
-  ['--description <text>', 'description'],
+  ['--description <text>', 'description of the webhook'],
 ] as const;
 
 const create: CommandSpec = {

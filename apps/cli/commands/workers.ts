@@ -30,11 +30,11 @@ const start: CommandSpec = {
   usage: 'start [name]',
   summary: 'Start a worker on this machine for the current context',
   about:
-    'The worker needs an API key with the scope agents:write. Variables DROVER_WORKER_… set its\n' +
+    'The worker needs an API key with the scope agents:write. Variables DROVER_WORKER_… set its ' +
     'other options.',
   options: [
     ['--slots <count>', 'maximum number of concurrent tasks (default 1)'],
-    ['--capability <name...>', 'capabilities'],
+    ['--capability <name...>', 'capabilities of the worker'],
     ['--daemon', 'run in the background'],
   ],
   examples: ['worker start', 'worker start gpu-1 --capability gpu --slots 2 --daemon'],
