@@ -40,7 +40,7 @@ export async function buildProgram(
     const found = (await load()).default[name];
     if (found === undefined) throw new Error(`${name} has no command`);
     if (isGroup(found)) addGroup(program, name, found, onEnd);
-    else addCommand(program, found, name, onEnd);
+    else addCommand(program, found, onEnd);
   }
   return program;
 }
@@ -73,21 +73,16 @@ function addGroup(
   const group = program.command(name).summary(summary).description(summary);
   group.enablePositionalOptions().exitOverride();
   addCommon(group);
-  for (const spec of commands) addCommand(group, spec, `${name} ${commandName(spec)}`, onEnd);
+  for (const spec of commands) addCommand(group, spec, onEnd);
 }
 
-function addCommand(
-  parent: Command,
-  spec: CommandSpec,
-  path: string,
-  onEnd: (exitCode: number) => void,
-): void {
+function addCommand(parent: Command, spec: CommandSpec, onEnd: (exitCode: number) => void): void {
   const command = parent
     .command(spec.usage)
     .summary(spec.summary)
     .description([spec.summary, spec.about].filter(Boolean).join('\n\n'))
     .exitOverride()
-    .addHelpText('after', formatExamples(spec, path));
+    .addHelpText('after', formatExamples(spec));
   // Words after `--` or the first argument belong to the user's command.
   if (spec.usage.includes('[command...]') || spec.usage.includes('<command...>'))
     command.passThroughOptions();
@@ -137,7 +132,7 @@ export function commandName({ usage }: CommandSpec): string {
   return usage.split(' ')[0] ?? usage;
 }
 
-function formatExamples({ examples }: CommandSpec, path: string): string {
+function formatExamples({ examples }: CommandSpec): string {
   const lines = examples.map((line) => `  drover ${line}`);
   return lines.length === 0 ? '' : `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.join('\n')}`;
 }
