@@ -5,7 +5,7 @@ import { ApiKeyVerifier } from './access/api-key-verifier.js';
 import { AuthGuard } from './access/auth.guard.js';
 import { Authenticator } from './access/authenticator.js';
 import { Memberships } from './access/memberships.js';
-import { Standings } from './access/standing.js';
+import { Standings } from './access/standings.js';
 import { RoutePlans } from './access/route-plans.js';
 import { AccountService } from './auth/account.service.js';
 import { AuthService } from './auth/auth.service.js';

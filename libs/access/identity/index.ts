@@ -9,7 +9,7 @@ export {
 } from './access/decorators.js';
 export { Memberships } from './access/memberships.js';
 export { describeCallers } from './access/openapi.js';
-export { type Standing, Standings } from './access/standing.js';
+export { type Standing, Standings } from './access/standings.js';
 export { ShortMemory } from './access/short-memory.js';
 export { pruneSessions } from './auth/prune-sessions.js';
 export { type CallerView, viewOfCaller } from './domain/caller-view.js';

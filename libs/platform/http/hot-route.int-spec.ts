@@ -6,7 +6,7 @@ import { Text } from './dto/fields.js';
 import { Hot, type HotCall, type RouteGuard } from './hot-route.js';
 import { UuidParam } from './params.js';
 import { startTestServer, type TestServer } from './testing/app.js';
-import { Versioned } from './versioned.js';
+import { Versioned } from './etag.interceptor.js';
 
 class HeartbeatDto {
   @Text({ max: 10 }) status!: string;

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, DroverError } from '#lib/kernel';
 import type { RouteTimes } from '#lib/observability';
 import type { IdempotencyRecord } from './idempotency/answers.js';
-import { isIdempotent } from './idempotency/decorators.js';
+import { isIdempotent } from './idempotency/idempotency.interceptor.js';
 import type { IdempotentRequest, IdempotentRequests } from './idempotency/requests.js';
 import { ApiErrors } from './openapi/api-errors.js';
 import { requireUuid } from './params.js';
@@ -13,7 +13,7 @@ import type { ProblemFilter } from './problem/problem.filter.js';
 import { traceparentOfRequest } from './trace-requests.js';
 import { validateDto } from './validation/pipe.js';
 import type { DtoClass } from './validation/plan.js';
-import { isVersioned, setEtagOf } from './versioned.js';
+import { isVersioned, setEtagOf } from './etag.interceptor.js';
 
 type Controller = abstract new (...args: never[]) => object;
 type Admission = (request: FastifyRequest, reply: FastifyReply) => boolean | Promise<boolean>;

@@ -6,7 +6,7 @@ import { Id, Int, JsonObject, NestedList, OneOf, Text, TextList } from './dto/fi
 import { PageQuery } from './dto/page-query.js';
 import { IfMatch, UuidParam } from './params.js';
 import { startTestServer, type TestServer } from './testing/app.js';
-import { Versioned } from './versioned.js';
+import { Versioned } from './etag.interceptor.js';
 
 class EdgeDto {
   @Id() taskId!: string;

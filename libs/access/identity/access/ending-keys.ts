@@ -1,6 +1,6 @@
 import type { Logger } from '#lib/observability';
 import { API_KEY_NOTICE_DAYS } from '../domain/api-key.js';
-import type { ApiKeyRecord } from '../store/api-key-by-hash.sql.js';
+import type { ApiKeyRecord } from './api-key-by-hash.sql.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
-import { findAccount, findMembership, findWorkspacesOf } from '../store/membership.sql.js';
+import { findAccount, findMembership, findWorkspacesOf } from './membership.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 import { ShortMemory } from './short-memory.js';
 

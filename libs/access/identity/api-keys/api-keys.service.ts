@@ -13,7 +13,7 @@ import { generateApiKey } from '../domain/api-key.js';
 import { idAfter } from '../domain/id-cursor.js';
 import { isAtLeast } from '../domain/roles.js';
 import type { Scope } from '../domain/scopes.js';
-import { revokeApiKey } from '../store/api-keys.sql.js';
+import { revokeApiKey } from './api-keys.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 
 const DEFAULT_SECONDS = 90 * 86_400;

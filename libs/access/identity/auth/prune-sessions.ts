@@ -1,5 +1,5 @@
 import type { SqlRunner } from '#lib/database';
-import { deleteEndedSessions } from '../store/prune-sessions.sql.js';
+import { deleteEndedSessions } from './prune-sessions.sql.js';
 
 /**
  * Deletes sessions that ended more than a day ago, up to `limit`.

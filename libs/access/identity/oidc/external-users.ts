@@ -5,7 +5,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { DroverError, newId } from '#lib/kernel';
 import { EXTERNAL_SESSION, type UserClaims } from '../domain/claims.js';
-import { findIdentity, linkIdentity } from '../store/oidc-users.sql.js';
+import { findIdentity, linkIdentity } from './oidc-users.sql.js';
 import { type ExternalIdentity, toExternalIdentity } from './external-token.js';
 import { Issuer } from './issuer.js';
 

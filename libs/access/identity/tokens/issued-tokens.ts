@@ -8,11 +8,7 @@ import {
 } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { idAfter } from '../domain/id-cursor.js';
-import {
-  forgetAgentTokens,
-  insertAgentToken,
-  takeTokensIssuedBy,
-} from '../store/agent-tokens.sql.js';
+import { forgetAgentTokens, insertAgentToken, takeTokensIssuedBy } from './agent-tokens.sql.js';
 import type { Revocations } from './revocations.js';
 import { type IssuedToken, TokenService } from './token.service.js';
 

@@ -15,13 +15,9 @@ import {
   RevocationList,
   type RevocationRow,
 } from '../domain/revocation-list.js';
-import { insertRevocations } from '../store/insert-revocations.sql.js';
-import {
-  pruneAgentTokens,
-  pruneInvitations,
-  pruneRevocations,
-} from '../store/prune-identity.sql.js';
-import { readRevocations, type RevocationRecord } from '../store/read-revocations.sql.js';
+import { insertRevocations } from './insert-revocations.sql.js';
+import { pruneAgentTokens, pruneInvitations, pruneRevocations } from './prune-identity.sql.js';
+import { readRevocations, type RevocationRecord } from './read-revocations.sql.js';
 
 const POLL_MS = 1_000;
 const PRUNE_MS = 600_000;

@@ -9,7 +9,7 @@ import { generatePassword } from '../passwords/argon2.js';
 import { Passwords } from '../passwords/passwords.js';
 import { Attempts } from '../rate-limit/attempts.js';
 import { setPassword } from '../store/set-password.sql.js';
-import { lockOperators, updateUser } from '../store/users.sql.js';
+import { lockOperators, updateUser } from './users.sql.js';
 import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
 import { USER_FIELDS, type UserView } from './user-view.js';

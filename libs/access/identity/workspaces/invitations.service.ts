@@ -12,7 +12,7 @@ import {
   type InvitationRow,
   invite,
   listInvitationsOf,
-} from '../store/invitations.sql.js';
+} from './invitations.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 import { actorOf, enforce } from './actor.js';
 

@@ -3,7 +3,7 @@ import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError, type MemberRole, newId, type Page, toPage } from '#lib/kernel';
 import { idAfter } from '../domain/id-cursor.js';
 import { toSlug } from '../domain/slug.js';
-import { archiveWorkspace } from '../store/workspaces.sql.js';
+import { archiveWorkspace } from './workspaces.sql.js';
 import { Memberships } from '../access/memberships.js';
 import { Revocations } from '../tokens/revocations.js';
 import { WORKSPACE_FIELDS, type WorkspaceView } from './workspace-view.js';

@@ -1,10 +1,10 @@
 import { firstRow, type SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { beginRequest } from './store/begin.sql.js';
-import { completeRequest } from './store/complete.sql.js';
-import { findHeldKey, type HeldKeyRow } from './store/find.sql.js';
-import { purgeKeys } from './store/purge.sql.js';
-import { releaseRequest } from './store/release.sql.js';
+import { beginRequest } from './begin.sql.js';
+import { completeRequest } from './complete.sql.js';
+import { findHeldKey, type HeldKeyRow } from './find.sql.js';
+import { purgeKeys } from './purge.sql.js';
+import { releaseRequest } from './release.sql.js';
 
 /** Longer than any request can take. A holder that is unresponsive for longer has died. */
 const LOCK_SECONDS = 60;

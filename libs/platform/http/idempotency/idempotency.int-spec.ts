@@ -8,9 +8,9 @@ import { aWorkspace } from '../../../../test/support/factories.js';
 import { Text } from '../dto/fields.js';
 import { Hot, type HotCall, type RouteGuard } from '../hot-route.js';
 import { startTestServer, type TestServer } from '../testing/app.js';
-import { Versioned } from '../versioned.js';
+import { Versioned } from '../etag.interceptor.js';
 import { type IdempotencyRecord, purgeExpiredKeys, storeAnswer } from './answers.js';
-import { Idempotency, Idempotent } from './decorators.js';
+import { Idempotency, Idempotent } from './idempotency.interceptor.js';
 
 class ThingDto {
   @Text({ max: 20 }) title!: string;
