@@ -30,13 +30,13 @@ const PROGRAMS: Program[] = [
     title: 'Worker',
     schema: worker,
     sources: ['apps/worker/config.ts', SHARED],
-    page: 'apps/worker/README.md',
+    page: 'docs/run-workers.md',
   },
   {
     title: 'Gateway',
     schema: gateway,
     sources: ['apps/gateway/config.ts', SHARED],
-    page: 'apps/gateway/README.md',
+    page: 'docs/run-a-gateway.md',
   },
 ];
 
