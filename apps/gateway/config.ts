@@ -30,7 +30,7 @@ const commandVector = z.string().transform((text, context) => {
 
 const serverAddress = webAddress('of the server');
 
-/** Every variable that the gateway reads, with its unit and default; README.md has the table. */
+/** Every variable that the gateway reads, with its unit and default; docs/run-a-gateway.md has the table. */
 export const environment = z.object({
   DROVER_API_URL: serverAddress,
   /** The server's address as sessions are told it; else as the server itself says. */

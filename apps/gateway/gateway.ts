@@ -1,4 +1,5 @@
 import {
+  causeOf,
   HeartbeatLoop,
   hostClient,
   type Isolation,
@@ -23,8 +24,7 @@ import {
 import { Reporter } from './server/reporter.js';
 import { Dispatcher } from './sessions/dispatcher.js';
 import { hasEnded } from './sessions/domain/session.js';
-import { causeOf } from './sessions/domain/stop-cause.js';
-import { recoverSessions } from './sessions/recover-sessions.js';
+import { takeOverSessions } from './sessions/take-over-sessions.js';
 import { SessionBook } from './sessions/session-book.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { Tenants } from './sessions/tenants.js';
@@ -128,7 +128,7 @@ export class Gateway {
       onReport,
       tenants: new Tenants(config, isolation),
     });
-    tellOf(isolation, config, logger);
+    logIsolation(isolation, config, logger);
     this.heartbeat = this.makeHeartbeat(api);
     this.signals = this.makeSignals(api);
   }
@@ -136,7 +136,7 @@ export class Gateway {
   /** Takes over what an earlier life left. Call it before requests are let in. */
   async recover(): Promise<void> {
     const { drivers, book, dispatcher, logger } = this;
-    await recoverSessions({ drivers, book, dispatcher, logger });
+    await takeOverSessions({ drivers, book, dispatcher, logger });
     this.prune();
   }
 
@@ -176,11 +176,11 @@ export class Gateway {
     await Promise.race([this.heartbeat.sendNow(), pause(noticeMs, hurry)]);
     dispatcher.drain();
     const finishMs = totalMs - reserveMs - graceMs - (performance.now() - begun);
-    await Promise.race([dispatcher.idle(), pause(finishMs, hurry)]);
-    const stopAll = (ms: number): void => dispatcher.stopAll(LEAVING, ms / 1000);
+    await Promise.race([dispatcher.untilIdle(), pause(finishMs, hurry)]);
+    const stopAll = (ms: number): void => dispatcher.stopAll(LEAVING, ms);
     hurry.addEventListener('abort', () => stopAll(0));
     stopAll(hurry.aborted ? 0 : graceMs);
-    await Promise.race([dispatcher.idle(), pause(graceMs + reserveMs / 3)]);
+    await Promise.race([dispatcher.untilIdle(), pause(graceMs + reserveMs / 3)]);
     await this.reporter.flush(reserveMs / 3);
   }
 
@@ -205,7 +205,7 @@ export class Gateway {
       onAnswer: ({ stop, restarted }) => {
         this.reporter.retryNow();
         if (restarted) this.logger.info('the server has noticed the restart');
-        for (const order of stop) this.obey({ action: 'stop', ...order });
+        for (const order of stop) this.follow({ action: 'stop', ...order });
       },
       onFailure: (error) => {
         if (!isUnauthenticated(error) || this.serverState === 'refused') return;
@@ -225,12 +225,12 @@ export class Gateway {
           .filter(({ stopping, exitBy }) => stopping === null && exitBy === undefined)
           .flatMap(({ runId }) => runId ?? []),
       onSignals: ({ runs }) => {
-        for (const order of runs) this.obey(order);
+        for (const order of runs) this.follow(order);
       },
     });
   }
 
-  private obey({ runId, action, reason, graceSeconds }: Signal): void {
+  private follow({ runId, action, reason, graceSeconds }: Signal): void {
     const record = this.book.find(runId);
     if (record === undefined) return;
     if (action === 'warn') return this.dispatcher.warn(record, reason);
@@ -261,7 +261,7 @@ export class Gateway {
   }
 }
 
-function tellOf(isolation: Isolation, config: GatewayConfig, logger: Logger): void {
+function logIsolation(isolation: Isolation, config: GatewayConfig, logger: Logger): void {
   if (isolation.sandbox !== undefined) {
     logger.info('each session has a sandbox of its own', { limits: isolation.limits });
     return;

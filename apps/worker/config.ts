@@ -28,7 +28,7 @@ export type Credentials = ApiKey | AgentToken;
 
 const text = z.string().trim();
 
-/** Every variable that the worker reads, with its unit and default; README.md has the table. */
+/** Every variable that the worker reads, with its unit and default; docs/run-workers.md has the table. */
 export const environment = z.object({
   DROVER_API_URL: webAddress('of the server, such as http://127.0.0.1:3000'),
   DROVER_API_KEY: text.optional(),
@@ -78,7 +78,7 @@ export class ConfigError extends Error {}
 export class NoCredentials extends ConfigError {}
 
 /**
- * Reads the worker's environment variables; apps/worker/README.md lists them.
+ * Reads the worker's environment variables; docs/run-workers.md lists them.
  *
  * @throws ConfigError that names the first variable that is wrong and what it must be
  */

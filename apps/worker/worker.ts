@@ -24,8 +24,7 @@ import type { Heartbeat, Signals } from './api/types.js';
 import type { WorkerConfig } from './config.js';
 import { Claimer } from './runs/claimer.js';
 import { Reconciler, recover } from './runs/recovery.js';
-import { type Member, runFactory } from './runs/run-factory.js';
-import { RunManager } from './runs/run-manager.js';
+import { type Member, Runs } from './runs/runs.js';
 import { UsageOutbox } from './runs/usage-outbox.js';
 
 /** How long a run's end may take to be delivered when the worker is to end. */
@@ -55,7 +54,7 @@ export interface Surroundings {
 export async function runWorker(config: WorkerConfig, around: Surroundings): Promise<void> {
   const { log, stop } = around;
   const isolation = await isolate(config.sandbox);
-  tellOf(isolation, log);
+  logIsolation(isolation, log);
   const server = hostClient(config.apiUrl);
   const { workDir: dir, passedEnv, searchPath } = config;
   const warn = (message: string): void => log.warn(message);
@@ -71,7 +70,7 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
   }
 }
 
-function tellOf(isolation: Isolation, log: Log): void {
+function logIsolation(isolation: Isolation, log: Log): void {
   if (isolation.sandbox !== undefined) {
     return log.info('Each run has a sandbox of its own', { limits: isolation.limits });
   }
@@ -101,14 +100,13 @@ async function registerUnlessStopped(
 class Worker {
   private readonly giveUp = new AbortController();
   private readonly usage = new UsageMeter();
-  private readonly runs: RunManager;
+  private readonly runs: Runs;
   private readonly claimer: Claimer;
   private readonly heartbeat: HeartbeatLoop<unknown>;
   private readonly signals: SignalLoop<Signals>;
   private readonly reconciler: Reconciler;
   private readonly ending: Promise<Ending>;
   private end: (ending: Ending) => void = () => undefined;
-  private undelivered = false;
   private draining = false;
   private lowDisk = false;
   private refusedSince: number | undefined;
@@ -122,7 +120,7 @@ class Worker {
     const { log } = around;
     setMaxListeners(0, this.giveUp.signal);
     this.ending = new Promise((resolve) => (this.end = resolve));
-    this.runs = this.makeRunManager();
+    this.runs = this.makeRuns();
     const { bootId } = membership.state;
     const onReplaced = () => this.end({ kind: 'fatal', message: REPLACED });
     this.reconciler = new Reconciler({ api, log, bootId, onReplaced }, (runId) =>
@@ -143,7 +141,7 @@ class Worker {
       poll: (body, signal) => api.signals(body, signal),
       runIds: () => this.runs.runIds(),
       onSignals: (signals) => {
-        this.runs.obey(signals);
+        this.runs.follow(signals);
         if (signals.drain) this.end({ kind: 'drain' });
       },
     });
@@ -160,7 +158,7 @@ class Worker {
     this.reconciler.start();
     this.membership.usage.start();
     const ending = await this.ending;
-    log.info('Stopping', { why: ending.kind, runs: this.runs.runIds().length });
+    log.info('Stopping', { why: ending.kind, runs: this.runs.summary().count });
     this.claimer.stop();
     await this.finish(ending);
     this.reconciler.stop();
@@ -179,15 +177,15 @@ class Worker {
     const graceMs = graceSeconds * 1000;
     if (ending.kind !== 'drain') {
       this.runs.loseAll(graceMs);
-      return this.runs.idle();
+      return this.runs.untilIdle();
     }
     this.draining = true;
-    await Promise.race([this.runs.idle(), pause(drainSeconds * 1000, hurry)]);
-    const hurryUp = (): void => this.runs.stopAll('drain', HURRIED_GRACE_MS);
+    await Promise.race([this.runs.untilIdle(), pause(drainSeconds * 1000, hurry)]);
+    const hurryUp = (): void => this.runs.drain(HURRIED_GRACE_MS);
     hurry.addEventListener('abort', hurryUp);
-    this.runs.stopAll('drain', hurry.aborted ? HURRIED_GRACE_MS : graceMs);
+    this.runs.drain(hurry.aborted ? HURRIED_GRACE_MS : graceMs);
     const patience = setTimeout(() => this.giveUp.abort(), graceMs + DELIVERY_MS);
-    await this.runs.idle();
+    await this.runs.untilIdle();
     clearTimeout(patience);
     hurry.removeEventListener('abort', hurryUp);
   }
@@ -195,18 +193,18 @@ class Worker {
   private async deregister(): Promise<void> {
     const { log } = this.around;
     // The next life delivers the rest, as the same agent.
-    const isDone = !this.undelivered && this.membership.usage.isEmpty;
+    const isDone = !this.runs.hasUndelivered && this.membership.usage.isEmpty;
     if (!this.config.deregister || !isDone) return;
     await this.membership.api.deregister('drained').catch((error: unknown) => {
       log.warn('Could not deregister', { error: messageOf(error) });
     });
   }
 
-  private makeRunManager(): RunManager {
+  private makeRuns(): Runs {
     const { config, membership } = this;
     const { log, drivers } = this.around;
     const { allowedDirs, passedEnv } = config;
-    const { make, cleanUp } = runFactory({
+    return new Runs({
       config,
       membership,
       log,
@@ -215,14 +213,6 @@ class Worker {
       claims: {
         claimNext: () => this.claimer.claimNext(),
         claimFailed: (error) => this.claimer.claimFailed(error),
-      },
-    });
-    return new RunManager({
-      log,
-      make,
-      cleanUp: async (runId, result) => {
-        this.undelivered ||= result.end === 'undelivered';
-        await cleanUp(runId, result);
       },
       onChange: () => this.signals.notice(),
     });
@@ -269,7 +259,7 @@ class Worker {
     if (metrics === undefined) return;
     const gauge = (name: string, help: string, read: () => number) => ({ name, help, read });
     const gauges = [
-      gauge('drover_worker_runs', 'Runs that are held', () => this.runs.summary().runIds.length),
+      gauge('drover_worker_runs', 'Runs that are held', () => this.runs.summary().count),
       gauge('drover_worker_capacity', 'Runs that may be held', () => concurrency),
       gauge('drover_worker_low_disk', 'Whether its disk is nearly full', () =>
         Number(this.lowDisk),
@@ -283,7 +273,7 @@ class Worker {
 
   private composeHeartbeat(): Heartbeat {
     const { drivers } = this.around;
-    const { runIds, oldest } = this.runs.summary();
+    const { count, oldest } = this.runs.summary();
     void this.lookAtDisk();
     return {
       status: this.lowDisk || !drivers.all.every(({ healthy }) => healthy) ? 'degraded' : 'healthy',
@@ -291,7 +281,7 @@ class Worker {
       progressPercent: oldest?.latest.progressPercent,
       currentStep: oldest?.latest.currentStep,
       ...this.usage.sample(),
-      metadata: { activeRuns: runIds.length, draining: this.draining, lowDisk: this.lowDisk },
+      metadata: { activeRuns: count, draining: this.draining, lowDisk: this.lowDisk },
     };
   }
 

@@ -129,10 +129,10 @@ describe('a worker that is told to end', () => {
     const worker = await aWorker('hurried', { DROVER_WORKER_DRAIN_SECONDS: '3600' });
     const job = await aJob('stubborn', { ignores: true });
     const pid = await held(job);
-    await waitFor(
-      'the checkpoint',
-      async () => (await fleet.task(job.id))['checkpointData'] !== null,
-    );
+    await waitFor('the checkpoint', async () => {
+      const { n } = (await fleet.task(job.id))['checkpointData'] as { n?: number };
+      return n === 1000;
+    });
     worker.kill('SIGTERM');
     await worker.said('Stopping');
     worker.kill('SIGTERM');
@@ -147,10 +147,10 @@ describe('a worker that is told to end', () => {
     const worker = await aWorker('furious', env);
     const job = await aJob('abandoned', { ignores: true });
     const pid = await held(job);
-    await waitFor(
-      'the checkpoint',
-      async () => (await fleet.task(job.id))['checkpointData'] !== null,
-    );
+    await waitFor('the checkpoint', async () => {
+      const { n } = (await fleet.task(job.id))['checkpointData'] as { n?: number };
+      return n === 1000;
+    });
     for (let signals = 0; signals < 3; signals++) {
       worker.kill('SIGTERM');
       await worker.said('Stopping');

@@ -56,7 +56,7 @@ export class Reporter implements Reports<Item> {
 
   /** Resolves when all is reported, or after `withinMs`. */
   flush(withinMs: number): Promise<void> {
-    return this.outbox.flush(AbortSignal.timeout(withinMs));
+    return this.outbox.flush(AbortSignal.timeout(Math.ceil(withinMs)));
   }
 
   stop(): void {

@@ -3,7 +3,7 @@ import type { SpawnAgentDto, SpawnSessionDto } from '../http/dto/spawn.dto.js';
 import type { ListSessionsQuery } from '../http/dto/sessions.dto.js';
 import type { GatewayConfig } from '../config.js';
 import type { Dispatcher } from './dispatcher.js';
-import { failUnstarted } from './live-session.js';
+import { failUnstarted } from './spawned-session.js';
 import { hasEnded, type SessionRecord, type SessionView, toView } from './domain/session.js';
 import { freeSession, secretValues, sessionOfTask } from './new-session.js';
 import type { SessionBook } from './session-book.js';
@@ -135,8 +135,8 @@ export class SessionsService {
   private whyNotAllowed(program: string): string | undefined {
     const allowed = this.config.allowedExecutables;
     if (allowed === undefined || allowed.includes(program)) return undefined;
-    const shown = program.slice(0, 200).toWellFormed();
-    return `The program "${shown}" is not among those that this gateway may start`;
+    const name = program.slice(0, 200).toWellFormed();
+    return `The program "${name}" is not among those that this gateway may start`;
   }
 
   private require(id: string): SessionRecord {

@@ -46,7 +46,7 @@ export async function register(
 ): Promise<Membership> {
   const { credentials } = config;
   const first = config.agentId ?? agentIdOf(config.dataDir, config.name);
-  const state = StateFile.open(config.dataDir, first);
+  const state = StateFile.open(config.dataDir, first, log);
   // Before the server is asked for anything: it may be away for long.
   await endLeftovers(state, drivers, log);
   const join = joiner(config, { server, drivers, log, signal });
@@ -58,7 +58,7 @@ export async function register(
     if (!hasCode(error, 'agent_terminated') || !mayRenew) throw explainRefusal(error, config);
   }
   const second = newAgentId(config.dataDir, config.name);
-  const successor = StateFile.open(config.dataDir, second, state.restartCount);
+  const successor = StateFile.open(config.dataDir, second, log, state.restartCount);
   const api = await join(second, successor).catch((error: unknown) => {
     throw explainRefusal(error, config);
   });

@@ -101,31 +101,13 @@ export class DroverApi {
    * @param claimNext how many tasks to claim in the same breath; only `complete` can
    */
   async end(runId: string, report: FinalReport, claimNext = 0): Promise<ClaimedTask[]> {
-    const { server } = this;
-    switch (report.kind) {
-      case 'complete': {
-        const next = claimNext > 0 ? { claimNext: { maxTasks: claimNext } } : {};
-        const body = { ...bodyOf(report), ...next };
-        const answer = await server.post('/api/v1/runs/{runId}/complete', { ...run(runId), body });
-        return answer.claimed ?? [];
-      }
-      case 'fail':
-        await server.post('/api/v1/runs/{runId}/fail', { ...run(runId), body: bodyOf(report) });
-        return [];
-      case 'release':
-        await server.post('/api/v1/runs/{runId}/release', { ...run(runId), body: bodyOf(report) });
-        return [];
-      case 'provider-limits': {
-        const body = { ...report.limit, checkpointData: report.checkpointData };
-        await server.post('/api/v1/runs/{runId}/provider-limits', { ...run(runId), body });
-        return [];
-      }
-      case 'questions': {
-        const body = { ...report.question, checkpointData: report.checkpointData };
-        await server.post('/api/v1/runs/{runId}/questions', { ...run(runId), body });
-        return [];
-      }
-    }
+    const body = bodyOf(report);
+    const isClaiming = report.kind === 'complete' && claimNext > 0;
+    const claiming = isClaiming ? { ...body, claimNext: { maxTasks: claimNext } } : body;
+    // One of several paths takes one of several bodies, which its type cannot say.
+    const path = `/api/v1/runs/{runId}/${report.kind}` as '/api/v1/runs/{runId}/complete';
+    const { claimed } = await this.server.post(path, { ...run(runId), body: claiming });
+    return claimed ?? [];
   }
 
   private agent() {
@@ -138,6 +120,17 @@ function run(runId: string) {
 }
 
 /** What a report says beside its kind, which is in the path. */
-function bodyOf<T extends { kind: string }>({ kind: _, ...body }: T): Omit<T, 'kind'> {
+function bodyOf(report: FinalReport): object {
+  switch (report.kind) {
+    case 'provider-limits':
+      return { ...report.limit, checkpointData: report.checkpointData };
+    case 'questions':
+      return { ...report.question, checkpointData: report.checkpointData };
+    default:
+      return withoutKind(report);
+  }
+}
+
+function withoutKind({ kind: _, ...body }: FinalReport): object {
   return body;
 }

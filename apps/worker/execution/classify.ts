@@ -20,7 +20,7 @@ const IN_THE_PROGRAM =
 const EX_TEMPFAIL = 75;
 const MAX_STACK = 8_000;
 
-/** The reason of a failure and whether another attempt makes sense; apps/worker/README.md has the table. */
+/** The reason of a failure and whether another attempt makes sense; docs/worker-commands.md has the table. */
 export function classifyExit(evidence: ExitEvidence): RunFailure {
   const failure = { ...decide(evidence), ...words(evidence) };
   const { message, retryable } = evidence.said ?? {};

@@ -60,7 +60,7 @@ async function start(inputContext: JsonObject, checkpoint?: JsonObject) {
 
 async function finish(inputContext: JsonObject, checkpoint?: JsonObject) {
   const made = await start(inputContext, checkpoint);
-  const outcome = await made.execution.outcome;
+  const outcome = await made.execution.exit;
   const lines = made.entries.map(({ message }) => message);
   return { ...made, outcome, lines };
 }
@@ -122,7 +122,7 @@ describe('A task that is executed', () => {
       checkpointData: { page: 7 },
     });
     execution.stop(5_000);
-    await execution.outcome;
+    await execution.exit;
   });
 
   test('is ended by force where it does not stop, and the earliest deadline counts', async () => {
@@ -130,7 +130,7 @@ describe('A task that is executed', () => {
     await waitUntil('it is ready', () => hasSaid(made, 'ready'));
     made.execution.stop(600_000);
     made.execution.stop(100);
-    expect(await made.execution.outcome).toMatchObject({ kind: 'failed' });
+    expect(await made.execution.exit).toMatchObject({ kind: 'failed' });
   });
 
   test('logs what the work says, without secrets', async () => {
@@ -273,7 +273,7 @@ describe('The process tree of a run', () => {
     await waitUntil('all are there', () => processesWith(seconds).length === 4);
     await waitUntil('it is ready', () => hasSaid(made, 'ready'));
     made.execution.stop(200);
-    expect(await made.execution.outcome).toMatchObject({ error: { signal: 'SIGKILL' } });
+    expect(await made.execution.exit).toMatchObject({ error: { signal: 'SIGKILL' } });
     expect(processesWith(seconds)).toEqual([]);
   });
 
@@ -283,13 +283,13 @@ describe('The process tree of a run', () => {
     );
     await waitUntil('it is ready', () => hasSaid(made, 'ready'));
     made.execution.stop(60_000);
-    expect(await made.execution.outcome).toMatchObject({ kind: 'succeeded' });
+    expect(await made.execution.exit).toMatchObject({ kind: 'succeeded' });
     expect(hasSaid(made, 'saved')).toBe(true);
   });
 
   test('is left alone once it has ended: what looks like it is another', async () => {
     const { job, execution } = await finish({ command: ['true'] });
-    const env = { ...process.env, DROVER_RUN_ID: job.runId };
+    const env = { ...process.env, DROVER_RUN_ID: job.run.id };
     const other = spawn('sleep', [uniqueSeconds()], { env, stdio: 'ignore' });
     const exited = once(other, 'exit');
     await once(other, 'spawn');
@@ -316,7 +316,7 @@ describe('The signals file', () => {
     await waitUntil('it has heard', () => progress.length > 0);
     execution.notify({ action: 'pause', reason: 'pause', graceSeconds: 60 });
     execution.stop(60_000);
-    const outcome = await execution.outcome;
+    const outcome = await execution.exit;
     const { heard } = (outcome.kind === 'succeeded' ? outcome.result : {}) as { heard: string[] };
     expect(heard.filter(Boolean).map((line) => JSON.parse(line) as unknown)).toMatchObject([
       { action: 'warn', reason: 'hung' },
@@ -341,7 +341,7 @@ describe('The checkpoint file', () => {
     const { execution, progress } = await start(node(script), { page: 7 });
     await waitUntil('the first checkpoint is reported', () => progress.length > 0);
     execution.stop(60_000);
-    await execution.outcome;
+    await execution.exit;
     expect(progress).toEqual([{ checkpointData: { page: 8 } }, { checkpointData: { page: 9 } }]);
   });
 

@@ -1,7 +1,9 @@
+import type { Running } from '#lib/agent-host';
 import { looksSecret } from '#lib/kernel';
 import {
   type Drivers,
   Redactor,
+  type RuntimeDriver,
   type RuntimeSession,
   secretsIn,
   type SessionExit,
@@ -11,7 +13,7 @@ import { FILES, readJsonFile } from '../runs/run-folder.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
 import { classifyExit } from './classify.js';
 import { type CommandSpec, readCommandSpec } from './command.js';
-import type { Execution, Job, Outcome } from './job.js';
+import type { Job, Outcome } from './job.js';
 import { ProcessOutput } from './process-output.js';
 import { workingDirectory } from './working-directory.js';
 
@@ -27,14 +29,17 @@ export interface ExecutionOptions {
  *
  * @throws SpawnError when the task cannot be executed as it is written, or not on this machine
  */
-export async function startExecution(job: Job, options: ExecutionOptions): Promise<Execution> {
-  const { inputContext, taskType, checkpointData } = job.task;
-  const driver = options.drivers.choose(inputContext['kind'], taskType);
+export async function startExecution(
+  job: Job,
+  options: ExecutionOptions,
+): Promise<Running<Outcome>> {
+  const { inputContext, checkpointData } = job.task;
+  const driver = driverOf(job, options.drivers);
   const spec = readCommandSpec(inputContext);
   const secrets = secretsOf(job, options.passedEnv);
   const output = new ProcessOutput(job.report, new Redactor(secrets));
   const session = await driver.spawn({
-    id: job.runId,
+    id: job.run.id,
     command: spec.command,
     searchPath: spec.env['PATH'],
     env: environmentOf(job, spec),
@@ -48,6 +53,11 @@ export async function startExecution(job: Job, options: ExecutionOptions): Promi
   return new SessionExecution(job, { session, output, checkpoint: checkpointData ?? {} });
 }
 
+/** The driver that the task names. @throws SpawnError when this worker has none of its kind */
+export function driverOf({ task }: Job, drivers: Drivers): RuntimeDriver {
+  return drivers.choose(task.inputContext['kind'], task.taskType);
+}
+
 interface Parts {
   session: RuntimeSession;
   output: ProcessOutput;
@@ -55,8 +65,8 @@ interface Parts {
   checkpoint: object;
 }
 
-class SessionExecution implements Execution {
-  readonly outcome: Promise<Outcome>;
+class SessionExecution implements Running<Outcome> {
+  readonly exit: Promise<Outcome>;
   private readonly checkpoints: CheckpointWatch;
   private asked = false;
 
@@ -69,7 +79,7 @@ class SessionExecution implements Execution {
       checkpoint: (checkpointData) => report.progress({ checkpointData }),
       unusable: (why) => report.log('WARN', `The checkpoint file ${why}`, 'worker'),
     });
-    this.outcome = this.follow();
+    this.exit = this.follow();
   }
 
   stop(graceMs: number): void {
@@ -121,28 +131,26 @@ class SessionExecution implements Execution {
   }
 }
 
-function environmentOf(
-  { apiUrl, runId, task, runToken, model, traceparent }: Job,
-  { env }: CommandSpec,
-) {
+function environmentOf({ apiUrl, run, task }: Job, { env }: CommandSpec) {
+  const { model, traceparent } = run;
   return {
     ...env,
     ...task.secrets,
     DROVER_API_URL: apiUrl,
-    DROVER_RUN_ID: runId,
+    DROVER_RUN_ID: run.id,
     DROVER_TASK_ID: task.id,
-    DROVER_RUN_TOKEN: runToken,
+    DROVER_RUN_TOKEN: run.token,
     DROVER_ATTEMPT: String(task.retryCount + 1),
-    ...(model !== undefined && { DROVER_MODEL: model }),
-    ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
+    ...(model && { DROVER_MODEL: model }),
+    ...(traceparent && { TRACEPARENT: traceparent }),
   };
 }
 
-function filesOf({ task, runId, generation, model, modelTier }: Job) {
+function filesOf({ task, run: { id, generation, model, modelTier } }: Job) {
   // In the environment alone: not in a file as well.
-  const shown = { ...task, answers: task.answers ?? [], secrets: undefined };
-  const run = { id: runId, generation, model, modelTier };
-  const input = { inputContext: task.inputContext, task: shown, run };
+  const visible = { ...task, answers: task.answers ?? [], secrets: undefined };
+  const run = { id, generation, model: model ?? undefined, modelTier: modelTier ?? undefined };
+  const input = { inputContext: task.inputContext, task: visible, run };
   const checkpoint = task.checkpointData ?? {};
   return {
     DROVER_INPUT_FILE: { name: FILES.input, content: JSON.stringify(input) },
@@ -151,8 +159,8 @@ function filesOf({ task, runId, generation, model, modelTier }: Job) {
   };
 }
 
-function secretsOf({ runToken, task }: Job, passedEnv: Record<string, string>): string[] {
+function secretsOf({ run, task }: Job, passedEnv: Record<string, string>): string[] {
   const passed = Object.entries(passedEnv).filter(([name]) => looksSecret(name));
   const named = [...passed.map(([, value]) => value), ...Object.values(task.secrets ?? {})];
-  return [runToken, ...named, ...secretsIn(task.inputContext), ...secretsIn(task.answers)];
+  return [run.token, ...named, ...secretsIn(task.inputContext), ...secretsIn(task.answers)];
 }

@@ -47,7 +47,7 @@ async function finish(inputContext: JsonObject, within?: Sandbox) {
   try {
     const options = { drivers, allowedDirs: [allowed], passedEnv: {} };
     const execution = await startExecution(made.job, options);
-    const outcome = await execution.outcome;
+    const outcome = await execution.exit;
     return { outcome, lines: made.entries.map(({ message }) => message) };
   } finally {
     for (const driver of drivers.all) driver.close();

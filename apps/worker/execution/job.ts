@@ -1,6 +1,7 @@
-import type { KeptLine, SessionSignal } from '#lib/session-runtime';
+import type { KeptLine } from '#lib/session-runtime';
 import type { JsonObject } from '#lib/agent-host';
 import type {
+  ClaimedTask,
   ClaimedTaskBody,
   EntryLevel,
   ProgressReport,
@@ -13,16 +14,9 @@ import type { UsageLine } from './usage-line.js';
 
 /** One execution of a task. */
 export interface Job {
-  runId: string;
+  /** Its token is a credential for this run's own reports, and for nothing else. */
+  run: ClaimedTask['run'];
   task: ClaimedTaskBody;
-  /** A credential for this run's own reports, and for nothing else. */
-  runToken: string;
-  generation: number;
-  /** What it is to use, if somebody has chosen. */
-  model?: string;
-  modelTier?: string;
-  /** Of the run's span, if it is traced. */
-  traceparent?: string;
   apiUrl: string;
   folder: RunFolder;
   report: JobReports;
@@ -37,10 +31,8 @@ export interface JobReports {
   log(level: EntryLevel, line: LogLine, event: string): void;
   progress(report: ProgressReport): void;
   usage(reports: readonly UsageLine[]): void;
-  /** The provider of its model has refused it: the job is to end. */
-  refused(): void;
-  /** It has asked people a question: the job is to end. */
-  asked(): void;
+  /** The job is to end: the provider of its model has refused it, or it has asked people a question. */
+  endEarly(kind: 'provider_limited' | 'question'): void;
 }
 
 export type Outcome =
@@ -48,16 +40,3 @@ export type Outcome =
   | { kind: 'failed'; error: RunFailure }
   | { kind: 'refused'; limit: ProviderLimit }
   | { kind: 'asked'; question: Question };
-
-/** Work under way. */
-export interface Execution {
-  /** Resolves when nothing of the job is left: no process, no open connection. Never rejects. */
-  readonly outcome: Promise<Outcome>;
-  /**
-   * Asks the job to end, and ends it by force after `graceMs`. May be called again: the earliest
-   * deadline counts.
-   */
-  stop(graceMs: number): void;
-  /** Lets the job know what is thought of it, or why it is asked to end. Never fails. */
-  notify(signal: SessionSignal): void;
-}

@@ -12,10 +12,11 @@ import type { JsonObject } from '#lib/agent-host';
 import type { EntryLevel, ProviderLimit, Question } from '../api/types.js';
 import type { JobReports } from './job.js';
 import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
-import { MAX_MESSAGE } from './provider-limit-line.js';
 import { MAX_NAME, type UsageLine } from './usage-line.js';
 
 const LAST_WORDS = 40;
+/** Characters of what a provider says. */
+const MAX_MESSAGE = 500;
 
 /** Reads both output streams of a session: what it logs, and what it says in the line protocol. */
 export class ProcessOutput implements OutputSink {
@@ -37,7 +38,7 @@ export class ProcessOutput implements OutputSink {
       stdout: this.splitter((line, shown, dropped) => {
         const message = dropped === 0 ? parseProtocolLine(line) : null;
         if (message === null) this.report.log('INFO', shown, 'stdout');
-        else this.obey(message);
+        else this.follow(message);
       }),
       stderr: this.splitter((_, shown) => {
         this.report.log('WARN', shown, 'stderr');
@@ -67,7 +68,7 @@ export class ProcessOutput implements OutputSink {
     });
   }
 
-  private obey(message: ProtocolMessage): void {
+  private follow(message: ProtocolMessage): void {
     const { progress, checkpoint, result, summary, log, error, usage } = message;
     const step = message.step === undefined ? undefined : this.redactor.redact(message.step);
     if (progress !== undefined || step !== undefined || checkpoint !== undefined) {
@@ -80,23 +81,23 @@ export class ProcessOutput implements OutputSink {
     if (usage !== undefined) this.report.usage(usage.map((report) => this.withoutSecrets(report)));
     this.result = result ?? this.result;
     this.summary = summary ?? this.summary;
-    if (log !== undefined) this.say(log.level, log.message);
-    if (message.providerLimit !== undefined) this.beRefused(message.providerLimit);
-    if (message.ask !== undefined) this.ask(message.ask);
+    if (log !== undefined) this.log(log.level, log.message);
+    if (message.providerLimit !== undefined) this.noteLimit(message.providerLimit);
+    if (message.ask !== undefined) this.noteQuestion(message.ask);
     if (error === undefined) return;
     const reason = error.message && shorten(this.redactor.redact(error.message), MAX_LINE);
     this.error = { ...error, message: reason };
   }
 
-  private beRefused({ message, ...limit }: ProviderLimit): void {
+  private noteLimit({ message, ...limit }: ProviderLimit): void {
     const words = message && copyStart(this.redactor.redact(message), MAX_MESSAGE);
     this.providerLimit = { ...limit, ...(words && { message: words }) };
-    this.report.refused();
+    this.report.endEarly('provider_limited');
   }
 
-  private ask(question: Question): void {
+  private noteQuestion(question: Question): void {
     this.question = { ...question, prompt: this.redactor.redact(question.prompt) };
-    this.report.asked();
+    this.report.endEarly('question');
   }
 
   private withoutSecrets({ operation, ...report }: UsageLine): UsageLine {
@@ -104,7 +105,7 @@ export class ProcessOutput implements OutputSink {
     return { ...report, operation: copyStart(this.redactor.redact(operation), MAX_NAME) };
   }
 
-  private say(level: EntryLevel, message: string): void {
+  private log(level: EntryLevel, message: string): void {
     const line = keepLine(message, 0, (text) => this.redactor.redact(text));
     this.report.log(level, line, 'process');
   }

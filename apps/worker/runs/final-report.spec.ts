@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { FinalReport } from '../api/types.js';
 import type { Outcome } from '../execution/job.js';
 import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
-import { decideFinalReport, type StopCause } from './final-report.js';
+import { decideFinalReport, type RunStopKind } from './final-report.js';
 import { withoutDetails } from './refused-report.js';
 
 const done: Outcome = { kind: 'succeeded', result: { a: 1 }, summary: 'well' };
@@ -20,7 +20,7 @@ const ASKS: FinalReport = { kind: 'questions', question };
 const checkpoint = { page: 7 };
 
 describe('What the server is told of an end', () => {
-  test.each<[string, Outcome, StopCause | undefined, object]>([
+  test.each<[string, Outcome, RunStopKind | undefined, object]>([
     ['success', done, undefined, { kind: 'complete', outputResult: { a: 1 }, summary: 'well' }],
     ['success without a result', quiet, undefined, { kind: 'complete' }],
     [

@@ -1,14 +1,17 @@
 import { assertNever } from '#lib/kernel';
-import type { JsonObject } from '#lib/agent-host';
+import type { JsonObject, StopCause } from '#lib/agent-host';
 import type { FinalReport, RunFailure } from '../api/types.js';
 import type { Outcome } from '../execution/job.js';
 
 /** Why the worker itself ended a run before the run did. */
-export type StopCause = 'timeout' | 'pause' | 'drain' | 'provider_limited' | 'question';
+export type RunStopKind = Extract<
+  StopCause['kind'],
+  'timeout' | 'pause' | 'drain' | 'provider_limited' | 'question'
+>;
 
 export interface RunEnd {
   outcome: Outcome;
-  cause: StopCause | undefined;
+  cause: RunStopKind | undefined;
   timeoutSeconds: number | null | undefined;
   /** A checkpoint that the server does not have yet. */
   checkpoint: JsonObject | undefined;

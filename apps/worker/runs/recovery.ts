@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type HostLog,
+  isCurable,
   isTransient,
-  isUnauthenticated,
   type JsonObject,
   messageOf,
   retrying,
@@ -38,13 +38,15 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   const live = await liveTasksOf(options);
   for (const task of live) {
     log.info('Ending a run of an earlier life', { runId: task.runId, taskId: task.taskId });
-    const report = await reportOfEarlierLife(new RunFolder(workDir, task.runId), task);
-    await settle(options, task.runId, report);
+    const undelivered = state.runs.find(task.runId)?.report;
+    const folder = new RunFolder(workDir, task.runId);
+    await settle(options, task.runId, undelivered ?? (await reportOfEarlierLife(folder, task)));
   }
-  for (const runId of Object.keys(state.leftovers)) {
+  for (const record of state.runs.all()) {
+    const runId = record.id;
     usage.add(runId, await readEarlierUsage(new RunFolder(workDir, runId).usageFile));
     if (!keepFolders) await removeRun(runId, drivers, log);
-    state.removeRun(runId);
+    state.runs.forget(record);
   }
 }
 
@@ -153,8 +155,7 @@ function handBack(task: LiveTask, checkpointData?: JsonObject): FinalReport {
 }
 
 async function reportOfEarlierLife(folder: RunFolder, task: LiveTask): Promise<FinalReport> {
-  const kept = await folder.readReport();
-  return kept ?? handBack(task, await ownCheckpoint(folder));
+  return (await folder.readReport()) ?? handBack(task, await ownCheckpoint(folder));
 }
 
 /** The checkpoint file, if the process wrote it: what stood in it before is not news. */
@@ -175,7 +176,7 @@ async function settle(
     const end = (): Promise<unknown> => api.end(runId, report);
     await retrying('Ending a run', end, { log, signal });
   } catch (error) {
-    if (isTransient(error) || isUnauthenticated(error)) throw error;
+    if (isCurable(error)) throw error;
     // Somebody else has settled it meanwhile, which is as good.
     log.info('The server has settled a run already', { runId, error: messageOf(error) });
   }

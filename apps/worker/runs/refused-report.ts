@@ -31,8 +31,8 @@ export function withoutDetails(report: FinalReport, refusal: unknown): FinalRepo
     case 'provider-limits': {
       const { checkpointData } = report;
       const isTooLarge = statusOf(refusal) === 413;
-      const kept = isTooLarge || checkpointData === undefined ? {} : { checkpointData };
-      return { kind: 'release', reason: 'provider_limited', ...kept };
+      const checkpoint = isTooLarge || checkpointData === undefined ? {} : { checkpointData };
+      return { kind: 'release', reason: 'provider_limited', ...checkpoint };
     }
     case 'questions': {
       const message = cut(`The server refused the question: ${messageOf(refusal)}`, 1_000);

@@ -1,6 +1,5 @@
-import { chmod, lstat, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRegularFile, removeTree } from '#lib/session-runtime';
+import { readRegularFile } from '#lib/session-runtime';
 import type { JsonObject } from '#lib/agent-host';
 import type { FinalReport } from '../api/types.js';
 import { parseObject } from '../execution/line-protocol.js';
@@ -33,8 +32,8 @@ export class RunFolder {
   readonly inputFile: string;
   readonly outputFile: string;
   readonly checkpointFile: string;
+  /** Where earlier versions kept what the run has used. */
   readonly usageFile: string;
-  private readonly reportFile: string;
 
   constructor(workDir: string, runId: string) {
     this.root = join(workDir, runId);
@@ -42,7 +41,6 @@ export class RunFolder {
     this.outputFile = join(this.root, FILES.output);
     this.checkpointFile = join(this.root, FILES.checkpoint);
     this.usageFile = join(this.root, 'usage.jsonl');
-    this.reportFile = join(this.root, 'final-report.json');
   }
 
   /** @returns undefined when there is none, or it is not readable as a JSON object (yet) */
@@ -51,24 +49,11 @@ export class RunFolder {
     return file.kind === 'object' ? file.value : undefined;
   }
 
-  /** Keeps what could not be delivered, for a next life of the worker. */
-  async keepReport(report: FinalReport): Promise<void> {
-    await this.ensureRoot();
-    await writePrivate(this.reportFile, report);
-  }
-
+  /** The end of the run where earlier versions kept it that could not deliver it. */
   async readReport(): Promise<FinalReport | undefined> {
-    const file = await readJsonFile(this.reportFile, MAX_OWN_FILE_BYTES);
+    const file = await readJsonFile(join(this.root, 'final-report.json'), MAX_OWN_FILE_BYTES);
     if (file.kind !== 'object' || !REPORT_KINDS.includes(file.value['kind'])) return undefined;
     return file.value as unknown as FinalReport;
-  }
-
-  /** The run's processes may have put something else in its place, or closed it. */
-  private async ensureRoot(): Promise<void> {
-    const found = await lstat(this.root).catch(() => undefined);
-    if (found?.isDirectory() === true) return chmod(this.root, 0o700);
-    await removeTree(this.root);
-    await mkdir(this.root, { recursive: true, mode: 0o700 });
   }
 }
 
@@ -92,10 +77,4 @@ function nestsDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   return Object.values(value).some((inner) => nestsDeeperThan(levels - 1, inner));
-}
-
-// Made again: what stands there may be a pipe that nobody reads, or a link.
-async function writePrivate(path: string, value: object): Promise<void> {
-  await removeTree(path);
-  await writeFile(path, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
 }

@@ -1,10 +1,17 @@
-import { isCurable, type Log, LongTimer, messageOf } from '#lib/agent-host';
-import type { ClaimedTask, FinalReport, ProgressReport, RunFailure } from '../api/types.js';
+import {
+  isCurable,
+  LiveSession,
+  type Log,
+  messageOf,
+  type Running,
+  type StopCause,
+} from '#lib/agent-host';
 import { SpawnError } from '#lib/session-runtime';
-import type { Execution, Job, JobReports, Outcome } from '../execution/job.js';
+import type { ClaimedTask, FinalReport, ProgressReport, RunFailure } from '../api/types.js';
+import type { Job, JobReports, Outcome } from '../execution/job.js';
+import { recordOf, type RunRecord, type StateFile } from '../state/state-file.js';
+import { decideFinalReport, type RunStopKind } from './final-report.js';
 import { OutputBudget } from './output-budget.js';
-import type { StateFile } from '../state/state-file.js';
-import { decideFinalReport, type StopCause } from './final-report.js';
 import { type NextClaims, type Reporter, RunLostError } from './reporter.js';
 import type { RunFolder } from './run-folder.js';
 import type { UsageOutbox } from './usage-outbox.js';
@@ -13,13 +20,15 @@ export interface RunParts {
   reporter: Reporter;
   usage: UsageOutbox;
   folder: RunFolder;
-  state: StateFile;
+  memory: StateFile['runs'];
   log: Log;
   apiUrl: string;
-  graceMs: number;
+  graceSeconds: number;
   logBytes: number;
+  /** The kind of the driver that will start the job. @throws SpawnError */
+  driverOf: (job: Job) => string;
   /** @throws SpawnError */
-  start: (job: Job) => Promise<Execution>;
+  start: (job: Job) => Promise<Running<Outcome>>;
   /** Aborted when nothing may be waited for any more. */
   giveUp: AbortSignal;
   claims: NextClaims;
@@ -28,197 +37,157 @@ export interface RunParts {
 export interface RunResult {
   /**
    * How it ended; `lost` when it was not ours any more, `undelivered` when the server
-   * could not be told, `refused` when it did not want to know.
+   * could not be told, `refused` when the server refused to know.
    */
   end: FinalReport | 'lost' | 'undelivered' | 'refused';
   claimed: ClaimedTask[];
 }
 
+/** The run goes back to the server as it came. */
+class Unstarted extends Error {}
+
 /** One run, from the claim until the server knows its end and nothing of it is left here. */
 export class Run {
   readonly id: string;
   readonly taskId: string;
-  readonly startedAt = Date.now();
+  readonly claimedAt = Date.now();
   /** The latest that the process said, for the heartbeat. */
   readonly latest: ProgressReport = {};
+  private readonly record: RunRecord;
+  private readonly live: LiveSession<Outcome>;
   private readonly budget: OutputBudget;
-  private readonly timer = new LongTimer();
-  private execution: Execution | undefined;
-  private cause: StopCause | undefined;
-  private causeInWords: string | undefined;
-  private lost = false;
-  private warned = false;
-  private forceAt = Infinity;
-  private over = false;
 
   constructor(
     private readonly claimed: ClaimedTask,
     private readonly parts: RunParts,
   ) {
-    this.id = claimed.run.id;
-    this.taskId = claimed.task.id;
-    this.budget = new OutputBudget(parts.logBytes);
-    parts.usage.open(this.id, (message) => parts.reporter.warn(message));
-    parts.reporter.onLost.addEventListener('abort', () => this.onLost(parts.graceMs), {
-      once: true,
-    });
+    const { run, task } = claimed;
+    const { memory, reporter, usage, graceSeconds, logBytes } = parts;
+    this.id = run.id;
+    this.taskId = task.id;
+    const timeoutSeconds = task.timeoutSeconds || null;
+    this.record = recordOf(run.id, task.id, { timeoutSeconds, graceSeconds });
+    this.live = new LiveSession(this.record, () => memory.save(this.record));
+    this.budget = new OutputBudget(logBytes);
+    reporter.onLost.addEventListener('abort', () => this.endLost(graceSeconds * 1000));
+    usage.open(this.id, (message) => reporter.warn(message));
   }
 
-  /** Nothing of it runs any more; only its end is still being reported. */
-  get isOver(): boolean {
-    return this.over;
+  /** Whether a signal of the server could still change how it ends. */
+  get wantsSignals(): boolean {
+    const { stopping } = this.record;
+    return !this.live.hasEnded && stopping?.kind !== 'lost' && stopping?.kind !== 'timeout';
   }
 
   /** Never rejects. */
   async execute(): Promise<RunResult> {
-    const result = await this.attempt().catch((error: unknown) => this.unreported(error));
-    if (result.end !== 'undelivered') this.forget();
+    const result = await this.perform().then(
+      (report) => this.deliver(report),
+      (error: unknown) => this.withoutReport(error),
+    );
+    if (result.end !== 'undelivered') this.parts.memory.forget(this.record);
     return result;
   }
 
-  /**
-   * Ends the run early, for a reason of the worker's. The first reason counts.
-   *
-   * @param message the same in words, for the process
-   */
-  stop(cause: StopCause, graceMs: number, message?: string): void {
-    if (this.cause === undefined) [this.cause, this.causeInWords] = [cause, message];
-    this.end(graceMs, this.cause ?? cause);
+  /** Ends the run early. The first reason counts. */
+  stop(cause: StopCause, graceMs: number): void {
+    this.live.stop(cause, graceMs);
   }
 
-  /**
-   * The run seems to hang: nothing of it was heard for long after it should have ended. The process is told
-   * again and again, as the server does, and the log once, for the processes that do not listen.
-   */
+  /** Nothing of the run was heard for long after it should have ended. */
   warn(reason: string): void {
-    if (this.over) return;
-    this.execution?.notify({ action: 'warn', reason });
-    if (this.warned) return;
-    this.warned = true;
+    if (!this.live.warn(reason)) return;
     this.parts.log.warn('A run seems to hang', { runId: this.id });
-    this.reports().log(
-      'WARN',
-      'It seems to hang: report progress or a checkpoint',
-      'hung_warning_heard',
-    );
+    const message = 'It seems to hang: report progress or a checkpoint';
+    this.reports().log('WARN', message, 'hung_warning_heard');
   }
 
   /** The task is not ours any more: ends the run, and reports nothing. */
   lose(graceMs: number): void {
-    this.onLost(graceMs);
+    this.endLost(graceMs);
     this.parts.reporter.lose();
   }
 
-  /** What cannot be written down now is with the next run. */
-  private forget(): void {
-    const { state, log } = this.parts;
+  /** @throws RunLostError, or an error that waiting may cure when nothing may be waited for */
+  private async perform(): Promise<FinalReport> {
+    const outcome = await this.live.run(() => this.start()).catch(outcomeOf);
+    const cause = this.record.stopping?.kind as RunStopKind | undefined;
+    if (outcome === undefined) {
+      return { kind: 'release', reason: cause === 'pause' ? 'paused' : 'unstarted' };
+    }
+    this.parts.reporter.write(this.budget.finish());
+    const { timeoutSeconds } = this.record;
+    const checkpoint = this.parts.reporter.unsentCheckpoint;
+    return decideFinalReport({ outcome, cause, timeoutSeconds, checkpoint });
+  }
+
+  private async start(): Promise<Running<Outcome>> {
+    const { memory, driverOf, start } = this.parts;
+    await this.reportStart();
+    // No process needs to be made only to be ended.
+    if (this.record.stopping !== null) {
+      throw new SpawnError('infrastructure', 'Stopped before it started');
+    }
+    const job = this.job();
+    this.record.driver = driverOf(job);
+    this.record.startedAt = new Date().toISOString();
+    // Before anything starts, so that whatever ends this process, the next life knows what to look for.
+    memory.add(this.record);
+    return start(job);
+  }
+
+  /** A task that was paused meanwhile, for one, does not start: then it is handed back. */
+  private async reportStart(): Promise<void> {
+    const { reporter, giveUp, log } = this.parts;
+    if (this.record.stopping !== null) throw new Unstarted();
     try {
-      state.removeRun(this.id);
+      await reporter.start(giveUp);
     } catch (error) {
-      log.warn('The end of a run could not be written down', { error: messageOf(error) });
+      if (error instanceof RunLostError || isCurable(error)) throw error;
+      log.warn('The server refused the start', { error: messageOf(error) });
+      throw new Unstarted();
     }
   }
 
-  private async attempt(): Promise<RunResult> {
-    const report = (await this.refusedToStart()) ?? (await this.performAndDecide());
+  private async deliver(report: FinalReport): Promise<RunResult> {
     const { reporter, usage, claims, giveUp, log } = this.parts;
-    this.over = true;
     try {
       await usage.close(this.id, giveUp);
       const claimed = await reporter.end(report, claims, giveUp);
       log.info('Run ended', { end: report.kind, ...endFields(report) });
       return { end: report, claimed };
     } catch (error) {
-      if (isCurable(error)) await this.keep(report);
-      throw error;
+      if (isCurable(error)) this.keep(report);
+      return this.withoutReport(error);
     }
   }
 
-  private async keep(report: FinalReport): Promise<void> {
-    const { folder, log } = this.parts;
-    await folder.keepReport(report).catch((error: unknown) => {
-      log.error('The report of a run could not be kept', { error: messageOf(error) });
-    });
-  }
-
-  /** A task that was paused meanwhile, for one, does not start: then it is handed back. */
-  private async refusedToStart(): Promise<FinalReport | undefined> {
-    const { reporter, giveUp, log } = this.parts;
-    const unstarted = (): FinalReport => {
-      return { kind: 'release', reason: this.cause === 'pause' ? 'paused' : 'unstarted' };
-    };
-    if (this.cause !== undefined) return unstarted();
+  /** For the next life of the worker. */
+  private keep(report: FinalReport): void {
+    const { memory, log } = this.parts;
+    this.record.report = report;
     try {
-      await reporter.start(giveUp);
-      return undefined;
+      memory.add(this.record);
     } catch (error) {
-      if (error instanceof RunLostError || isCurable(error)) throw error;
-      log.warn('The server refused the start', { error: messageOf(error) });
-      return unstarted();
+      log.error('The report of a run could not be kept', { error: messageOf(error) });
     }
   }
 
-  private async performAndDecide(): Promise<FinalReport> {
-    const { reporter } = this.parts;
-    const outcome = await this.perform();
-    this.timer.stop();
-    reporter.write(this.budget.finish());
-    return decideFinalReport({
-      outcome,
-      cause: this.cause,
-      timeoutSeconds: this.claimed.task.timeoutSeconds,
-      checkpoint: reporter.unsentCheckpoint,
-    });
-  }
-
-  private unreported(error: unknown): RunResult {
+  private withoutReport(error: unknown): RunResult {
     if (error instanceof RunLostError) return { end: 'lost', claimed: [] };
     this.parts.log.error('The end of a run could not be reported', { error: messageOf(error) });
     return { end: isCurable(error) ? 'undelivered' : 'refused', claimed: [] };
   }
 
-  private async perform(): Promise<Outcome> {
-    // Told to stop before anything started: no process needs to be made only to be ended.
-    if (this.lost || this.cause !== undefined) return NOT_STARTED;
-    try {
-      const { task } = this.claimed;
-      // Before anything starts, so that whatever ends this process, the next life knows what to look for.
-      this.parts.state.addRun(this.id, this.taskId);
-      this.execution = await this.parts.start(this.job());
-      if (this.forceAt !== Infinity) this.endLate();
-      if (task.timeoutSeconds) this.startTimer(task.timeoutSeconds);
-      return await this.execution.outcome;
-    } catch (error) {
-      return { kind: 'failed', error: failureOf(error) };
-    }
-  }
-
-  private startTimer(timeoutSeconds: number): void {
-    this.timer.start(timeoutSeconds * 1000, () => {
-      const message = `Ran longer than its ${timeoutSeconds} s`;
-      this.stop('timeout', this.parts.graceMs, message);
-    });
-  }
-
   private job(): Job {
     const { run, task } = this.claimed;
     const { folder, apiUrl } = this.parts;
-    return {
-      runId: this.id,
-      task: { ...task, inputContext: task.inputContext ?? {} },
-      runToken: run.token,
-      generation: run.generation,
-      model: run.model ?? undefined,
-      modelTier: run.modelTier ?? undefined,
-      traceparent: run.traceparent ?? undefined,
-      apiUrl,
-      folder,
-      report: this.reports(),
-    };
+    const inputContext = task.inputContext ?? {};
+    return { run, task: { ...task, inputContext }, apiUrl, folder, report: this.reports() };
   }
 
   private reports(): JobReports {
-    const { reporter, usage } = this.parts;
+    const { reporter, usage, graceSeconds } = this.parts;
     return {
       log: (level, line, event) => {
         const entries = this.budget.take({ level, line, event, at: Date.now() });
@@ -229,39 +198,23 @@ export class Run {
         reporter.progress(report);
       },
       usage: (reports) => usage.add(this.id, reports),
-      refused: () => this.stop('provider_limited', this.parts.graceMs),
-      asked: () => this.stop('question', this.parts.graceMs),
+      endEarly: (kind) => this.stop({ kind, reason: kind }, graceSeconds * 1000),
     };
   }
 
-  /** It was told to end while it was being started. */
-  private endLate(): void {
-    const graceMs = Math.max(this.forceAt - performance.now(), 0);
-    this.end(graceMs, this.cause ?? 'stale_run');
-  }
-
-  // Heard once: what a refused report makes of it later must not cut the grace period short.
-  private onLost(graceMs: number): void {
-    if (this.lost) return;
+  private endLost(graceMs: number): void {
+    if (this.record.stopping?.kind === 'lost') return;
     this.parts.log.warn('The run is not ours any more; ending it');
-    this.lost = true;
-    this.end(graceMs, 'stale_run');
-  }
-
-  private end(graceMs: number, reason: string): void {
-    const action = this.cause === 'pause' && !this.lost ? 'pause' : 'stop';
-    this.forceAt = Math.min(this.forceAt, performance.now() + graceMs);
-    const words = reason === this.cause && this.causeInWords;
-    const graceSeconds = Math.round(graceMs / 1000);
-    this.execution?.notify({ action, reason, ...(words && { message: words }), graceSeconds });
-    this.execution?.stop(graceMs);
+    this.live.stop({ kind: 'lost', reason: 'stale_run' }, graceMs);
   }
 }
 
-const NOT_STARTED: Outcome = {
-  kind: 'failed',
-  error: { message: 'Stopped before it started', class: 'infrastructure', retryable: true },
-};
+/** @returns undefined for a run that has not started */
+function outcomeOf(error: unknown): Outcome | undefined {
+  if (error instanceof Unstarted) return undefined;
+  if (error instanceof RunLostError || isCurable(error)) throw error;
+  return { kind: 'failed', error: failureOf(error) };
+}
 
 function failureOf(error: unknown): RunFailure {
   if (!(error instanceof SpawnError)) {

@@ -1,21 +1,18 @@
-import { type HostLog, messageOf } from '#lib/agent-host';
-import { type Drivers, killTree } from '#lib/session-runtime';
+import { type HostLog, messageOf, recoverSessions } from '#lib/agent-host';
+import type { Drivers } from '#lib/session-runtime';
 import type { StateFile } from './state-file.js';
 
 /** Ends what an earlier life left running. */
 export async function endLeftovers(
-  state: StateFile,
+  { runs }: Pick<StateFile, 'runs'>,
   drivers: Drivers,
   log: HostLog,
 ): Promise<void> {
-  for (const [runId, { leader }] of Object.entries(state.leftovers)) {
-    // Versions that knew of processes only remembered the first one here, and no driver knows of it.
-    const isGone = leader === undefined || (await killTree({ id: runId, leader }));
-    const ended = await Promise.all(drivers.all.map((driver) => driver.end(runId)));
-    if (isGone && ended.every(Boolean)) {
-      log.info('Nothing is left running of an earlier run', { runId });
-    } else log.error('Processes of an earlier run cannot be killed', { runId });
-  }
+  await recoverSessions(drivers, runs.all(), ({ runId }, found) => {
+    if (found.kind === 'ended' && found.exit.strays?.gone === false) {
+      log.error('Processes of an earlier run cannot be killed', { runId });
+    } else log.info('Nothing is left running of an earlier run', { runId });
+  });
 }
 
 /** Removes what is left of a run that is over. */

@@ -1,68 +1,73 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { takeOver, writeJson } from '#lib/agent-host';
+import {
+  type HostedRecord,
+  type HostLog,
+  SessionMemory,
+  takeOver,
+  writeJson,
+} from '#lib/agent-host';
 import { newId } from '#lib/kernel';
 import { machineBootId, type ProcessRef } from '#lib/session-runtime';
+import type { ClaimedTask, FinalReport } from '../api/types.js';
 
-/** A run as the file remembers it. */
-export interface RememberedRun {
+/** A run as the worker remembers it. */
+export interface RunRecord extends HostedRecord {
   taskId: string;
-  /** Only in files of earlier versions: the first process of the run. */
-  leader?: ProcessRef;
+  /** Its end, where the server could not be told of it. */
+  report?: FinalReport;
 }
 
-/** A life of the worker that the server has taken in. */
+/** The life of a worker that the server has registered. */
 interface RegisteredLife {
   bootId: string;
   /** The machine and its start: a copy of the folder on another one does not know that this life is over. */
   machine: string;
 }
 
-export interface WorkerState {
+interface WorkerState {
   agentId: string;
   life?: RegisteredLife;
   /** How often this worker has started before. */
   restartCount: number;
   /** The process that writes the file. */
   owner: ProcessRef;
-  runs: Record<string, RememberedRun>;
+  /** Runs by their ids, where earlier versions remembered them. */
+  runs?: Record<string, { taskId: string }>;
 }
 
 const CONFLICT =
   'this data folder as the same worker: give this one another DROVER_WORKER_NAME or DROVER_WORKER_DATA_DIR';
 
-/**
- * The facts for a next life of this worker, in its data folder: written before each run starts,
- * so that whatever ends this process, nothing it began is forgotten.
- */
+/** The facts for a next life of this worker, in its data folder. */
 export class StateFile {
-  /** The runs that an earlier life left; empty when it ended in order. */
-  readonly leftovers: Readonly<Record<string, RememberedRun>>;
   /** Of this process. */
   readonly bootId = newId();
 
   private constructor(
     private readonly path: string,
     private readonly state: WorkerState,
-  ) {
-    this.leftovers = { ...state.runs };
-  }
+    /** The runs: those of the life before, where that did not end in order, then those of this one. */
+    readonly runs: SessionMemory<RunRecord>,
+  ) {}
 
   /**
-   * Takes the file over from an earlier life.
+   * Takes the facts over from an earlier life.
    *
    * @param restarts how often the worker has started before, where there is no earlier life of the agent
-   * @throws Error in a sentence when another worker lives on it
+   * @throws Error in a sentence when another worker lives on them
    */
-  static open(dataDir: string, agentId: string, restarts = 0): StateFile {
+  static open(dataDir: string, agentId: string, log: HostLog, restarts = 0): StateFile {
     const path = join(dataDir, `agent-${agentId}.json`);
-    const state = takeOver<WorkerState>(path, CONFLICT, (earlier) => ({
-      agentId,
-      restartCount: (earlier?.restartCount ?? restarts - 1) + 1,
-      runs: earlier?.runs ?? {},
-      life: earlier?.life,
-    }));
-    return new StateFile(path, state);
+    let runsBefore: Record<string, { taskId: string }> = {};
+    const state = takeOver<WorkerState>(path, CONFLICT, (earlier) => {
+      runsBefore = earlier?.runs ?? {};
+      const restartCount = (earlier?.restartCount ?? restarts - 1) + 1;
+      return { agentId, restartCount, life: earlier?.life };
+    });
+    const runs = new SessionMemory<RunRecord>(join(dataDir, `runs-of-${agentId}`), log);
+    for (const [runId, { taskId }] of Object.entries(runsBefore)) runs.add(recordOf(runId, taskId));
+    return new StateFile(path, state, runs);
   }
 
   get restartCount(): number {
@@ -75,22 +80,21 @@ export class StateFile {
     return life?.machine === machine() ? life.bootId : undefined;
   }
 
-  /** The server has taken this life in. */
+  /** The server has registered this life. */
   noteRegistered(): void {
     this.state.life = { bootId: this.bootId, machine: machine() };
     writeJson(this.path, this.state);
   }
+}
 
-  addRun(runId: string, taskId: string): void {
-    this.state.runs[runId] = { taskId };
-    writeJson(this.path, this.state);
-  }
-
-  removeRun(runId: string): void {
-    if (!(runId in this.state.runs)) return;
-    delete this.state.runs[runId];
-    writeJson(this.path, this.state);
-  }
+export function recordOf(
+  runId: string,
+  taskId: string,
+  limits: { timeoutSeconds?: ClaimedTask['task']['timeoutSeconds']; graceSeconds?: number } = {},
+): RunRecord {
+  const { timeoutSeconds = null, graceSeconds = 0 } = limits;
+  const nothingYet = { startedAt: null, stopping: null };
+  return { id: runId, runId, taskId, timeoutSeconds, graceSeconds, ...nothingYet };
 }
 
 function machine(): string {

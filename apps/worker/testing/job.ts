@@ -48,20 +48,19 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     },
     progress: (said) => made.progress.push(said),
     usage: (reports) => made.usage.push(...reports),
-    refused: () => undefined,
-    asked: () => undefined,
+    endEarly: () => undefined,
   };
-  const rest = {
-    runToken: RUN_TOKEN,
+  const run = {
+    id: runId,
+    token: RUN_TOKEN,
     generation: 3,
     model: 'a-model',
     traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-    apiUrl: 'http://127.0.0.1:1/api/v1',
-  };
+  } as Job['run'];
   return {
     ...made,
     workDir,
-    job: { runId, task, folder, report, ...rest },
+    job: { run, task, folder, report, apiUrl: 'http://127.0.0.1:1/api/v1' },
     remove: () => rmSync(workDir, { recursive: true, force: true }),
   };
 }

@@ -7,9 +7,9 @@ export class LongTimer {
 
   start(milliseconds: number, onTime: () => void): void {
     const step = Math.min(milliseconds, MAX_TIMEOUT_MS);
-    const rest = milliseconds - step;
+    const restMs = milliseconds - step;
     this.timer = setTimeout(() => {
-      if (rest > 0) this.start(rest, onTime);
+      if (restMs > 0) this.start(restMs, onTime);
       else onTime();
     }, step);
   }

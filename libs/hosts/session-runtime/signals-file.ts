@@ -7,7 +7,7 @@ export interface SessionSignal {
    * shall save a checkpoint and end. `stop`: it shall end.
    */
   action: 'warn' | 'pause' | 'stop';
-  /** A code, so that a program can decide by it: the worker's README has the list. */
+  /** A code, so that a program can decide by it: docs/worker-commands.md has the list. */
   reason: string;
   /** The same in words, where there is more to say. */
   message?: string;

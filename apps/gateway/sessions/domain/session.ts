@@ -1,3 +1,5 @@
+import type { HostedRecord } from '#lib/agent-host';
+
 export const SESSION_STATUSES = [
   'QUEUED',
   'STARTING',
@@ -39,20 +41,6 @@ export interface SessionOrder {
   secrets: string[];
 }
 
-/** Why a session was asked to end. */
-export interface StopCause {
-  kind: 'asked' | 'completed' | 'pause' | 'timeout' | 'drain';
-  /** A code, for the session's program. */
-  reason: string;
-  /** The same for people, where there is more to say. */
-  message?: string;
-}
-
-export interface Stopping extends StopCause {
-  /** When it is ended by force. */
-  forceAt: string;
-}
-
 /** Something that the server has not acknowledged yet. */
 export interface PendingReport {
   event: 'started' | 'exited' | 'failed';
@@ -87,17 +75,10 @@ export interface SessionView {
 }
 
 /** Everything that a next life of the gateway has to know of a session. */
-export interface SessionRecord extends SessionView {
-  /** The kind of the driver that has started it. Absent before; earlier versions had processes only. */
-  driver?: string;
-  timeoutSeconds: number | null;
-  /** When the server had heard of its start. */
-  startToldAt?: string;
-  graceSeconds: number;
+export interface SessionRecord extends SessionView, HostedRecord {
   /** Its run was completed, and it has until then to exit by itself. */
   exitBy?: string;
   order: SessionOrder | null;
-  stopping: Stopping | null;
   reports: PendingReport[];
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SessionExit } from '#lib/session-runtime';
-import type { Stopping } from './session.js';
+import type { Stopping } from '#lib/agent-host';
 import { judgeExit } from './verdict.js';
 
 const exit = (more: Partial<SessionExit>): SessionExit => ({

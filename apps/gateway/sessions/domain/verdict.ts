@@ -1,6 +1,7 @@
 import { classOfExit, type ExitClass } from '#lib/kernel';
 import { describeExit, type SessionExit, tellsOfFullHeap } from '#lib/session-runtime';
-import type { SessionError, SessionStatus, Stopping } from './session.js';
+import type { Stopping } from '#lib/agent-host';
+import type { SessionError, SessionStatus } from './session.js';
 
 /** How a session ended, as the API shows it and the server is told. */
 export interface Verdict {
@@ -11,7 +12,7 @@ export interface Verdict {
 }
 
 /**
- * Nothing but the evidence decides, so the same end always reads the same. README.md has the table.
+ * Nothing but the evidence decides, so the same end always reads the same. docs/run-a-gateway.md has the table.
  *
  * @param stopping why it had been asked to end, if it was
  * @param hasCompleted whether its run was completed: then nothing is left that could fail, however it ends

@@ -15,7 +15,7 @@ import { removeGroup } from '../sandbox/control-group.js';
 import { groupOf, type Sandbox, sandboxLaunch, type SandboxLaunch } from '../sandbox/sandbox.js';
 import { FirstProcess, type Launch } from './first-process.js';
 import { ProcessSession } from './process-session.js';
-import { isMarked, killTree, ownRef, type ProcessTree } from './process-tree.js';
+import { isMarked, killTree, membersOf, ownRef, type ProcessTree } from './process-tree.js';
 import {
   type Claim,
   type Ended,
@@ -89,6 +89,8 @@ export class ProcessDriver implements RuntimeDriver {
     const folder = SessionFolder.open(this.options.dir, id);
     const claim = folder?.claim() === false ? folder.readClaim() : undefined;
     if (folder === undefined || claim?.keeper === undefined) {
+      // A session can remove its folder, and live.
+      if (folder === undefined) await this.end(id);
       await this.remove(id);
       return { kind: 'absent' };
     }
@@ -264,9 +266,11 @@ function follow(
 async function concludeSession(folder: SessionFolder, tree: ProcessTree): Promise<SessionExit> {
   const ended = folder.readEnded();
   if (ended?.kind === 'exited') return toExit(ended);
-  await killTree(tree, EMPTY_LOOKS);
+  const found = membersOf(tree).length;
+  const gone = await killTree(tree, EMPTY_LOOKS);
   const endedAt = new Date().toISOString();
-  return { exitCode: null, signal: null, oomKilled: null, lost: true, output: '', endedAt };
+  const strays = { found, gone };
+  return { exitCode: null, signal: null, oomKilled: null, lost: true, output: '', endedAt, strays };
 }
 
 /** A shim that has claimed its session is about to start it. */

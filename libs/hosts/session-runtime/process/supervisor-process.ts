@@ -11,7 +11,7 @@ type Order = { watch: { sessionId: string; leader?: ProcessRef } } | { forget: s
 
 const watched = new Map<string, ProcessRef | undefined>();
 
-function obey(line: string): void {
+function followOrder(line: string): void {
   const order = JSON.parse(line) as Order;
   if ('watch' in order) watched.set(order.watch.sessionId, order.watch.leader);
   else watched.delete(order.forget);
@@ -27,5 +27,5 @@ async function endAll(): Promise<void> {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 createInterface({ input: process.stdin })
-  .on('line', obey)
+  .on('line', followOrder)
   .on('close', () => void endAll());

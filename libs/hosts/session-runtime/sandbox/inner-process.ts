@@ -59,7 +59,7 @@ function isOwn(fd: number): boolean {
 }
 
 /** Where nobody listens any more it ends at once: an error would be printed into the session's output. */
-function tell(answer: InnerAnswer): void {
+function sendAnswer(answer: InnerAnswer): void {
   try {
     writeSync(CHANNEL, `${JSON.stringify(answer)}\n`);
   } catch {
@@ -82,22 +82,22 @@ const child = spawn(program, args, {
   stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
 });
 child.on('error', (error: NodeJS.ErrnoException) => {
-  tell({ failed: error.code ?? error.message });
+  sendAnswer({ failed: error.code ?? error.message });
   process.exit(0);
 });
 if (child.pid !== undefined) {
-  child.on('exit', (exitCode, signal) => tell({ exited: { exitCode, signal } }));
+  child.on('exit', (exitCode, signal) => sendAnswer({ exited: { exitCode, signal } }));
   // As a process ends, the kernel closes its files, and this one with them: before Node waits for it, somebody with
   // more rights can look what it dies by. The outputs are not read here.
   const file = child.stdio[CHANNEL] as Socket;
   file
     .on('error', () => undefined)
     .once('end', () => {
-      tell({ ending: true });
+      sendAnswer({ ending: true });
       readLine();
     });
   file.resume();
-  tell({ started: child.pid });
+  sendAnswer({ started: child.pid });
   // Until then nobody waits for a command that has ended already: its number is still its own.
   readLine();
   new Socket({ fd: CHANNEL, readable: true, writable: false })

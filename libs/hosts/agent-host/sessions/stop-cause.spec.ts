@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { StopCause } from './session.js';
+import type { StopCause } from './live-session.js';
 import { causeOf } from './stop-cause.js';
 
 test.each<['stop' | 'pause', string, StopCause]>([

@@ -1,4 +1,4 @@
-import type { StopCause } from './session.js';
+import type { StopCause } from './live-session.js';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 

@@ -2,7 +2,7 @@ import { expect, jest, test } from '@jest/globals';
 import { Drivers, type Recovered, type RuntimeDriver, SpawnError } from '#lib/session-runtime';
 import type { Dispatcher } from './dispatcher.js';
 import type { SessionRecord } from './domain/session.js';
-import { recoverSessions } from './recover-sessions.js';
+import { takeOverSessions } from './take-over-sessions.js';
 import type { SessionBook } from './session-book.js';
 
 const failed: Recovered = { kind: 'failed', error: new SpawnError('setup', 'no') };
@@ -31,7 +31,7 @@ test('each session goes on with the driver that started it, and strangers of all
   const pods = driverThatKnows('pod', 'new', 'stranger-2');
   const [old, fresh, unstarted] = [record('old'), record('new', 'pod'), record('never', 'pod')];
   const dispatcher = { adopt: jest.fn(), add: jest.fn() };
-  await recoverSessions({
+  await takeOverSessions({
     drivers: driversOf(processes, pods),
     book: { live: () => [old, fresh, unstarted] } as Partial<SessionBook> as SessionBook,
     dispatcher: dispatcher as Partial<Dispatcher> as Dispatcher,

@@ -1,4 +1,4 @@
-import { type HostLog, LongTimer, messageOf } from '#lib/agent-host';
+import { type HostLog, LiveSession, LongTimer, messageOf, type StopCause } from '#lib/agent-host';
 import { parseTraceparent } from '#lib/kernel';
 import {
   type Recovered,
@@ -7,17 +7,11 @@ import {
   type SessionExit,
   SpawnError,
 } from '#lib/session-runtime';
-import type {
-  PendingReport,
-  SessionError,
-  SessionRecord,
-  StopCause,
-  Stopping,
-} from './domain/session.js';
+import type { PendingReport, SessionError, SessionRecord } from './domain/session.js';
 import { ENDED_WITHOUT_COMPLETING, judgeExit } from './domain/verdict.js';
 import type { SessionBook } from './session-book.js';
 
-export interface LiveParts {
+export interface SpawnedParts {
   driver: RuntimeDriver;
   book: SessionBook;
   logger: HostLog;
@@ -25,62 +19,42 @@ export interface LiveParts {
   onReport: () => void;
 }
 
-/** One session that takes a place: from its start, or its adoption, to its end. */
-export class LiveSession {
-  private session: RuntimeSession | undefined;
-  private readonly timer = new LongTimer();
+/** A session that was asked for by a request and takes a place, with what its record and the server are told of it. */
+export class SpawnedSession {
+  readonly id: string;
+  private readonly live: LiveSession<SessionExit, RuntimeSession>;
   private readonly exitTimer = new LongTimer();
   private readonly ids: ReturnType<typeof idsOf>;
-  private warned = false;
 
   constructor(
     private readonly record: SessionRecord,
-    private readonly parts: LiveParts,
+    private readonly parts: SpawnedParts,
   ) {
+    this.id = record.id;
     this.ids = idsOf(record);
+    this.live = new LiveSession(record, () => this.save());
   }
 
   /** Starts the session and follows it. Resolves when nothing of it is left. Never rejects. */
   async run(): Promise<void> {
-    const { record } = this;
-    const { order } = record;
-    record.status = 'STARTING';
-    record.driver = this.parts.driver.kind;
-    this.save();
-    try {
-      if (order === null) throw new SpawnError('infrastructure', 'The command of it is lost');
-      const { task, ...rest } = order;
-      const files = {
-        DROVER_TASK_FILE: { name: 'task.json', content: JSON.stringify(task) },
-        DROVER_WORK_DIR: { name: 'work' },
-      };
-      const session = await this.parts.driver.spawn({ id: record.id, ...rest, files });
-      await this.follow(session);
-    } catch (error) {
-      this.fail(toSessionError(error));
-    }
-    await this.cleanUp();
+    await this.follow(() => this.spawn());
   }
 
   /** Goes on with what an earlier life has started. Resolves and rejects as `run`. */
   async resume(found: Exclude<Recovered, { kind: 'absent' }>): Promise<void> {
-    if (found.kind === 'running') await this.follow(found.session);
-    else if (found.kind === 'failed') this.fail(toSessionError(found.error));
-    else {
+    if (found.kind === 'ended') {
       this.noteStart(found.pid, found.startedAt ?? found.exit.endedAt);
       this.finish(found.exit);
+      return this.cleanUp();
     }
-    await this.cleanUp();
+    await this.follow(async () => {
+      if (found.kind === 'failed') throw found.error;
+      return found.session;
+    });
   }
 
-  /** May be called again: the earliest deadline counts, and the first cause. */
-  stop(cause: StopCause, graceSeconds: number): void {
-    const { record } = this;
-    const forceAt = new Date(Date.now() + graceSeconds * 1000).toISOString();
-    if (record.stopping !== null && record.stopping.forceAt <= forceAt) return;
-    record.stopping = { ...(record.stopping ?? cause), forceAt };
-    this.save();
-    this.obey(record.stopping);
+  stop(cause: StopCause, graceMs: number): void {
+    this.live.stop(cause, graceMs);
   }
 
   /** Its run is complete: it may take its time to exit by itself, and is asked to only then. */
@@ -93,35 +67,46 @@ export class LiveSession {
     this.limitExit(graceSeconds);
   }
 
-  /** It seems to hang. Told again and again, as the server does, and logged once. */
   warn(reason: string): void {
-    if (!this.warned) this.parts.logger.warn('session warned', { ...this.ids, reason });
-    this.warned = true;
-    this.session?.notify({ action: 'warn', reason });
+    if (!this.live.warn(reason)) return;
+    this.parts.logger.warn('session warned', { ...this.ids, reason });
   }
 
   lastActivityAt(): string | undefined {
-    return this.session?.lastActivityAt();
+    return this.live.work?.lastActivityAt();
   }
 
-  private async follow(session: RuntimeSession): Promise<void> {
-    this.session = session;
-    this.noteStart(session.pid, session.startedAt);
-    this.limitTime();
-    this.limitExit(this.record.graceSeconds);
-    if (this.record.stopping !== null) this.obey(this.record.stopping);
-    const exit = await session.exit;
-    this.timer.stop();
+  private async follow(start: () => Promise<RuntimeSession>): Promise<void> {
+    try {
+      const exit = await this.live.run(async () => {
+        const session = await start();
+        this.noteStart(session.pid, session.startedAt);
+        this.limitExit(this.record.graceSeconds);
+        return session;
+      });
+      this.finish(exit);
+    } catch (error) {
+      this.fail(toSessionError(error));
+    }
     this.exitTimer.stop();
-    this.finish(exit);
+    await this.cleanUp();
   }
 
-  private obey({ kind, reason, message, forceAt }: Stopping): void {
-    const graceMs = Math.max(0, Date.parse(forceAt) - Date.now());
-    const action = kind === 'pause' ? 'pause' : 'stop';
-    const words = message === undefined ? {} : { message };
-    this.session?.notify({ action, reason, ...words, graceSeconds: Math.round(graceMs / 1000) });
-    this.session?.stop(graceMs);
+  private spawn(): Promise<RuntimeSession> {
+    const { record } = this;
+    const { driver } = this.parts;
+    record.status = 'STARTING';
+    record.driver = driver.kind;
+    this.save();
+    if (record.order === null) {
+      throw new SpawnError('infrastructure', 'The command of it is lost');
+    }
+    const { task, ...rest } = record.order;
+    const files = {
+      DROVER_TASK_FILE: { name: 'task.json', content: JSON.stringify(task) },
+      DROVER_WORK_DIR: { name: 'work' },
+    };
+    return driver.spawn({ id: record.id, ...rest, files });
   }
 
   private noteStart(pid: number | null, startedAt: string): void {
@@ -134,35 +119,13 @@ export class LiveSession {
     this.save();
   }
 
-  private limitTime(): void {
-    const left = this.timeLeftMs();
-    if (left === Infinity) return;
-    this.timer.start(Math.max(0, left), () => {
-      if (this.timeLeftMs() > 0) return this.limitTime();
-      const { timeoutSeconds, graceSeconds } = this.record;
-      const message = `Ran longer than its ${timeoutSeconds} s`;
-      this.stop({ kind: 'timeout', reason: 'timeout', message }, graceSeconds);
-    });
-  }
-
   private limitExit(graceSeconds: number): void {
     const { exitBy } = this.record;
     if (exitBy === undefined) return;
     const message = 'its run is complete, and its time to exit is over';
     const cause: StopCause = { kind: 'completed', reason: 'completed', message };
-    const left = Math.max(0, Date.parse(exitBy) - Date.now());
-    this.exitTimer.start(left, () => this.stop(cause, graceSeconds));
-  }
-
-  /**
-   * The server counts from when it heard of the start. A session that is asked to end before its deadline
-   * there could still give its run back for free, and be given the next one.
-   */
-  private timeLeftMs(): number {
-    const { timeoutSeconds, startedAt, startToldAt } = this.record;
-    const since = startToldAt ?? startedAt;
-    if (timeoutSeconds === null || since === null) return Infinity;
-    return Date.parse(since) + timeoutSeconds * 1000 - Date.now();
+    const leftMs = Math.max(0, Date.parse(exitBy) - Date.now());
+    this.exitTimer.start(leftMs, () => this.stop(cause, graceSeconds * 1000));
   }
 
   private finish(exit: SessionExit): void {

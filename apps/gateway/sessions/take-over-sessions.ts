@@ -1,0 +1,34 @@
+import { type HostLog, recoverSessions, removeStrangers } from '#lib/agent-host';
+import type { Drivers } from '#lib/session-runtime';
+import type { Dispatcher } from './dispatcher.js';
+import type { SessionBook } from './session-book.js';
+
+export interface RecoveryParts {
+  drivers: Drivers;
+  book: Pick<SessionBook, 'live'>;
+  dispatcher: Pick<Dispatcher, 'add' | 'adopt'>;
+  logger: HostLog;
+}
+
+/**
+ * Takes over what an earlier life has left: follows what runs, notes what has ended, queues again
+ * what never started, and ends what nobody remembers.
+ */
+export async function takeOverSessions(parts: RecoveryParts): Promise<void> {
+  const { drivers, book, dispatcher, logger } = parts;
+  const live = book.live();
+  await removeStrangers(drivers, live, logger);
+  const waiting = new Set(live.filter(({ status }) => status === 'QUEUED'));
+  const started = live.filter(({ status }) => status !== 'QUEUED');
+  const counts = { running: 0, ended: 0, failed: 0 };
+  await recoverSessions(drivers, started, (record, found, driver) => {
+    if (found.kind === 'absent') return void waiting.add(record);
+    counts[found.kind] += 1;
+    dispatcher.adopt(record, found, driver);
+  });
+  for (const record of live.filter((one) => waiting.has(one))) {
+    record.status = 'QUEUED';
+    dispatcher.add(record);
+  }
+  if (live.length > 0) logger.info('took over sessions', { ...counts, queued: waiting.size });
+}

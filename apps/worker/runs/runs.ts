@@ -1,0 +1,131 @@
+import { causeOf, type Log, SessionHost } from '#lib/agent-host';
+import { parseTraceparent } from '#lib/kernel';
+import type { DroverApi } from '../api/drover-api.js';
+import type { ClaimedTask, ProgressReport, RunSignal, Signals } from '../api/types.js';
+import type { WorkerConfig } from '../config.js';
+import { driverOf, type ExecutionOptions, startExecution } from '../execution/execution.js';
+import { removeRun } from '../state/leftovers.js';
+import type { StateFile } from '../state/state-file.js';
+import { type NextClaims, Reporter } from './reporter.js';
+import { Run, type RunResult } from './run.js';
+import { RunFolder } from './run-folder.js';
+import type { UsageOutbox } from './usage-outbox.js';
+
+/** This worker as the server knows it, with what it keeps between its lives. */
+export interface Member {
+  api: DroverApi;
+  state: StateFile;
+  usage: UsageOutbox;
+}
+
+export interface RunsOptions {
+  config: WorkerConfig;
+  membership: Member;
+  log: Log;
+  execution: ExecutionOptions;
+  giveUp: AbortSignal;
+  claims: NextClaims;
+  onChange: () => void;
+}
+
+/** The runs held here, for the heartbeat. */
+export interface RunSummary {
+  count: number;
+  oldest: { taskId: string; latest: ProgressReport } | undefined;
+}
+
+/** All runs that this worker holds, fed by its claims. */
+export class Runs {
+  /** Whether the end of some run is left for the next life. */
+  hasUndelivered = false;
+  private readonly host: SessionHost<Run>;
+
+  constructor(private readonly options: RunsOptions) {
+    this.host = new SessionHost(options.onChange);
+  }
+
+  /** Holds the run until it is over and cleaned up. Never rejects. */
+  execute(task: ClaimedTask): Promise<RunResult> {
+    const run = this.make(task);
+    return this.host.hold(run, async () => {
+      const result = await run.execute();
+      this.hasUndelivered ||= result.end === 'undelivered';
+      await this.cleanUp(run.id, result);
+      return result;
+    });
+  }
+
+  holds(runId: string): boolean {
+    return this.host.find(runId) !== undefined;
+  }
+
+  /** The runs to ask signals for: not those that are lost, or over but for the report. */
+  runIds(): string[] {
+    return this.host.all().flatMap(({ id, wantsSignals }) => (wantsSignals ? [id] : []));
+  }
+
+  follow({ runs }: Signals): void {
+    for (const signal of runs) {
+      const run = this.host.find(signal.runId);
+      if (run?.wantsSignals === true) this.followOne(run, signal);
+    }
+  }
+
+  /** Stops every run held now, and whatever may still come: a claim's answer that came too late goes back unstarted. */
+  drain(graceMs: number): void {
+    this.host.stopAll({ kind: 'drain', reason: 'drain' }, graceMs);
+  }
+
+  loseAll(graceMs: number): void {
+    for (const run of this.host.all()) run.lose(graceMs);
+  }
+
+  untilIdle(): Promise<void> {
+    return this.host.untilIdle();
+  }
+
+  summary(): RunSummary {
+    const [oldest] = this.host.all().sort((a, b) => a.claimedAt - b.claimedAt);
+    return { count: this.host.size, oldest };
+  }
+
+  private followOne(run: Run, signal: RunSignal): void {
+    const { runId, action, reason, graceSeconds } = signal;
+    if (action === 'warn') return run.warn(reason);
+    const graceMs = graceSeconds * 1000;
+    this.options.log.info('Told to end a run', { runId, action, reason });
+    if (action === 'pause') run.stop(causeOf({ action, reason }), graceMs);
+    // The server's clock was faster than the run's own timer; that it has timed out is still to be reported.
+    else if (reason === 'timeout') run.stop({ kind: 'timeout', reason }, graceMs);
+    else run.lose(graceMs);
+  }
+
+  private make(claimed: ClaimedTask): Run {
+    const { config, membership, execution, giveUp, claims } = this.options;
+    const { run, task } = claimed;
+    const traceId = parseTraceparent(run.traceparent)?.traceId;
+    const log = this.options.log.with({ runId: run.id, taskId: task.id, traceId });
+    return new Run(claimed, {
+      reporter: new Reporter(membership.api, run.id, log),
+      usage: membership.usage,
+      folder: new RunFolder(config.workDir, run.id),
+      memory: membership.state.runs,
+      log,
+      apiUrl: config.apiUrl,
+      graceSeconds: config.graceSeconds,
+      logBytes: config.logBytesPerRun,
+      driverOf: (job) => driverOf(job, execution.drivers).kind,
+      start: (job) => startExecution(job, execution),
+      giveUp,
+      claims,
+    });
+  }
+
+  private async cleanUp(runId: string, { end }: RunResult): Promise<void> {
+    const { config, execution, log } = this.options;
+    const hasFailed = typeof end === 'object' && end.kind === 'fail';
+    const isKept = config.keepRuns === 'always' || (config.keepRuns === 'failed' && hasFailed);
+    // Of an undelivered one the next life reads the checkpoint.
+    if (!isKept && end !== 'undelivered') await removeRun(runId, execution.drivers, log);
+  }
+}

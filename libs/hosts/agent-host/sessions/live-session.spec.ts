@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { SessionSignal } from '#lib/session-runtime';
+import { LiveSession, type Running, type SessionRecord, type StopCause } from './live-session.js';
+
+/** Work that ends when the test says so, and remembers what it was told. */
+class ToldWork implements Running<string> {
+  readonly signals: SessionSignal[] = [];
+  readonly stops: number[] = [];
+  end: (how: string) => void = () => undefined;
+  readonly exit = new Promise<string>((resolve) => (this.end = resolve));
+
+  stop(graceMs: number): void {
+    this.stops.push(graceMs);
+  }
+
+  notify(signal: SessionSignal): void {
+    this.signals.push(signal);
+  }
+}
+
+const PAUSE: StopCause = { kind: 'pause', reason: 'pause', message: 'the source changes' };
+const DRAIN: StopCause = { kind: 'drain', reason: 'drain' };
+const LOSS: StopCause = { kind: 'lost', reason: 'stale_run' };
+
+let record: SessionRecord;
+let work: ToldWork;
+let saved: number;
+let live: LiveSession<string>;
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: 1_000_000 });
+  record = {
+    id: 'one',
+    runId: 'its-run',
+    timeoutSeconds: null,
+    graceSeconds: 10,
+    startedAt: null,
+    stopping: null,
+  };
+  [work, saved] = [new ToldWork(), 0];
+  live = new LiveSession(record, () => (saved += 1));
+});
+
+const reasons = () => work.signals.map(({ action, reason }) => `${action} ${reason}`);
+const started = async () => {
+  const ended = live.run(() => Promise.resolve(work));
+  await jest.advanceTimersByTimeAsync(0);
+  return ended;
+};
+
+describe('A session that is asked to end', () => {
+  test('is told why, and has as long as the earliest deadline says', async () => {
+    void started();
+    await jest.advanceTimersByTimeAsync(0);
+    live.stop(PAUSE, 20_000);
+    live.stop(DRAIN, 30_000);
+    live.stop(DRAIN, 2_000);
+    expect(work.signals).toEqual([
+      { action: 'pause', reason: 'pause', message: 'the source changes', graceSeconds: 20 },
+      { action: 'pause', reason: 'pause', message: 'the source changes', graceSeconds: 2 },
+    ]);
+    expect(work.stops).toEqual([20_000, 2_000]);
+    expect(record.stopping).toMatchObject({ kind: 'pause' });
+    expect(saved).toBe(2);
+  });
+
+  test('hears once that its run is lost, which counts more, and shortens nothing that is agreed', async () => {
+    void started();
+    await jest.advanceTimersByTimeAsync(0);
+    live.stop(PAUSE, 5_000);
+    live.stop(LOSS, 20_000);
+    live.stop(LOSS, 1_000);
+    expect(reasons()).toEqual(['pause pause', 'stop stale_run']);
+    expect(work.stops).toEqual([5_000, 5_000]);
+    expect(record.stopping).toMatchObject({ kind: 'lost' });
+  });
+
+  test.each(['while it is started', 'by an earlier life'])(
+    '%s is told when it runs',
+    async (when) => {
+      let run: (started: ToldWork) => void = () => undefined;
+      const starting = new Promise<ToldWork>((resolve) => (run = resolve));
+      if (when === 'by an earlier life') live.stop(DRAIN, 8_000);
+      const ended = live.run(() => starting);
+      if (when === 'while it is started') live.stop(DRAIN, 8_000);
+      await jest.advanceTimersByTimeAsync(3_000);
+      run(work);
+      await jest.advanceTimersByTimeAsync(0);
+      expect([reasons(), work.stops]).toEqual([['stop drain'], [5_000]]);
+      work.end('well');
+      expect(await ended).toBe('well');
+    },
+  );
+
+  test('is not when it has ended', async () => {
+    const ended = started();
+    work.end('well');
+    await ended;
+    live.stop(DRAIN, 0);
+    expect([live.hasEnded, live.warn('hung'), work.signals, record.stopping]).toEqual([
+      true,
+      false,
+      [],
+      null,
+    ]);
+  });
+});
+
+test('A session that could not start has ended', async () => {
+  await expect(live.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(live.hasEnded).toBe(true);
+});
+
+test('A warning is told each time, but only to what runs, and is new once', async () => {
+  expect(live.warn('hung')).toBe(false);
+  void started();
+  await jest.advanceTimersByTimeAsync(0);
+  expect([live.warn('hung'), live.warn('hung')]).toEqual([true, false]);
+  expect(reasons()).toEqual(['warn hung', 'warn hung']);
+});
+
+test('A timeout counts from when the server heard of the start', async () => {
+  record.timeoutSeconds = 60;
+  record.startedAt = new Date(Date.now()).toISOString();
+  void started();
+  await jest.advanceTimersByTimeAsync(5_000);
+  record.startToldAt = new Date(Date.now()).toISOString();
+  await jest.advanceTimersByTimeAsync(59_999);
+  expect(work.signals).toEqual([]);
+  await jest.advanceTimersByTimeAsync(1);
+  expect(work.signals).toEqual([
+    { action: 'stop', reason: 'timeout', message: 'Ran longer than its 60 s', graceSeconds: 10 },
+  ]);
+});
