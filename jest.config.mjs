@@ -1,4 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { clearSettings } from './scripts/lib/environment.mjs';
+
+// Workers of Jest inherit the environment of this process.
+clearSettings(process.env);
 
 /** The imports of package.json, which lead into dist/, lead to the sources here. */
 const { imports } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
@@ -66,8 +70,10 @@ export default {
   reporters: [
     'default',
     '<rootDir>/test/support/shared-log.mjs',
+    '<rootDir>/test/support/durations-reporter.mjs',
     '<rootDir>/test/support/exit-guard.mjs',
   ],
+  testSequencer: '<rootDir>/test/support/sequencer.mjs',
   testTimeout: 180_000,
   // Modules of a file that has ended are never given back: after some dozens of files a worker does little but look for
   // memory. One that has grown so large is replaced.

@@ -1,13 +1,70 @@
 // Everything: types, lint, formatting, dependency rules, unit, integration and end-to-end tests.
 // Arguments go to Jest, and then the checks before it are left out: npm test -- libs/platform/http
+// `--changed` runs the specs that a change can reach: scripts/lib/changed.mjs.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { check, JEST } from './check.mjs';
 import { ensureReady } from './ensure.mjs';
+import { changedSpecs } from './lib/changed.mjs';
+import { failedFiles, judgeSecondRuns } from './lib/second-runs.mjs';
+import { root } from './lib/sources.mjs';
 import { runStep } from './lib/steps.mjs';
 
 const args = process.argv.slice(2);
 await ensureReady({ build: true });
-const report = process.env.DROVER_TEST_REPORT;
-const toReport = report ? ['--json', '--outputFile', report] : [];
 if (args.length === 0) await check();
-// Two workers: the servers under test run on the same cores.
-await runStep(['tests', ...JEST, ['--maxWorkers', '2', ...toReport, ...args]]);
+const folder = mkdtempSync(join(tmpdir(), 'drover-tests-'));
+try {
+  process.exitCode = await runTests(await selected());
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** The arguments of Jest; undefined if nothing is to be tested. */
+async function selected() {
+  if (!args.includes('--changed')) return args;
+  const others = args.filter((arg) => arg !== '--changed');
+  const specs = await changedSpecs();
+  process.stdout.write(`\n${specs.length} test files can be reached by the change\n`);
+  return specs.length === 0 ? undefined : [...others, '--runTestsByPath', ...specs];
+}
+
+async function runTests(chosen) {
+  if (chosen === undefined) return 0;
+  const reports = process.env.DROVER_TEST_REPORT !== undefined || process.env.CI === 'true';
+  if (!reports) return jest('tests', chosen);
+  const file = join(folder, 'all.json');
+  const code = await jest('tests', ['--json', '--outputFile', file, ...chosen]);
+  const first = readReport(file);
+  if (first === undefined) return code || 1;
+  const verdict = judgeSecondRuns(first, process.env.CI === 'true' ? await runAgain(first) : {});
+  const { DROVER_TEST_REPORT: report } = process.env;
+  if (report) writeFileSync(report, JSON.stringify(verdict));
+  for (const { name, message } of verdict.flaky) {
+    const text = `${message}\nIt passed when it ran again alone. The totals count its second run.`;
+    process.stdout.write(`\nFLAKY: ${relative(root, name)}\n${text}\n`);
+  }
+  return verdict.success ? 0 : code || 1;
+}
+
+/** Runs each failed file once more, alone. @returns the reports by path */
+async function runAgain(first) {
+  const reports = {};
+  for (const [index, { name }] of failedFiles(first).entries()) {
+    const file = join(folder, `again-${index}.json`);
+    const title = `once more: ${relative(root, name)}`;
+    await jest(title, ['--json', '--outputFile', file, '--runTestsByPath', name]);
+    reports[name] = readReport(file);
+  }
+  return reports;
+}
+
+/** Two workers: the servers under test run on the same cores. @returns the exit code */
+function jest(title, more) {
+  return runStep([title, ...JEST, ['--maxWorkers', '2', ...more]]);
+}
+
+function readReport(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+}

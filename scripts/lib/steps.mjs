@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { clearSettings } from './environment.mjs';
 import { root } from './sources.mjs';
 
 /**
@@ -34,20 +35,21 @@ async function runQuietly([name, ...command]) {
   return code === 0;
 }
 
-/** Runs one step whose words appear as it says them; the process ends with its exit code when it fails. */
+/** Runs one step whose output appears at once. @returns its exit code */
 export async function runStep([name, ...command]) {
   process.stdout.write(`\n== ${name}\n`);
   const [code, signal] = await once(start(command, 'inherit'), 'close');
-  if (code === 0) return;
-  process.stdout.write(`\n${name}: ${signal ?? `exit code ${code}`}\n`);
-  process.exit(code ?? 1);
+  if (code !== 0) process.stdout.write(`\n${name}: ${signal ?? `exit code ${code}`}\n`);
+  return code ?? 1;
 }
 
 function start(command, output) {
   const args = command.flat();
+  const env = { ...process.env, npm_config_loglevel: 'error' };
+  clearSettings(env);
   return spawn(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', output, output],
-    env: { ...process.env, npm_config_loglevel: 'error' },
+    env,
   });
 }

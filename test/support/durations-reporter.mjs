@@ -1,0 +1,26 @@
+import { relative } from 'node:path';
+import { keepSeconds } from './durations.mjs';
+
+const SHOWN = 10;
+
+/** A Jest reporter that keeps how long each file took, and prints the slowest ones. */
+export default class DurationsReporter {
+  seconds = {};
+
+  constructor({ rootDir }) {
+    this.root = rootDir;
+  }
+
+  onTestResult(_test, { testFilePath, perfStats: { start, end } }) {
+    this.seconds[relative(this.root, testFilePath)] = Math.round((end - start) / 100) / 10;
+  }
+
+  onRunComplete() {
+    keepSeconds(this.seconds);
+    const slowest = Object.entries(this.seconds).sort(([, one], [, other]) => other - one);
+    const lines = slowest
+      .slice(0, SHOWN)
+      .map(([file, seconds]) => `  ${seconds.toFixed(1).padStart(6)} s  ${file}\n`);
+    if (lines.length > 1) process.stderr.write(`\nThe slowest files:\n${lines.join('')}`);
+  }
+}
