@@ -48,12 +48,12 @@ module.exports = {
     {
       name: 'libraries-through-their-index',
       comment:
-        'Import #lib/<name>, or #lib/<name>/domain; what their index.ts does not export is not for others.',
+        'Import #lib/<name>, #lib/<name>/domain or #lib/env/node; what their index.ts does not export is not for others.',
       severity: 'error',
       from: { path: '^(libs/[^/]+/([^/]+)|apps|tools)/', pathNot: '\\.(int-|e2e-)?spec\\.ts$' },
       to: {
         path: '^libs/[^/]+/[^/]+/.+',
-        pathNot: ['^libs/[^/]+/[^/]+/(domain/)?index\\.ts$', '^libs/[^/]+/$2/'],
+        pathNot: ['^libs/[^/]+/[^/]+/(domain/|node/)?index\\.ts$', '^libs/[^/]+/$2/'],
       },
     },
     {

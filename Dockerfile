@@ -1,23 +1,23 @@
 # syntax=docker/dockerfile:1
 
 # Everything that compiling needs.
-FROM node:22-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
 RUN npm run build
 
-# What running needs: no compilers, no tests, no embedded servers. With the packages of development out of the
-# manifest, npm also leaves out what only they make of optional peers, such as the whole of Prisma's tools;
-# the versions are still those of the lock. Of Prisma's query compilers one is used.
-FROM node:22-bookworm-slim AS modules
+# What running needs: no compilers, no tests, no embedded servers, and no second Node. With the packages of
+# development out of the manifest, npm also leaves out what only they make of optional peers, such as the whole of
+# Prisma's tools; the versions are still those of the lock. Of Prisma's query compilers one is used.
+FROM node:24-bookworm-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm pkg delete devDependencies && npm install --omit=dev \
+RUN npm pkg delete devDependencies optionalDependencies && npm install --omit=dev \
   && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*postgresql*' -delete
 
-FROM node:22-bookworm-slim AS drover
+FROM node:24-bookworm-slim AS drover
 ENV NODE_ENV=production
 # Keeps tasks apart, where the container may make user namespaces.
 RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap \

@@ -8,6 +8,6 @@ import { root } from './lib/sources.mjs';
 const main = join(root, 'dist', 'apps', 'cli', 'main.js');
 if (!existsSync(main)) {
   const { ensureReady } = await import('./ensure.mjs');
-  await ensureReady();
+  await ensureReady({ forClient: true });
 }
 await import(pathToFileURL(main).href);

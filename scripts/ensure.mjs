@@ -3,11 +3,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runStep, Sentence } from './lib/step.mjs';
+import { libc } from './lib/libc.mjs';
 import { withLock } from './lib/lock.mjs';
+import { moveToNodeOfDrover, requireNode } from './lib/node.mjs';
 import { BUILT, listFiles, root } from './lib/sources.mjs';
+import { runStep, Sentence } from './lib/step.mjs';
 
-const OLDEST_NODE = [20, 19];
 const SOURCES = ['apps', 'libs', 'tools', 'test', 'prisma'];
 const SETTINGS = [
   'package.json',
@@ -22,22 +23,29 @@ const SETTINGS = [
 const INSTALLED = join(root, 'node_modules', '.drover-installed');
 
 /**
- * Checks Node, installs and builds what is needed. Two at once in one clone wait for each other.
- * On trouble it prints one sentence and ends the process.
+ * Checks Node, installs what is needed, goes on under the Node that came with it, and builds. Two at once in one clone
+ * wait for each other. On trouble it prints one sentence and ends the process.
+ *
+ * @param forClient whether any Node will do that clients run on
  */
-export async function ensureReady({ build = true } = {}) {
+export async function ensureReady({ build = true, forClient = false } = {}) {
   try {
-    checkNode();
-    if (isInstalled() && (!build || isBuilt(fingerprint()))) return;
-    await withLock(`making ${root} ready`, async () => {
-      if (!isInstalled()) await install();
-      const sources = fingerprint();
-      if (build && !isBuilt(sources)) await buildAll(sources);
-    });
+    requireNode();
+    await once(isInstalled, install);
+    if (!forClient) await moveToNodeOfDrover();
+    if (build) await once(() => isBuilt(fingerprint()), buildAll);
   } catch (error) {
     process.stderr.write(`${error instanceof Sentence ? error.message : explain(error)}\n`);
     process.exit(1);
   }
+}
+
+/** Does what is not done yet, unless another process does it meanwhile. */
+async function once(isDone, work) {
+  if (isDone()) return;
+  await withLock(`making ${root} ready`, async () => {
+    if (!isDone()) await work();
+  });
 }
 
 function explain(error) {
@@ -46,14 +54,6 @@ function explain(error) {
   }
   if (error.code === 'ENOSPC') return `The disk that holds ${root} is full: free some space there.`;
   return error.stack ?? String(error);
-}
-
-function checkNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
-  throw new Sentence(
-    `Drover needs Node ${OLDEST_NODE.join('.')} or later and this is ${process.versions.node}: install a newer Node.`,
-  );
 }
 
 async function install() {
@@ -65,7 +65,8 @@ async function install() {
   writeFileSync(INSTALLED, installKey());
 }
 
-async function buildAll(sources) {
+async function buildAll() {
+  const sources = fingerprint();
   await runStep('building', [process.execPath, join(root, 'scripts', 'build.mjs')], root);
   writeFileSync(BUILT, sources);
 }
@@ -83,7 +84,7 @@ function readJson(path) {
 
 function installKey() {
   const lock = readFileSync(join(root, 'package-lock.json'));
-  const platform = `${process.platform} ${process.arch} ${process.versions.modules} ${libc()}`;
+  const platform = `${process.platform} ${process.arch} ${libc()}`;
   return createHash('sha256').update(lock).update(platform).digest('hex');
 }
 
@@ -109,20 +110,12 @@ function sameAsLock(installed) {
 }
 
 function isForHere({ os, cpu, libc: libcs }) {
-  const fits = (list, value) =>
-    !list ||
-    ([list].flat().some((x) => x === value || x[0] === '!') && !list.includes(`!${value}`));
+  const fits = (wanted, value) => {
+    const list = [wanted ?? []].flat();
+    if (list.length === 0) return true;
+    return list.some((x) => x === value || x[0] === '!') && !list.includes(`!${value}`);
+  };
   return fits(os, process.platform) && fits(cpu, process.arch) && fits(libcs, libc());
-}
-
-let knownLibc;
-function libc() {
-  if (process.platform !== 'linux') return '';
-  if (knownLibc === undefined) {
-    process.report.excludeNetwork = true;
-    knownLibc = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
-  }
-  return knownLibc;
 }
 
 function isBuilt(sources) {

@@ -1,3 +1,4 @@
+import '#lib/env/node';
 import 'reflect-metadata';
 import { isolate } from '#lib/agent-host';
 import { requireArguments } from '#lib/kernel';

@@ -1,3 +1,4 @@
+import '#lib/env/node';
 import 'reflect-metadata';
 import { type Config, loadConfig } from '#lib/config';
 import { requireArguments } from '#lib/kernel';

@@ -1,3 +1,4 @@
+import '#lib/env/node';
 import { Log, messageOf, pause, StopRequests } from '#lib/agent-host';
 import { requireArguments } from '#lib/kernel';
 import { NoCredentials, readConfig, type WorkerConfig } from './config.js';

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { wasHandedOver } from './node.mjs';
 
 const LOOK_EVERY_MS = 500;
 
 /**
  * Ends this process, as by SIGTERM, when the npm that started it is gone: npm hands on a Ctrl-C and dies of
- * everything else alone. Between the two there may be a shell, which outlives npm just as well. Without npm
- * nothing is watched: a program may be meant to outlive the shell that it was started from.
+ * everything else alone. Between the two there may be a shell, which outlives npm just as well. So is it when another
+ * Node has handed over to this one, and is gone. Without these nothing is watched: a program may be meant to outlive
+ * the shell that it was started from.
  */
 export function endWithParent() {
-  if (process.env.npm_lifecycle_event === undefined) return;
+  if (process.env.npm_lifecycle_event === undefined && !wasHandedOver) return;
   const began = ancestors();
   const timer = setInterval(() => {
     if (ancestors() === began) return;

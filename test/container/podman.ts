@@ -17,7 +17,7 @@ import { waitFor } from '../support/wait-for.js';
 const execute = promisify(execFile);
 
 /** The name in the Dockerfile. */
-const BASE = 'localhost/node:22-bookworm-slim';
+const BASE = 'localhost/node:24-bookworm-slim';
 const context = join(import.meta.dirname, '../..');
 /** What the steps of the Dockerfile's last stage start, and what the engine is tried with. */
 const PROGRAMS = ['/bin/sh', '/bin/mkdir', '/bin/chown', '/bin/rm', '/bin/true'];

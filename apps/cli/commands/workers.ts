@@ -4,7 +4,7 @@ import { mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'n
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runNode } from '../children.js';
+import { nodeOfClone, runNode } from '../children.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -49,7 +49,7 @@ const start: CommandSpec = {
     const running = read(name);
     if (running) throw usageError(`Worker ${name} already runs as process ${running.pid}.`);
     const log = openSync(join(folder, 'worker.log'), 'a', 0o600);
-    const child = spawn(process.execPath, [main], {
+    const child = spawn(await nodeOfClone(), [main], {
       env,
       detached: true,
       stdio: ['ignore', log, log],

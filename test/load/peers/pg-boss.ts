@@ -1,4 +1,4 @@
-import PgBoss from 'pg-boss';
+import { PgBoss } from 'pg-boss';
 import { COMMAND, CONNECTIONS, type Peer, WORKERS } from './peer.js';
 
 const NAME = 'no_op';
@@ -25,7 +25,10 @@ export class Boss implements Peer {
   }
 
   addMany(count: number): Promise<unknown> {
-    return this.boss.insert(Array.from({ length: count }, () => ({ name: NAME, data: COMMAND })));
+    return this.boss.insert(
+      NAME,
+      Array.from({ length: count }, () => ({ data: COMMAND })),
+    );
   }
 
   async drain(batch: number): Promise<number> {

@@ -1,6 +1,7 @@
 import {
   createRemoteJWKSet,
   customFetch,
+  type FetchImplementation,
   type JWTPayload,
   type JWTVerifyGetKey,
   jwtVerify,
@@ -24,10 +25,15 @@ const ALGORITHMS = [
 ];
 const TIMEOUT_MS = 5_000;
 /**
- * Ends an answer that stalls. The signal of a fetch does not: Node 20 forgets it when garbage is
+ * Ends an answer that stalls. The signal of a fetch does not: Node 22 forgets it when garbage is
  * collected after the head of the answer, and every sign-in would wait for that answer.
  */
 const dispatcher = new Agent({ headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
+/** The answer has the properties of Node's own Response; only the types differ. */
+const fetchForJose: FetchImplementation = async (url, init) => {
+  const answer: unknown = await fetch(url, { ...(init as RequestInit), dispatcher });
+  return answer as Response;
+};
 /** Milliseconds for which nobody asks the issuer again after a failed discovery. */
 const RETRY_AFTER_MS = 5_000;
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -90,7 +96,7 @@ export class Issuer {
       timeoutDuration: TIMEOUT_MS,
       cooldownDuration: RETRY_AFTER_MS,
       cacheMaxAge: 600_000,
-      [customFetch]: (url, init) => fetch(url, { ...(init as RequestInit), dispatcher }),
+      [customFetch]: fetchForJose,
     });
   }
 }

@@ -5,8 +5,8 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /**
  * A body as it comes. It ends early, without an error, by the signal, and is let go of when it is left.
  *
- * The signal that a fetch was given does not do that: Node 20 forgets it when garbage is collected after the head of
- * the answer, and a body that stalls would be waited for without end.
+ * The signal that a fetch was given does not do that: Node 20 and 22 forget it when garbage is collected
+ * after the head of the answer, and a body that stalls would be waited for without end.
  */
 export async function* chunksOf(
   body: ReadableStream<Uint8Array> | null,

@@ -85,7 +85,7 @@ async function once<T>(
   options: Omit<TransportOptions, 'credentials'> & Pick<Sending<T>, 'take'>,
 ): Promise<{ taken: T } | { failed: Failed }> {
   const { timeoutMs = TIMEOUT_MS, fetch: send = fetch, take } = options;
-  // Not AbortSignal.any: on Node 20 a signal of the caller that lives long keeps an entry of each use of it, for ever.
+  // Not AbortSignal.any: a signal of the caller that lives long would keep one for each request.
   const end = new AbortController();
   const abort = () => end.abort();
   const timer = setTimeout(abort, timeoutMs);
