@@ -14,7 +14,7 @@ function message(row: number): Message {
   return { id, ...of, body, short: undefined };
 }
 
-it('has its place behind what it has sent, in the middle of a long stretch too', async () => {
+it('the position is after the last sent event, also in the middle of a long stretch', async () => {
   const stretches = [{ messages: [1, 2, 3, 4, 5].map(message), upTo: 9n }];
   const tail = {
     follow: () => () => undefined,

@@ -6,16 +6,19 @@ import { type EventFilter, has, type Place, placeAtEndOf } from './domain/event-
 import { tasksOfProject } from './store/tasks-of-project.sql.js';
 import type { OpenStream } from './streams.js';
 
-/** Characters that are sent before it is asked whether the client takes them. */
+/** Characters that are sent before the client's progress is checked. */
 const CHUNK = 65_536;
-/** A ring that was lost costs no more than this, in milliseconds. */
+/** Maximum delay after a lost ring, in milliseconds. */
 const LOOK_AGAIN_MS = 60_000;
 
 export interface Asked extends EventFilter {
   projectId?: string;
 }
 
-/** Sends one client the events of its workspace, from its place on: what it missed, and then what happens. */
+/**
+ * Sends one client the events of its workspace from its position on: first those that it missed,
+ * then new ones.
+ */
 export class EventFollower implements Follower {
   from: bigint;
   private sentUpTo: bigint;
@@ -60,7 +63,9 @@ export class EventFollower implements Follower {
     return `${id > this.sentUpTo ? id : this.sentUpTo}`;
   }
 
-  /** @returns whether the client has taken it */
+  /**
+   * @returns whether the client has accepted it
+   */
   private async pass({ messages, upTo }: Stretch): Promise<boolean> {
     const own = messages.filter(
       (message) => BigInt(message.id) > this.sentUpTo && has(this.asked, message),
@@ -70,7 +75,7 @@ export class EventFollower implements Follower {
       chunk += wireTextOf(message);
       if (chunk.length < CHUNK) continue;
       this.stream.send(chunk);
-      // A heartbeat that comes before the rest tells the client this as its place.
+      // A heartbeat before the rest tells the client this position.
       this.sentUpTo = BigInt(message.id);
       chunk = '';
       if (!(await this.stream.drained())) return false;
@@ -93,7 +98,7 @@ export class EventFollower implements Follower {
   }
 }
 
-/** One text for all clients that are sent the message. */
+/** One text for all clients that receive the message. */
 const texts = new WeakMap<Message, string>();
 
 function wireTextOf(message: Message): string {

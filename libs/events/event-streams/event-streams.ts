@@ -12,16 +12,19 @@ import { lossOf } from './domain/loss.js';
 import { type Asked, EventFollower } from './event-follower.js';
 import { type OpenStream, Streams } from './streams.js';
 
-/** What a client asks for. */
+/** A client's request. */
 export interface EventsRequest extends Asked {
-  /** The id of the last event that it has had; without one it begins with what happens next. */
+  /** The id of the client's last event. Without it the stream starts with the next event. */
   lastEventId?: string;
 }
 
-/** How long a stream that is the first at its server waits for transactions that write, to begin behind them. */
+/**
+ * Time for which a server's first stream waits for writing transactions, to start after them, in
+ * milliseconds.
+ */
 const NEXT_WITHIN_MS = 10_000;
 
-/** Opens streams of the events of a workspace. */
+/** Opens streams of a workspace's events. */
 @Injectable()
 export class EventStreams {
   constructor(
@@ -34,8 +37,8 @@ export class EventStreams {
   /**
    * Answers the request with a stream.
    *
-   * @throws DroverError `insufficient_scope`, `task_not_found`, `agent_not_found`, `project_not_found`, `validation_failed` for an id that is
-   *   none, `too_many_streams`
+   * @throws DroverError `insufficient_scope`, `task_not_found`, `agent_not_found`,
+   *   `project_not_found`, `validation_failed` for an invalid id, `too_many_streams`
    */
   async open(
     request: AuthenticatedRequest,
@@ -67,7 +70,9 @@ export class EventStreams {
     void this.run(follower, stream);
   }
 
-  /** Not the last row that anybody has drawn: a transaction that is open now may have drawn one before it. */
+  /**
+   * Not the last row id that was drawn, because an open transaction can have drawn an earlier one.
+   */
   private async next(): Promise<Place> {
     const settled = await this.tail.settled(NEXT_WITHIN_MS);
     return placeAtEndOf(settled ?? (await this.tail.consumed()));
@@ -87,7 +92,7 @@ export class EventStreams {
     await requireNamed(tenant, caller.workspaceId, { agentId, projectId });
   }
 
-  /** What fails is told by ending the stream: the client comes again with its place. */
+  /** A failure ends the stream, and the client returns with its position. */
   private async run(follower: EventFollower, stream: OpenStream): Promise<void> {
     try {
       await follower.run();
@@ -98,7 +103,10 @@ export class EventStreams {
   }
 }
 
-/** What a key has to be allowed for the events of a subject, as for reading it. Nothing is told of the coordinator yet. */
+/**
+ * The scope that a key needs for events of a subject, the same as for reading it. No coordinator
+ * events are sent yet.
+ */
 const SCOPE_OF: Record<Message['subject'], Scope> = {
   task: 'tasks:read',
   run: 'tasks:read',

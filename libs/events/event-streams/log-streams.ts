@@ -12,17 +12,17 @@ import { type Loss, lossOf } from './domain/loss.js';
 import { endWith, type OpenStream, Streams } from './streams.js';
 
 const PAGE = 100;
-/** Between two looks at a log: 1 s where it moves, up to 5 s where it does not. */
+/** Interval between two reads of a log: 1 s while it grows, up to 5 s while it does not. */
 const LOOK_MS = { least: 1_000, most: 5_000 };
 
 interface LogRequest {
   taskId: string;
-  /** The id of the last entry that the client has had; without one the log is sent from its beginning. */
+  /** The id of the client's last entry. Without it the log is sent from its beginning. */
   lastEventId?: string;
   filter: Pick<LogFilter, 'levels' | 'event'>;
 }
 
-/** Streams the log of a task, complete and in order, two seconds behind (ADR 31). */
+/** Streams the log of a task, complete and in order, two seconds late (ADR 31). */
 @Injectable()
 export class LogStreams {
   constructor(
@@ -32,7 +32,9 @@ export class LogStreams {
     private readonly logger: Logger,
   ) {}
 
-  /** @throws DroverError `task_not_found`, `validation_failed` for an id that is none, `too_many_streams` */
+  /**
+   * @throws DroverError `task_not_found`, `validation_failed` for an invalid id, `too_many_streams`
+   */
   async open(request: AuthenticatedRequest, reply: FastifyReply, asked: LogRequest): Promise<void> {
     const read = (cursor: string) =>
       this.history.logs(
@@ -49,7 +51,7 @@ export class LogStreams {
     void this.run(stream, read, first);
   }
 
-  /** Entries of logs have ids of the journal. */
+  /** Log entries have ids of the journal. */
   private async beginning(after: string | undefined): Promise<{ from: string; loss?: Loss }> {
     if (after === undefined) return { from: '0' };
     if (!placeAfter(after)) {

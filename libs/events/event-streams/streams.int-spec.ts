@@ -34,7 +34,7 @@ afterAll(async () => {
   await first.stop();
 });
 
-/** Somebody of the workspace: the headers of their requests. */
+/** The request headers of a member of the workspace. */
 async function aReader(role = 'VIEWER', workspaceId = workspace.id) {
   const userId = await aMember(first.db.owner, workspaceId, role);
   const sessionId = await aSessionOf(first.db.owner, userId);
@@ -53,7 +53,7 @@ async function follow(
   return stream;
 }
 
-/** One that has told where it begins: what is written from now on comes. */
+/** A stream that has reported its start. Everything written from now on arrives. */
 async function followFromNow(path: string, headers: Record<string, string>, server = first) {
   const stream = await follow(path, headers, server);
   await waitFor('its place', () => stream.lastEventId() !== '');
@@ -71,7 +71,7 @@ interface Events {
   event?: string;
   taskId?: string;
   agentId?: string;
-  /** Characters of each. */
+  /** Characters of each event. */
   size?: number;
   workspaceId?: string;
   runner?: Pick<pg.PoolClient, 'query'>;
@@ -99,7 +99,7 @@ async function aWriter(): Promise<pg.PoolClient> {
 }
 
 describe('a stream of events', () => {
-  it('tells what happens in the workspace, and in no other', async () => {
+  it('a stream has the events of its workspace and of no other', async () => {
     const { headers } = await aReader();
     const stranger = await aReader('OWNER', (await first.newWorkspace()).id);
     const [own, foreign] = [
@@ -123,7 +123,7 @@ describe('a stream of events', () => {
     expect(own.events).toHaveLength(2);
   });
 
-  it('has what its filters leave', async () => {
+  it('a stream has the events that match its filters', async () => {
     const { headers } = await aReader();
     const { owner } = first.db;
     const projectId = await aProject(owner, workspace.id);
@@ -162,7 +162,7 @@ describe('a stream of events', () => {
     expect(names(streams.project)).toEqual(['task.of_a_test', 'task.progress']);
   });
 
-  it('has for a key what the key may read', async () => {
+  it('a stream for a key has the events that the key can read', async () => {
     const newKey = async (scopes: string[]) => {
       const values = { name: 'k', scopes, role: 'VIEWER' };
       const { status, body } = await workspace.api.post<{ key: string }>(
@@ -199,7 +199,7 @@ describe('a stream of events', () => {
     [`agentId=${newId()}`, 404, 'agent_not_found'],
     [`projectId=${newId()}`, 404, 'project_not_found'],
     ['ticket=x', 401, 'invalid_token'],
-  ])('is refused with %s', async (query, status, code) => {
+  ])('a stream is refused with %s', async (query, status, code) => {
     const { headers } = await aReader();
     const given = query.startsWith('ticket') ? {} : headers;
     const response = await fetch(`${first.url}/api/v1/events?${query}`, { headers: given });
@@ -207,7 +207,7 @@ describe('a stream of events', () => {
     expect(await response.json()).toMatchObject({ code });
   });
 
-  it('resumes on another server, with nothing missed or doubled', async () => {
+  it('a stream resumes on another server without gaps and repetitions', async () => {
     const { headers } = await aReader();
     const before = await followFromNow('/events', headers);
     await addEvents({ count: 5 });
@@ -222,19 +222,19 @@ describe('a stream of events', () => {
       await stream.atLeast(3_007);
       expect(numbersOf(stream)).toEqual(oneTo(3_010).slice(3));
     }
-    // What a browser sends when it comes again counts more than the address that it keeps.
+    // The header that a browser sends when it reconnects has priority over the kept address.
     const again = { ...headers, 'last-event-id': byHeader.events.at(-2)?.id ?? '' };
     const last = await follow(`/events?lastEventId=${id}`, again);
     expect((await last.atLeast(1)).map(({ data }) => data['n'])).toEqual([3_009]);
   });
 
-  it('waits for a transaction that commits late, and has its events in their place', async () => {
+  it('a stream waits for a transaction that commits late and has its events in order', async () => {
     const { headers } = await aReader();
     const stream = await followFromNow('/events', headers);
     const late = await aWriter();
     await addEvents({ count: 1, runner: late });
     await addEvents({ from: 1, count: 2 });
-    // Behind it begins one that would have to pass over it.
+    // A stream starts after it that would have to skip it.
     const joined = await follow('/events', { ...headers, 'last-event-id': stream.lastEventId() });
     await joined.atLeast(0);
     expect([...stream.events, ...joined.events]).toEqual([]);
@@ -245,7 +245,7 @@ describe('a stream of events', () => {
     }
   });
 
-  it('has what a transaction that was open when it began commits later', async () => {
+  it('a stream has the events of a transaction that was open at its start', async () => {
     const { headers } = await aReader();
     await followFromNow('/events', headers);
     const writer = await aWriter();
@@ -257,7 +257,7 @@ describe('a stream of events', () => {
     expect(numbersOf(later)).toEqual(oneTo(2));
   });
 
-  it('tells that events are gone, and goes on with those that are there', async () => {
+  it('a stream reports expired events and continues with the remaining ones', async () => {
     const { headers } = await aReader();
     const stream = await followFromNow('/events', headers);
     await addEvents({ count: 3 });
@@ -279,7 +279,7 @@ describe('a stream of events', () => {
     expect(future.events.map(({ event }) => event)).toEqual(['reset', 'task.of_a_test']);
   });
 
-  it('ends with the session, the membership and the workspace', async () => {
+  it('a stream ends with the session, the membership and the workspace', async () => {
     const [signedOut, removed] = [await aReader(), await aReader()];
     const [one, two] = [
       await followFromNow('/events', signedOut.headers),
@@ -296,7 +296,7 @@ describe('a stream of events', () => {
     expect(two.events).toMatchObject([{ event: 'end', data: { code: 'workspace_not_found' } }]);
   });
 
-  it('is opened with a ticket, and ends with the token that the ticket was asked for with', async () => {
+  it('a stream opened with a ticket ends with the token of the ticket', async () => {
     const { userId, sessionId } = await aReader();
     const tokens = first.app.get(TokenService, { strict: false });
     const claims = { userId, sessionId, workspaceId: workspace.id };
@@ -308,7 +308,7 @@ describe('a stream of events', () => {
     expect(stream.events[1]).toMatchObject({ event: 'end', data: { code: 'token_expired' } });
   });
 
-  it('has tickets that are no tokens, and no tokens for tickets', async () => {
+  it('a ticket is no token, and a token is no ticket', async () => {
     const { headers } = await aReader();
     const response = await fetch(`${first.url}/api/v1/events/tickets`, { method: 'POST', headers });
     const { ticket, expiresInSeconds } = (await response.json()) as Record<string, unknown>;
@@ -326,7 +326,7 @@ describe('a stream of events', () => {
     expect((await followFromNow(`/events?ticket=${String(ticket)}`, {})).status).toBe(200);
   });
 
-  it('is one of so many that a user may have', async () => {
+  it('a user can open a limited number of streams', async () => {
     const { headers } = await aReader();
     const streams = [];
     for (let n = 0; n < STREAMS_OF_A_USER; n++) streams.push(await follow('/events', headers));
@@ -337,7 +337,7 @@ describe('a stream of events', () => {
     await waitFor('a place', async () => (await follow('/events', headers)).status === 200);
   });
 
-  it('holds little for a client that does not read, who then has all of it', async () => {
+  it('a stream buffers little for a slow client, who later gets everything', async () => {
     const { headers } = await aReader();
     const sockets: Socket[] = [];
     const server = first.app.getHttpServer() as import('node:http').Server;
@@ -367,7 +367,7 @@ describe('a stream of events', () => {
 });
 
 describe('a stream of a log', () => {
-  it('has the log from its beginning, goes on with it, and resumes', async () => {
+  it('a log stream starts at the beginning of the log, follows it, and resumes', async () => {
     const { headers } = await aReader();
     const body = { title: 'A task', taskType: 'test' };
     const { body: task } = await workspace.api.post<{ id: string }>('/agent-tasks', body);
@@ -385,7 +385,7 @@ describe('a stream of a log', () => {
     expect(await resumed.atLeast(1)).toEqual([cancelled]);
   });
 
-  it('tells that entries are gone, and that an id is of none', async () => {
+  it('a log stream reports expired entries and unknown ids', async () => {
     const { headers } = await aReader();
     const { body: task } = await workspace.api.post<{ id: string }>('/agent-tasks', {
       title: 'A task',
@@ -405,14 +405,14 @@ describe('a stream of a log', () => {
     expect(future.events.map(({ event }) => event)).toEqual(['reset', 'log']);
   });
 
-  it('is refused for a task that is not there', async () => {
+  it('a log stream of a missing task is refused', async () => {
     const { headers } = await aReader();
     const stream = await follow(`/agent-tasks/${newId()}/logs/stream`, headers);
     expect(stream.status).toBe(404);
   });
 });
 
-it('ends all streams when the server does, so that their clients go elsewhere', async () => {
+it('streams end with their server, so that clients go elsewhere', async () => {
   const third = await startTestApp({ ROLES: 'api' }, first.db);
   const { headers } = await aReader();
   const stream = await followFromNow('/events', headers, third);

@@ -12,15 +12,15 @@ import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 
 const HEARTBEAT_MS = 15_000;
-/** How often ends of tokens are looked for, and changes are acted on, in milliseconds. */
+/** Interval at which expired tokens and changes are handled, in milliseconds. */
 const TICK_MS = 1_000;
 const RETRY_AFTER_SECONDS = 5;
 
 export type StreamKind = 'events' | 'logs';
 
-/** A stream that a client has open here. */
+/** An open stream of a client at this server. */
 export interface OpenStream extends EventStream {
-  /** Where the client would resume, for its heartbeats; undefined: where the last event left it. */
+  /** The position for heartbeats. Undefined means the position of the last event. */
   place?: () => string;
 }
 
@@ -31,8 +31,8 @@ interface Entry {
 }
 
 /**
- * The streams that clients have open at this server: as many as it takes, and each for as long as its client may
- * stay. What a new request would be refused for ends a stream within seconds.
+ * The open streams of this server: limited in number, and each only while its client stays
+ * admitted. A stream ends within seconds when a new request would be refused.
  */
 @Injectable()
 export class Streams implements OnModuleInit, BeforeApplicationShutdown {
@@ -51,7 +51,7 @@ export class Streams implements OnModuleInit, BeforeApplicationShutdown {
     this.stopListening = this.standings.onChange(() => (this.somethingChanged = true));
   }
 
-  /** Clients come again by themselves, to another server. */
+  /** Clients reconnect by themselves to another server. */
   beforeApplicationShutdown(): void {
     this.stopListening?.();
     clearInterval(this.ticking);
@@ -114,7 +114,10 @@ export class Streams implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** What is no answer about the client, such as an outage, ends nothing: then no events come either. */
+  /**
+   * An error that says nothing about the client, such as an outage, ends no stream. No events
+   * arrive then either.
+   */
   private async check(entry: Entry): Promise<void> {
     try {
       await entry.standing.check();
@@ -124,7 +127,7 @@ export class Streams implements OnModuleInit, BeforeApplicationShutdown {
   }
 }
 
-/** Ends a stream with the problem that a new request would be refused with, as an event `end`. */
+/** Ends a stream with an event `end` that contains the problem of a refused request. */
 export function endWith(stream: EventStream, problem: DroverError): void {
   stream.end({ event: 'end', data: problem.toProblem() });
 }

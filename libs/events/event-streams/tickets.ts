@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type AuthenticatedRequest, Standings, TokenService } from '#lib/identity';
 
-/** How long a stream lasts where the credentials do not tell their end: those of another issuer. */
+/**
+ * Maximum duration of a stream whose credentials do not tell their expiry, as those of another
+ * issuer, in milliseconds.
+ */
 const LONGEST_MS = 900_000;
 
-/** Makes tickets, with which browsers open streams. */
+/** Issues tickets, with which browsers open streams. */
 @Injectable()
 export class Tickets {
   constructor(
@@ -12,7 +15,7 @@ export class Tickets {
     private readonly standings: Standings,
   ) {}
 
-  /** A ticket for the user's workspace, whose streams end with the token of the request. */
+  /** A ticket for the user's workspace. Its streams end with the token of the request. */
   issue(request: AuthenticatedRequest) {
     const { caller } = request;
     if (caller?.kind !== 'user') throw new Error('Tickets are for users');

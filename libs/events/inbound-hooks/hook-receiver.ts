@@ -17,13 +17,13 @@ import {
 } from './store/deliveries.sql.js';
 import { hookOfAddress } from './store/hooks.sql.js';
 
-/** How often a delivery may meet the same one under way. */
+/** Maximum number of attempts when a delivery meets a concurrent copy of itself. */
 const ATTEMPTS = 3;
 const MAX_DETAIL = 1_000;
-/** What another delivery has done, or does at the same time. */
+/** Constraints that another delivery has satisfied, before or concurrently. */
 const DONE_BEFORE = ['inbound_hook_deliveries_digest_key', 'inbound_hook_deliveries_once_key'];
 
-/** A hook, and a signed event for it. */
+/** A hook with a signed event. */
 interface Delivery {
   caller: HookCaller;
   kind: HookKind;
@@ -31,7 +31,7 @@ interface Delivery {
   traceparent: string | undefined;
 }
 
-/** What came of a delivery, before it is kept. */
+/** The result of a delivery before it is stored. */
 interface Result {
   outcome: Outcome;
   rule?: number;
@@ -42,10 +42,10 @@ interface Result {
   detail?: string;
 }
 
-/** Another transaction has kept the same delivery, or made the task of its subject. */
+/** Another transaction has stored the same delivery, or created the task of its subject. */
 class DoneBefore extends Error {}
 
-/** Takes signed events, and does what the rules of their hooks say. */
+/** Receives signed events and applies the rules of their hooks. */
 @Injectable()
 export class HookReceiver {
   constructor(
@@ -57,12 +57,12 @@ export class HookReceiver {
   ) {}
 
   /**
-   * Nothing is kept of an event that is not signed. The same delivery again gets the same answer, unless it did
-   * nothing: then the rules are asked again.
+   * Nothing is stored of an unsigned event. A repeated delivery gets the same answer, unless it had
+   * no effect: then the rules are applied again.
    *
-   * @throws DroverError `invalid_hook_signature` also where there is no such hook; `inbound_hook_disabled`,
-   *   `malformed_json`, `malformed_header`, `validation_failed`, `hook_rule_refused`; and what creating a task throws
-   *   that may pass (`queue_full`)
+   * @throws DroverError `invalid_hook_signature`, also if the hook does not exist;
+   *   `inbound_hook_disabled`, `malformed_json`, `malformed_header`, `validation_failed`,
+   *   `hook_rule_refused`; and transient errors of creating a task (`queue_full`)
    */
   async receive(hookId: string, request: HookRequest): Promise<InboundDeliveryView> {
     const hook = await this.signedFor(hookId, request);
@@ -91,14 +91,14 @@ export class HookReceiver {
     return hook;
   }
 
-  /** The same delivery, if it is not to be tried again. */
+  /** The earlier delivery, if it must not be applied again. */
   private async findBefore({ caller, event }: Delivery): Promise<DeliveryRow | undefined> {
     const { workspaceId, hookId } = caller;
     const digest = event.knownByDigest ? event.digest : null;
     const params = [workspaceId, hookId, event.deliveryId, digest];
     const before = await firstRow(this.database.tenant(workspaceId), findDelivery, params);
     const isFinal = before?.outcome === 'created' || before?.outcome === 'resumed';
-    // The body of another delivery is a replay, whatever came of that.
+    // The body of another delivery is a replay, whatever its result was.
     return isFinal || before?.delivery_id !== event.deliveryId ? before : undefined;
   }
 
@@ -215,7 +215,7 @@ function unlessDoneBefore(error: unknown): undefined {
   if (!(error instanceof DoneBefore) && !isDoneBefore) throw error;
 }
 
-/** What the same event would meet again, as long as nobody changes anything. */
+/** A refusal that the same event would meet again unless somebody changes something. */
 function isRefusal(error: unknown): error is DroverError {
   return error instanceof DroverError && error.spec.status < 500 && error.spec.status !== 429;
 }

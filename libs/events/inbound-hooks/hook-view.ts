@@ -3,10 +3,10 @@ import type { HookKind } from './domain/signature.js';
 import type { DeliveryRow, Outcome } from './store/deliveries.sql.js';
 import type { InboundHookRow } from './store/hooks.sql.js';
 
-/** An inbound hook as the API shows one: never its secret. */
+/** An inbound hook in the API, never with its secret. */
 export interface InboundHookView {
   id: string;
-  /** Where the events are sent, below the address of the server. */
+  /** The path for events, below the server's address. */
   path: string;
   kind: HookKind;
   description: string | null;
@@ -19,19 +19,19 @@ export interface InboundHookView {
   updatedAt: string;
 }
 
-/** What came of an event. */
+/** The result of an event. */
 export interface InboundDeliveryView {
   id: string;
   deliveryId: string;
   event: string;
   subject: string | null;
   outcome: Outcome;
-  /** The rule that matched, from 0. */
+  /** Index of the matching rule, from 0. */
   rule: number | null;
   taskId: string | null;
   reason: string | null;
   detail: string | null;
-  /** SHA-256 of the body, in hexadecimal. */
+  /** SHA-256 of the body in hexadecimal. */
   digest: string;
   receivedAt: string;
 }

@@ -49,7 +49,7 @@ const deliveriesOf = async ({ id }: Made, query = '') =>
   ).body;
 
 describe('an inbound hook', () => {
-  it('is shown with all but its secret', async () => {
+  it('an inbound hook is shown without its secret', async () => {
     const { secret, ...hook } = await aHook({ description: 'Issues of the site' });
     expect(secret).toMatch(/^whsec_/);
     expect(hook).toMatchObject({ path: `/api/v1/hooks/${hook.id}`, enabled: true, version: 1 });
@@ -62,7 +62,7 @@ describe('an inbound hook', () => {
     expect(JSON.stringify(stored.rows)).not.toContain(secret.slice(6));
   });
 
-  it('is changed by who has read its version, and deleted', async () => {
+  it('an inbound hook is changed under If-Match and deleted', async () => {
     const { id } = await aHook();
     const rules = [{ ...RULE, on: 'issues.opened' }];
     const stale = await workspace.api.patch(
@@ -77,7 +77,7 @@ describe('an inbound hook', () => {
     expect((await workspace.api.get(`/inbound-hooks/${id}`)).status).toBe(404);
   });
 
-  it('is one of as many as the workspace may have', async () => {
+  it('a workspace has a limited number of inbound hooks', async () => {
     for (let count = 0; count < 3; count++) await aHook();
     const refused = await workspace.api.post<Refusal>('/inbound-hooks', {
       kind: 'github',
@@ -110,14 +110,14 @@ describe('an inbound hook', () => {
       { task: { ...RULE.task, description: '{{a}}'.repeat(101) } },
     ],
     ['a task to resume with', 'rules[0].task', { do: 'resume_task' }],
-  ])('is refused with %s', async (_, field, values) => {
+  ])('an inbound hook is refused with %s', async (_, field, values) => {
     const rules = [{ ...RULE, ...values }];
     const refused = await workspace.api.post<Refusal>('/inbound-hooks', { kind: 'github', rules });
     expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
     expect(refused.body.errors?.map((error) => error.field)).toEqual([field]);
   });
 
-  it('keeps its secret when the keys are rotated', async () => {
+  it('a rotation of the keys keeps the secret of an inbound hook', async () => {
     const hook = await aHook();
     const resealing = server.app.get(Resealing, { strict: false });
     await resealing.rotate();
@@ -127,7 +127,7 @@ describe('an inbound hook', () => {
 });
 
 describe('deliveries', () => {
-  it('come in pages, the newest first', async () => {
+  it('deliveries come in pages, newest first', async () => {
     const hook = await aHook();
     for (const number of [1, 2, 3]) await deliver(hook, githubIssue({ number }));
     const first = await deliveriesOf(hook, '?limit=2');
@@ -137,7 +137,7 @@ describe('deliveries', () => {
     expect(second.nextCursor).toBeNull();
   });
 
-  it('go when they are old, but for those that link a task to its subject', async () => {
+  it('old deliveries are removed, except those that link a task to its subject', async () => {
     const hook = await aHook();
     const made = await deliver(hook);
     await deliver(hook, { zen: 'Keep it logically awesome.' }, 'ping');

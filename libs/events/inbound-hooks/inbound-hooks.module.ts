@@ -5,7 +5,7 @@ import { HooksController } from './http/hooks.controller.js';
 import { InboundHooksController } from './http/inbound-hooks.controller.js';
 import { InboundHooks } from './inbound-hooks.service.js';
 
-/** Makes tasks of the events of others. */
+/** Creates tasks from events of other systems. */
 @Module({
   imports: [TaskManagerModule],
   controllers: [InboundHooksController, HooksController],

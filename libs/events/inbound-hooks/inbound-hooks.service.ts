@@ -39,7 +39,7 @@ interface PageRequest {
   limit: number;
 }
 
-/** Inbound hooks: made, changed, ended, read. What is sent to them is not here. */
+/** Manages inbound hooks. Their events are received elsewhere. */
 @Injectable()
 export class InboundHooks {
   constructor(
@@ -49,7 +49,7 @@ export class InboundHooks {
   ) {}
 
   /**
-   * @returns the secret as well, this once
+   * @returns includes the secret, only this once
    * @throws DroverError `validation_failed`, `inbound_hook_limit`
    */
   async create(
@@ -71,7 +71,7 @@ export class InboundHooks {
     });
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async list({ workspaceId }: Caller, page: PageRequest): Promise<Page<InboundHookView>> {
     const params = [workspaceId, page.after, page.limit + 1];
     const rows = await this.database.tenant(workspaceId).rows(listInboundHooks, params);
@@ -112,9 +112,9 @@ export class InboundHooks {
   }
 
   /**
-   * A new secret. For 24 hours events that are signed with the one before are taken, too.
+   * Creates a new secret. Events signed with the previous one are accepted for 24 more hours.
    *
-   * @returns the secret, this once
+   * @returns the secret, only this once
    * @throws DroverError `inbound_hook_not_found`
    */
   async rotate({ workspaceId }: Caller, id: string): Promise<InboundHookView & { secret: string }> {
@@ -125,7 +125,9 @@ export class InboundHooks {
     });
   }
 
-  /** What came of the hook's events, the newest first. @throws DroverError `inbound_hook_not_found` */
+  /**
+   * The results of the hook's events, newest first. @throws DroverError `inbound_hook_not_found`
+   */
   async deliveries(
     { workspaceId }: Caller,
     id: string,

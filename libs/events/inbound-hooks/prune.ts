@@ -1,7 +1,7 @@
 import type { SqlRunner } from '#lib/database';
 import { pruneDeliveries } from './store/deliveries.sql.js';
 
-/** Removes up to `limit` deliveries that are older than `days`, as the service role; returns how many it removed. */
+/** Removes up to `limit` deliveries older than `days` as the service role. Returns their number. */
 export async function pruneInboundDeliveries(
   runner: SqlRunner,
   days: number,

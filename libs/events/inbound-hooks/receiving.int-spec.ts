@@ -74,7 +74,7 @@ async function deliveries({ id }: { id: string }): Promise<InboundDeliveryView[]
 }
 
 describe('an event of GitHub', () => {
-  it('makes a task by the first rule for it, and is told in the log of deliveries', async () => {
+  it('the first matching rule creates a task, and the delivery log records it', async () => {
     const hook = await aHook();
     const sent = fromGithub('issues', githubIssue(), hook);
     const answer = await deliver(hook, sent);
@@ -104,7 +104,7 @@ describe('an event of GitHub', () => {
     expect(log.body.items.map(({ actor }) => actor)).toContainEqual({ kind: 'hook', id: hook.id });
   });
 
-  it('that no rule is for changes nothing', async () => {
+  it('an event without a matching rule changes nothing', async () => {
     const hook = await aHook();
     const other = { ...githubIssue(), label: { name: 'drover-not' } };
     for (const sent of [
@@ -119,7 +119,7 @@ describe('an event of GitHub', () => {
     expect(await tasks()).toEqual([]);
   });
 
-  it('makes one task for an issue, and one for each event where the rule says so', async () => {
+  it('an issue gets one task, or one for each event if the rule says so', async () => {
     const hook = await aHook();
     const first = await deliver(hook, fromGithub('issues', githubIssue(), hook));
     const again = await deliver(hook, fromGithub('issues', githubIssue({ state: 'x' }), hook));
@@ -130,7 +130,7 @@ describe('an event of GitHub', () => {
     expect(await tasks()).toHaveLength(3);
   });
 
-  it('makes one task of the same delivery twenty times at once', async () => {
+  it('twenty concurrent copies of a delivery create one task', async () => {
     const hook = await aHook({ rules: [{ ...LABELED, once: false }] });
     const sent = fromGithub('issues', githubIssue(), hook);
     const answers = await Promise.all(Array.from({ length: 20 }, () => deliver(hook, sent)));
@@ -142,7 +142,7 @@ describe('an event of GitHub', () => {
     expect(await deliveries(hook)).toHaveLength(1);
   });
 
-  it('makes one task of twenty deliveries for the same issue at once', async () => {
+  it('twenty concurrent deliveries for one issue create one task', async () => {
     const hook = await aHook();
     const bodies = Array.from({ length: 20 }, (_, index) => githubIssue({ comments: index }));
     const answers = await Promise.all(
@@ -153,7 +153,7 @@ describe('an event of GitHub', () => {
     expect(outcomes).toEqual(['created', ...Array<string>(19).fill('known')]);
   });
 
-  it('that comes again under another delivery id is the same delivery', async () => {
+  it('the same event under another delivery id is the same delivery', async () => {
     const hook = await aHook({ rules: [{ ...LABELED, once: false }] });
     const first = await deliver(hook, fromGithub('issues', githubIssue(), hook));
     const replayed = await deliver(hook, fromGithub('issues', githubIssue(), hook));
@@ -161,7 +161,7 @@ describe('an event of GitHub', () => {
     expect(await tasks()).toHaveLength(1);
   });
 
-  it('in a form is refused with what to do', async () => {
+  it('an event sent as a form is refused with advice', async () => {
     const hook = await aHook();
     const { headers } = fromGithub('issues', githubIssue(), hook);
     const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
@@ -172,7 +172,7 @@ describe('an event of GitHub', () => {
 });
 
 describe('an event that is not signed for the hook', () => {
-  it('is refused alike, whatever is wrong with it, and leaves nothing', async () => {
+  it('unsigned events are refused alike and leave nothing', async () => {
     const hook = await aHook();
     const stranger = await server.newWorkspace();
     const theirs = await aHook({}, stranger);
@@ -203,7 +203,7 @@ describe('an event that is not signed for the hook', () => {
     expect([await tasks(), await deliveries(hook)]).toEqual([[], []]);
   });
 
-  it('is refused also where its body is no JSON', async () => {
+  it('an unsigned event with a body that is no JSON is refused alike', async () => {
     const hook = await aHook();
     const headers = { 'content-type': 'application/json' };
     expect((await deliver(hook, { headers, body: '{"a": ' })).status).toBe(401);
@@ -211,7 +211,7 @@ describe('an event that is not signed for the hook', () => {
 });
 
 describe('a signed event', () => {
-  it('that is no JSON, or names no delivery, is refused and leaves nothing', async () => {
+  it('a signed event that is no JSON or names no delivery is refused and leaves nothing', async () => {
     const hook = await aHook({ kind: 'gitlab' });
     const good = fromGitlab('Issue Hook', gitlabIssue([]), hook);
     const bad = await deliver(hook, { ...good, body: '{"a": ' });
@@ -221,7 +221,7 @@ describe('a signed event', () => {
     expect(await deliveries(hook)).toEqual([]);
   });
 
-  it('is refused while the hook is disabled', async () => {
+  it('a signed event is refused while its hook is disabled', async () => {
     const hook = await aHook();
     await workspace.api.patch(`/inbound-hooks/${hook.id}`, { enabled: false });
     const sent = fromGithub('issues', githubIssue(), hook);
@@ -231,7 +231,7 @@ describe('a signed event', () => {
     expect((await deliver(hook, sent)).body).toMatchObject({ outcome: 'created' });
   });
 
-  it('is taken with the secret before for a day after a rotation', async () => {
+  it('a signed event with the previous secret is accepted for a day after a rotation', async () => {
     const hook = await aHook();
     const rotated = await workspace.api.post<Made>(`/inbound-hooks/${hook.id}/rotate`);
     expect(rotated.body.secret).not.toBe(hook.secret);
@@ -247,7 +247,7 @@ describe('a signed event', () => {
     expect((await deliver(hook, event(4, rotated.body))).status).toBe(200);
   });
 
-  it('whose texts are hostile is plain text, cut where it is too long', async () => {
+  it('hostile texts of a signed event stay plain text and are shortened', async () => {
     const hook = await aHook();
     const title = `{{repository.full_name}} \${1+1} $& <script> ' ; DROP TABLE agent_tasks; -- ${'x'.repeat(300)}`;
     const body = `${'y'.repeat(30_000)}`;
@@ -257,7 +257,7 @@ describe('a signed event', () => {
     expect(String(task?.['description'])).toMatch(/y…$/);
   });
 
-  it('has its secrets hidden as those of a request', async () => {
+  it('secrets of a signed event are hidden like those of a request', async () => {
     const hook = await aHook();
     const token = `ghp_${'a1B2'.repeat(9)}`;
     const subject = { title: `Leaked ${token}`, body: `password=hunter2hunter2 ${token}` };
@@ -268,7 +268,7 @@ describe('a signed event', () => {
     expect(shown).not.toContain('hunter2');
   });
 
-  it('without what a template asks for is refused, kept, and tried again when it comes again', async () => {
+  it("a signed event without a template's value is refused, recorded, and applied again when repeated", async () => {
     const hook = await aHook();
     const sent = fromGithub('issues', githubIssue({ title: null }), hook);
     const refused = await deliver(hook, sent);
@@ -285,7 +285,7 @@ describe('a signed event', () => {
     expect(await deliveries(hook)).toMatchObject([{ outcome: 'created', reason: null }]);
   });
 
-  it('cannot name what is of another workspace', async () => {
+  it('a signed event cannot name objects of another workspace', async () => {
     const other = await server.newWorkspace();
     const project = await other.api.post('/projects', { name: 'Theirs' });
     const task = { ...TASK, projectId: project.body['id'] };
@@ -296,7 +296,7 @@ describe('a signed event', () => {
 });
 
 describe('a comment', () => {
-  it('resumes the task of its issue, which is told what it says', async () => {
+  it('a comment resumes the task of its issue and becomes its message', async () => {
     const hook = await aHook();
     const { body } = await deliver(hook, fromGithub('issues', githubIssue(), hook));
     const path = `/agent-tasks/${String(body['taskId'])}`;
@@ -325,7 +325,7 @@ describe('a comment', () => {
     expect((await workspace.api.get(path)).body).toMatchObject({ status: 'PAUSED' });
   });
 
-  it('on an issue without a task, or of somebody else, does nothing', async () => {
+  it('a comment on an issue without a task, or by a stranger, has no effect', async () => {
     const hook = await aHook();
     const alone = await deliver(hook, fromGithub('issue_comment', githubComment('Hello'), hook));
     expect(alone.body).toMatchObject({ outcome: 'ignored', reason: 'no_task' });
@@ -343,7 +343,7 @@ describe('an event of GitLab', () => {
     { on: 'Note Hook', do: 'resume_task' },
   ];
 
-  it('makes a task by its secret token, and a comment resumes it', async () => {
+  it("an event with GitLab's secret token creates a task, and a comment resumes it", async () => {
     const hook = await aHook({ kind: 'gitlab', rules });
     const sent = fromGitlab('Issue Hook', gitlabIssue(['API', 'drover']), hook);
     const made = await deliver(hook, sent);
@@ -361,7 +361,7 @@ describe('an event of GitLab', () => {
     expect((await deliver(hook, wrong)).status).toBe(401);
   });
 
-  it('makes a task by its signing token, whose signature must then be good', async () => {
+  it("an event with GitLab's signing token needs a valid signature", async () => {
     const hook = await aHook({ kind: 'gitlab', rules });
     const signed = standard(gitlabIssue(['drover']), hook);
     const headers: Sent['headers'] = { ...signed.headers, 'x-gitlab-event': 'Issue Hook' };
@@ -379,7 +379,7 @@ describe('a generic event', () => {
   const rule = { on: 'order', do: 'create_task', task: { title: '{{text}}', taskType: 'order' } };
   const payload = { type: 'order.late', subject: 'order 7', text: 'Order 7 is late' };
 
-  it('makes a task by the signature of Standard Webhooks, once for its subject', async () => {
+  it('an event signed with Standard Webhooks creates one task for its subject', async () => {
     const hook = await aHook({ kind: 'generic', rules: [rule] });
     const made = await deliver(hook, standard(payload, hook));
     expect(made.body).toMatchObject({ outcome: 'created', subject: 'order 7' });
@@ -388,7 +388,7 @@ describe('a generic event', () => {
     expect(nameless).toMatchObject({ status: 400, body: { errors: [{ field: 'type' }] } });
   });
 
-  it.each([-6, 6])('that is signed %i minutes from now is refused', async (minutes) => {
+  it.each([-6, 6])('an event signed %i minutes from now is refused', async (minutes) => {
     const hook = await aHook({ kind: 'generic', rules: [rule] });
     const at = Date.now() + minutes * 60_000;
     const replay = await deliver(hook, standard(payload, { ...hook, at }));

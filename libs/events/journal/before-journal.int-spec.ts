@@ -26,7 +26,7 @@ SELECT id, title, status, version, priority, run_id, agent_id, session_key, gene
   unmet_dependencies, ready_at, queue_rank, queue_expires_at, summary, paused_by, pause_reason, created_by, created_at,
   updated_at, assigned_at, started_at, paused_at, completed_at, failed_at, aborted_at, archived_at
 FROM agent_tasks ORDER BY id`;
-/** What no migration has moved, and each server and agent goes on from. */
+/** Data that no migration moves and that servers and agents continue with. */
 const KEPT_ROWS = [
   'users',
   'workspace_members',
@@ -55,7 +55,7 @@ const COUNTS = {
   ABORTED: 8,
   ARCHIVED: 1,
 };
-/** The title of each task that was aborted, and why. */
+/** The title of each aborted task with its reason. */
 const ABORTED = {
   'Aborted, waits for its retry': 'Killed',
   'Cancelled prerequisite': 'Requirements changed',
@@ -67,7 +67,7 @@ const ABORTED = {
   'Ran for too long': 'It ran longer than its timeout',
   'Waited for too long': 'It waited in the queue longer than it may',
 };
-/** The task and the generation of each run that has ended, and what ended it. */
+/** The task and generation of each ended run with its reason. */
 const ENDED = {
   'Completed with a result 1': 'agent',
   'Archived 1': 'agent',
@@ -78,7 +78,7 @@ const ENDED = {
   'Failed for good 1': 'agent',
   'Failed, nobody has heard 1': 'agent',
   'Given back 1': 'agent',
-  // The log of before did not tell of it.
+  // The old log did not record it.
   'Paused under way 1': null,
   'Lost with its agent 1': 'coordinator',
   'Ran for too long 1': 'coordinator',
@@ -87,22 +87,28 @@ const ENDED = {
   'Its session exits 1': 'gateway',
 };
 
-/** The servers of before stopped a moment ago, whenever this runs: what is judged by the clock moves on with it. */
+/**
+ * The old servers stopped a moment ago, whenever this test runs. Rows that the clock judges move
+ * along.
+ */
 const STOPPED_NOW = `
 WITH passed AS (SELECT now() - max(last_seen_at) AS since FROM agent_heartbeats),
 beats AS (UPDATE agent_heartbeats SET last_seen_at = last_seen_at + since FROM passed),
 leases AS (UPDATE task_runs SET lease_expires_at = lease_expires_at + since FROM passed WHERE ended_at IS NULL)
 UPDATE agent_tasks SET retry_at = retry_at + since FROM passed WHERE retry_at IS NOT NULL`;
 
-/** A task that a worker would have taken without being asked to. */
+/** A task that a worker would have claimed without being asked. */
 const COMMANDED = 'Failed for good';
 const WITH_COMMAND = `UPDATE agent_tasks SET input_context = '{"command": ["true"]}' WHERE title = '${COMMANDED}'`;
 
-/** Of tokens that no agent has any more; a revocation names the workspace of its agent now. */
+/**
+ * Revocations of tokens that no agent has any more. A revocation now names the workspace of its
+ * agent.
+ */
 const REVOKED = `INSERT INTO token_revocations (kind, subject, expires_at) SELECT 'agent', id || '<1', now() + interval '1 day' FROM agents`;
 const NAMED = `SELECT FROM token_revocations JOIN agents a ON subject = a.id || '<1' AND agent_workspace_id = workspace_id`;
 
-/** Pull agents could execute commands, and go on doing so. */
+/** Pull agents could execute commands, and continue to do so. */
 function afterwards(table: string, row: Body): Body {
   const { mode, capabilities } = row as { mode: string; capabilities: string[] };
   if (table !== 'agents' || mode !== 'pull') return row;
@@ -116,7 +122,7 @@ let server: TestApp;
 let logsBefore: Body[];
 let tasksBefore: Body[];
 let rowsBefore: Map<string, Body[]>;
-/** What no subscriber has heard for certain, in order. */
+/** Events that no subscriber received for certain, in order. */
 let unsent: { workspace_id: string; payload: Body }[];
 let counters: Map<string, number>;
 
@@ -168,7 +174,7 @@ async function task(title: string): Promise<{ id: string; workspace_id: string; 
   return found[0] as (typeof found)[0];
 }
 
-/** As somebody who signs in with the password of before. */
+/** A member who signs in with the old password. */
 async function member(name: string): Promise<ApiClient> {
   const [workspace] = await rows<{ id: string }>(
     `SELECT m.workspace_id AS id FROM workspace_members m JOIN users u ON u.id = m.user_id WHERE u.email = $1`,
@@ -206,7 +212,7 @@ async function migrateUpTo(end: string): Promise<void> {
   await rm(migrationsDir, { recursive: true });
 }
 
-/** Times as one kind of text: those of before had microseconds and another name for UTC. */
+/** Times in one notation. Old ones had microseconds and another name for UTC. */
 function plain(body: Body): Body {
   const asTime = (value: unknown) =>
     typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value) : value;
@@ -236,7 +242,7 @@ async function expectInvariants(): Promise<void> {
   expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
 }
 
-/** A row of the log as the API shows it, but for its id, which is another one now. */
+/** A row of the log in the API, without its id, which changes. */
 const shownEntry = (row: Body) => ({
   taskId: row['task_id'],
   runId: row['run_id'],
@@ -254,8 +260,8 @@ const shownEntry = (row: Body) => ({
   createdAt: (row['created_at'] as Date).toISOString(),
 });
 
-describe('what was there before the journal', () => {
-  it('has the same tasks, runs, agents and all that belongs to them', async () => {
+describe('data from before the journal', () => {
+  it('tasks, runs, agents and their data are unchanged', async () => {
     expect(await rows(TASKS)).toEqual(tasksBefore);
     const counts = await rows<{ status: string; tasks: number }>(
       'SELECT status, count(*)::int AS tasks FROM agent_tasks GROUP BY status',
@@ -270,7 +276,7 @@ describe('what was there before the journal', () => {
     }
   });
 
-  it('has tasks with a command wait for agents that execute commands', async () => {
+  it('tasks with a command wait for agents that execute commands', async () => {
     expect(
       await rows(
         `SELECT t.required_capabilities, s.key FROM agent_tasks t
@@ -280,12 +286,12 @@ describe('what was there before the journal', () => {
     ).toEqual([{ required_capabilities: ['command', 'tired'], key: 'command,tired' }]);
   });
 
-  it('has the same log, in the same order', async () => {
+  it('the log is the same in the same order', async () => {
     expect(await rows(LOGS)).toEqual(logsBefore);
     expect(logsBefore.length).toBeGreaterThan(35);
   });
 
-  it.each(['ada', 'bob'])('shows %s each log as it was', async (name) => {
+  it.each(['ada', 'bob'])('%s shows each log as it was', async (name) => {
     const api = await member(name);
     const list = await api.get<{ items: { id: string }[] }>('/agent-tasks?limit=200');
     expect(list.body.items.length).toBeGreaterThan(3);
@@ -298,9 +304,9 @@ describe('what was there before the journal', () => {
     }
   });
 
-  it('breaks no invariant', expectInvariants);
+  it('no invariant is broken', expectInvariants);
 
-  it('keeps in a column why tasks were aborted, and what ended runs', async () => {
+  it('reasons of aborted tasks and ended runs are in columns', async () => {
     const tasks = await rows(
       'SELECT title, abort_message FROM agent_tasks WHERE abort_message IS NOT NULL',
     );
@@ -317,7 +323,7 @@ describe('what was there before the journal', () => {
     ).toEqual([]);
   });
 
-  it('has each event sent once that was not, with the next numbers, and each task told in order', async () => {
+  it('unsent events are sent once with the next numbers, in order for each task', async () => {
     const ids = await rows<{ newest: string }>(
       `SELECT (2 * max(id))::text AS newest FROM journal WHERE id <= (SELECT position FROM event_consumers WHERE name = 'channels')`,
     );
@@ -342,7 +348,7 @@ describe('what was there before the journal', () => {
     }
   });
 
-  it('shows nothing that is sealed, and opens it for those who work on it', async () => {
+  it('sealed values stay hidden and open for the runs that hold them', async () => {
     const [{ leaks }] = (await rows<{ leaks: string }>(
       `SELECT count(*) AS leaks FROM agent_tasks
        WHERE concat(input_context, checkpoint_data, output_result, metadata) ~ 'drover-sealed|-secret-[0-9]'`,
@@ -376,7 +382,7 @@ describe('what was there before the journal', () => {
     });
   });
 
-  it('goes on: a run that was under way is completed, and its task’s log goes on', async () => {
+  it("a live run can be completed, and its task's log continues", async () => {
     const { run_id: runId } = await task('Running with a checkpoint');
     const [before] = await rows<{ version: number }>(
       'SELECT version FROM task_runs WHERE id = $1',
@@ -394,7 +400,7 @@ describe('what was there before the journal', () => {
     await expectInvariants();
   });
 
-  it('goes on: a task that was paused under way is resumed, and done from its checkpoint', async () => {
+  it('a task that was paused during a run resumes from its checkpoint', async () => {
     const { id } = await task('Paused under way');
     const ada = await member('ada');
     expect(await ada.post(`/agent-tasks/${id}/resume`)).toMatchObject({
@@ -421,7 +427,7 @@ describe('what was there before the journal', () => {
     await expectInvariants();
   });
 
-  it('goes on: what waits is handed out in its order, what is held back is not', async () => {
+  it('waiting tasks are handed out in order, and held ones are not', async () => {
     const ada = await member('ada');
     const id = newId();
     const values = { name: 'New', capabilities: ['later', 'flaky'], maxConcurrentTasks: 50 };

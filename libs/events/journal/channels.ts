@@ -4,13 +4,18 @@ import type { Consumer, Work } from './consumer-loop.js';
 import { type NumberedMessage, publicationsOf } from './domain/channel.js';
 import type { Message } from './domain/message.js';
 
-/** One command: a thousand of them cost the client several times what the messages themselves do. */
+/**
+ * One command, because a thousand commands cost the client several times the messages themselves.
+ */
 const PUBLISH_ALL = `for i = 1, #ARGV, 2 do redis.call('PUBLISH', ARGV[i], ARGV[i + 1]) end`;
 
-/** Characters of one command: the time that a command may take would be too short for a whole batch of large messages. */
+/**
+ * Characters in one command. A whole batch of large messages would exceed the time limit of a
+ * command.
+ */
 const COMMAND_SIZE = 262_144;
 
-/** Publishes the messages on the channels of Valkey. */
+/** Publishes the messages on Valkey's channels. */
 @Injectable()
 export class Channels implements Consumer {
   readonly name = 'channels';
@@ -21,7 +26,7 @@ export class Channels implements Consumer {
     return this.valkey.state() === 'ready';
   }
 
-  /** Calls back when Valkey is (again) there to be published to. @returns takes it off again */
+  /** Calls back when Valkey accepts messages (again). @returns removes the listener */
   onOpen(listener: () => void): () => void {
     return this.valkey.onReady(listener);
   }
@@ -31,10 +36,10 @@ export class Channels implements Consumer {
   }
 
   /**
-   * Sends all of them in their order.
+   * Sends all messages in order.
    *
-   * @param goesOn called when a part of them has been sent
-   * @throws Error when some may not have arrived; then all must be sent again
+   * @param goesOn called after each part
+   * @throws Error if some may not have arrived; then all must be sent again
    */
   async publish(
     messages: readonly NumberedMessage[],

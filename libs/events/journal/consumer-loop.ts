@@ -10,35 +10,48 @@ import { PacedLoop } from './paced-loop.js';
 /** Rows of the journal in one batch. */
 const BATCH_SIZE = 1_000;
 
-/** What follows the journal: each by a cursor of its own, so that none waits for another. */
+/** A reader of the journal with its own cursor, so that none waits for another. */
 export interface Consumer {
-  /** Its row of event_consumers, which is made where it is missing, and its label in the metrics. */
+  /**
+   * The name of its row in event_consumers, which is created if missing, and its label in the
+   * metrics.
+   */
   readonly name: string;
-  /** Where it begins when there is no such row; at the oldest event by default. */
+  /** Where it starts without such a row. Default: the oldest event. */
   readonly begins?: Beginning;
   /**
-   * Deals with messages, in the order of the journal; when it throws, the same ones come again, later and perhaps in
-   * another process. It gets what another process died with as well, with the numbers that they had.
+   * Processes messages in the order of the journal. If it throws, the same messages come again,
+   * later and possibly in another process. It also gets the messages with which another process
+   * died, with the same numbers.
    */
   consume(messages: readonly Message[], work: Work): Promise<void>;
-  /** Whether there is any use in reading for it now; true by default. */
+  /** Whether it can process messages now. Default: true. */
   isOpen?(): boolean;
-  /** Calls back when it is open (again). @returns takes the listener off again */
+  /** Calls back when it can process messages (again). @returns removes the listener */
   onOpen?(listener: () => void): () => void;
 }
 
-/** A batch under way. */
+/** A running batch. */
 export interface Work {
-  /** Its messages with their numbers in their workspaces. Consumers that never ask for them have no numbers. */
+  /**
+   * Its messages with their numbers in their workspaces. Consumers that never ask for them have no
+   * numbers.
+   */
   numbered(): Promise<readonly NumberedMessage[]>;
-  /** Says that it goes on: a consumer that says nothing for 10 s is taken for one that hangs, and another process begins. */
+  /**
+   * Reports progress. A consumer without a report for 10 s counts as hanging, and another process
+   * takes over.
+   */
   goesOn(): Promise<void>;
 }
 
-/** Another process deals with the batch, or has. */
+/** Another process handles or has handled the batch. */
 class TakenOver extends Error {}
 
-/** Carries the journal to one consumer: a batch at a time, in one process at a time, at least once. */
+/**
+ * Delivers the journal to one consumer: one batch at a time, in one process at a time, at least
+ * once.
+ */
 export class ConsumerLoop {
   /** @internal */
   readonly cursor: JournalCursor;
@@ -67,7 +80,7 @@ export class ConsumerLoop {
     this.loop.nudge();
   }
 
-  /** Resolves when the batch under way is done with and the lease is given back. */
+  /** Resolves when the running batch has ended and the lease is released. */
   async stop(): Promise<void> {
     this.stopListening?.();
     await this.loop.stop();

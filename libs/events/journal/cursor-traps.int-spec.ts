@@ -59,7 +59,7 @@ async function linger(client: pg.PoolClient): Promise<void> {
   for (let left = upTo(15); left > 0; left--) await client.query('SELECT 1');
 }
 
-/** Moves a task as the statements of a transition do: under its lock, with one row of the journal. */
+/** Moves a task like a transition: under its lock, with one row of the journal. */
 const MOVE = `
 WITH moved AS (
   UPDATE agent_tasks SET version = version + 1 WHERE id = $1 RETURNING workspace_id, id, version)
@@ -86,7 +86,7 @@ async function lockingWriter(): Promise<void> {
   client.release();
 }
 
-/** Rows under no lock, of a task of nobody's: in the order of its transactions all the same. */
+/** Rows without a lock, of no task, but in the order of their transactions. */
 async function plainWriter(writer: number): Promise<void> {
   const client = await writers.connect();
   for (let n = 0; n < 3 * TRANSACTIONS; n++) {
@@ -99,14 +99,17 @@ async function plainWriter(writer: number): Promise<void> {
   client.release();
 }
 
-/** What a subscriber hears. */
+/** The messages that a subscriber receives. */
 const heard: NumberedMessage[] = [];
 let written = false;
 const asleep: (() => Promise<void>)[] = [];
-/** Before which step the first relays fall asleep, so that each of the three is tried; those after them by chance. */
+/**
+ * The steps before which the first relays fall asleep, so that each of the three is tried. Later
+ * ones are random.
+ */
 const sleeps = [2, 1, 0];
 
-/** One batch; a relay may fall asleep in the middle of it, and go on when others have long taken over. */
+/** One batch. A relay may fall asleep in the middle and continue long after others took over. */
 async function relayOnce(cursor: JournalCursor): Promise<'asleep' | 'idle' | 'busy'> {
   const reading = await cursor.read();
   if (reading.kind !== 'batch') return reading.kind === 'idle' ? 'idle' : 'busy';
@@ -137,13 +140,15 @@ async function loseLease(cursor: JournalCursor): Promise<void> {
   ]);
 }
 
-/** @param memory what the relays of a process have of the journal's end; else each reads by itself */
+/**
+ * @param memory the shared memory of a process' relays; without it each reads by itself
+ */
 async function relay(memory?: JournalTail): Promise<void> {
   for (let over = false; !over;) {
     const cursor = new JournalCursor(db.database, { name: 'channels' }, 40, memory);
     let last = await relayOnce(cursor);
     while (last === 'busy' || (last === 'idle' && !written)) {
-      // Nothing is asked of the database while nothing is new.
+      // The database is not asked while nothing is new.
       await setImmediate();
       last = await relayOnce(cursor);
     }
@@ -154,7 +159,7 @@ async function relay(memory?: JournalTail): Promise<void> {
   }
 }
 
-it('each event is sent, and each task is told in order, whoever writes late and whichever relay dies', async () => {
+it('each event is sent, in order for each task, whichever writer is late and whichever relay dies', async () => {
   const relays = [relay(), relay(tail), relay(tail)];
   await Promise.all([
     ...Array.from({ length: LOCKING_WRITERS }, () => lockingWriter()),
@@ -162,7 +167,7 @@ it('each event is sent, and each task is told in order, whoever writes late and 
   ]);
   written = true;
   await Promise.all(relays);
-  // The tail may not have seen the last of them when they were over.
+  // The tail may not have seen the last rows when the writers ended.
   await relay();
   for (const wakeUp of asleep) await wakeUp();
 
@@ -189,7 +194,7 @@ it('each event is sent, and each task is told in order, whoever writes late and 
 
 const versionOf = ({ body }: NumberedMessage): unknown => body['version'];
 
-/** As a subscriber should: what is not newer than the last one is a repetition. */
+/** What a subscriber should do: a message that is not newer than the last is a repetition. */
 function withoutRepetitions(all: readonly NumberedMessage[]): NumberedMessage[] {
   let last = 0n;
   return all.filter(({ workspaceSeq }) => {

@@ -23,11 +23,11 @@ interface Message {
   n: number;
 }
 
-/** One server's part in relaying. */
+/** The relay of one server. */
 interface Server {
   channels: Channels;
   relay: EventRelay;
-  /** Of the consumer `channels`. */
+  /** The cursor of the consumer `channels`. */
   cursor: JournalCursor;
   wakeUps: WakeUps;
 }
@@ -39,7 +39,7 @@ let subscriber: ValkeySubscriber;
 const undo: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  // A server of its own: these tests stop it.
+  // A server of its own, because these tests stop it.
   [db, valkey] = await Promise.all([createTestDatabase(), startEmbeddedValkey()]);
 });
 
@@ -81,7 +81,7 @@ async function aServerAt(url: string, others: Consumer[] = []): Promise<Server> 
   return { channels, relay, cursor, wakeUps };
 }
 
-/** One that keeps what it hears: after so many failures, or when it stops hanging. */
+/** A consumer that stores its messages, after a number of failures, or when it stops hanging. */
 function aConsumer(name: string, { begins = 'oldest' }: Pick<Consumer, 'begins'> = {}) {
   const consumer = {
     name,
@@ -117,7 +117,7 @@ async function aWriter(): Promise<pg.PoolClient> {
   return client;
 }
 
-/** Everything that is said of a workspace's tasks from now on. */
+/** All messages about a workspace's tasks from now on. */
 async function listenTo(workspaceId: string): Promise<Message[]> {
   const heard: Message[] = [];
   subscriber.subscribe(`tasks:events:${workspaceId}`, (text) => {
@@ -134,7 +134,7 @@ async function listenTo(workspaceId: string): Promise<Message[]> {
   return heard;
 }
 
-/** The same with a connection that is never given up: what is sent while nobody answers arrives later. */
+/** The same with a connection without time-out, so that messages sent meanwhile arrive later. */
 async function listenPatientlyTo(workspaceId: string): Promise<Message[]> {
   const heard: Message[] = [];
   const connection = new Redis(valkey.url);
@@ -149,7 +149,7 @@ INSERT INTO journal (workspace_id, event, actor_kind, details)
 SELECT ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'task.of_a_test', 'system', jsonb_build_object('n', n)
 FROM generate_series($2::int, $3) n`;
 
-/** Events with the numbers from `first`, dealt to the workspaces in turn. */
+/** Events with the numbers from `first`, distributed over the workspaces in turn. */
 async function addEvents(workspaceIds: readonly string[], count: number, first = 0): Promise<void> {
   await db.owner.query(ADD_EVENTS, [workspaceIds, first, first + count - 1]);
 }
@@ -166,7 +166,7 @@ async function heldBackSeconds(): Promise<number> {
   return (await instruments.eventsHeldBack.get()).values[0]?.value ?? 0;
 }
 
-/** As a subscriber should: what is not newer than the last one is a repetition. */
+/** What a subscriber should do: a message that is not newer than the last is a repetition. */
 function withoutRepetitions(heard: readonly Message[]): Message[] {
   let last = 0n;
   return heard.filter(({ workspaceSeq }) => {
@@ -189,7 +189,7 @@ function isRising(heard: readonly Message[]): boolean {
 }
 
 describe('the relay', () => {
-  it('numbers the events of each workspace and publishes them in their order, with two at work', async () => {
+  it('two relays number and publish the events of each workspace in order', async () => {
     const [one, other] = [await aWorkspace(db.owner), await aWorkspace(db.owner)];
     const [heardOne, heardOther] = [await listenTo(one), await listenTo(other)];
     const servers = [await aServer(), await aServer()];
@@ -206,7 +206,7 @@ describe('the relay', () => {
     await waitFor('the cursor to be behind them', async () => (await unpublished()) === 0);
   });
 
-  it('publishes soon after somebody was woken', async () => {
+  it('an event is published soon after a wake-up', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const { relay, wakeUps } = await aServer();
@@ -217,7 +217,7 @@ describe('the relay', () => {
     expect(heard[0]).toMatchObject({ n: 0, workspaceSeq: '1' });
   });
 
-  it('keeps events while Valkey does not answer, and then delivers each with one number', async () => {
+  it('events wait while Valkey does not answer, and are then delivered with one number each', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenPatientlyTo(workspaceId);
     const servers = [await aServer(), await aServer()];
@@ -236,7 +236,7 @@ describe('the relay', () => {
     expect(new Set(heard.map(({ id, workspaceSeq }) => `${id} ${workspaceSeq}`)).size).toBe(1_200);
   });
 
-  it('loses and renumbers nothing when the connection is cut within a publish, or before its answer', async () => {
+  it('a connection cut within a publish, or before its answer, loses and renumbers nothing', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const cuts = ['half of a command', 'an answer'];
@@ -266,12 +266,12 @@ describe('the relay', () => {
     expect(isRising(once)).toBe(true);
   });
 
-  it('publishes again, with the same numbers, what another one died with', async () => {
+  it('messages with which a relay died are published again with the same numbers', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const [dying, other] = [await aServer(), await aServer()];
     await addEvents([workspaceId], 3);
-    // Transactions of other tests, in other databases, hold it back as well.
+    // Transactions of other tests, in other databases, also hold it back.
     const lost = await waitFor('a batch', async () => {
       const reading = await dying.cursor.read();
       return reading.kind === 'batch' && reading;
@@ -287,14 +287,14 @@ describe('the relay', () => {
     expect(heard.map(({ n }) => n)).toEqual([0, 1, 2, 0, 1, 2, 3, 4]);
     expect(numbersOf(heard)).toEqual(['1', '2', '3', '1', '2', '3', '4', '5']);
     expect(heard.slice(3, 6)).toEqual(heard.slice(0, 3));
-    // It was asleep and not dead: its batch is no longer its own, nor are the numbers that now hold.
+    // It was asleep, not dead. Its batch and the valid numbers are no longer its own.
     await waitFor('the other one to have moved on', async () => {
       return (await dying.cursor.numbersOf([workspaceId])) === undefined;
     });
     expect(await dying.cursor.done(numbers)).toBe(false);
   });
 
-  it('holds events back while one before them may still become visible, and then sends all in order', async () => {
+  it('events wait while an earlier one may become visible, and are then sent in order', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const { relay } = await aServer();
@@ -313,7 +313,7 @@ describe('the relay', () => {
     await waitFor('it to tell that nothing is', async () => (await heldBackSeconds()) === 0);
   });
 
-  it('is not held back forever by transactions that always overlap', async () => {
+  it('transactions that always overlap do not hold events back forever', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const { relay, cursor } = await aServer();
@@ -322,7 +322,7 @@ describe('the relay', () => {
     await writer.query(ADD_EVENTS, [[workspaceId], 0, 0]);
     const reading = await cursor.read();
     expect(reading.kind).toBe('held_back');
-    // The next one begins before the first one ends; only what was drawn before it has to be waited for.
+    // The next one starts before the first ends. Only rows drawn before it must be waited for.
     await next.query('BEGIN');
     await next.query(ADD_EVENTS, [[workspaceId], 1, 1]);
     await writer.query('COMMIT');
@@ -333,7 +333,7 @@ describe('the relay', () => {
     expect(heard.map(({ n }) => n)).toEqual([0, 1]);
   });
 
-  it('is held back by no transaction that only reads', async () => {
+  it('a transaction that only reads holds no events back', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const reader = await aWriter();
@@ -344,7 +344,7 @@ describe('the relay', () => {
     await waitFor('the event', () => heard.length === 1);
   });
 
-  it('passes over the lines of logs, which are no events', async () => {
+  it('log lines are skipped, because they are no events', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const { relay } = await aServer();
@@ -358,7 +358,7 @@ describe('the relay', () => {
     expect(numbersOf(heard)).toEqual(['1']);
   });
 
-  it('hands over at once when it is stopped', async () => {
+  it('a stopped relay hands over at once', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const [first, second] = [await aServer(), await aServer()];
@@ -373,7 +373,7 @@ describe('the relay', () => {
     expect(numbersOf(heard)).toEqual(['1', '2']);
   });
 
-  it('serves its other consumers while Valkey is away, from where each begins', async () => {
+  it('other consumers continue while Valkey is down, from their own position', async () => {
     const workspaceId = await aWorkspace(db.owner);
     await addEvents([workspaceId], 2);
     const [all, fresh] = [aConsumer('all'), aConsumer('fresh', { begins: 'next' })];
@@ -390,7 +390,7 @@ describe('the relay', () => {
     expect(await unpublished()).toBe(4);
   });
 
-  it('leaves a batch to a consumer that takes long and says that it goes on', async () => {
+  it('a slow consumer that reports progress keeps its batch', async () => {
     const workspaceId = await aWorkspace(db.owner);
     let isDone = false;
     const slow: Consumer = {
@@ -417,7 +417,7 @@ describe('the relay', () => {
     await waitFor('it to be renewed', async () => (await leasedUntil()) > first);
   });
 
-  it('gives the same again to a consumer that fails, hangs or dies, and delays no other', async () => {
+  it('a consumer that fails, hangs or dies gets the same batch again and delays no other', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const [failing, hanging] = [aConsumer('failing'), aConsumer('hanging')];

@@ -12,9 +12,9 @@ import { EventRelay } from './relay.js';
 
 const BEHIND = 1_000_000;
 const WORKSPACES = 8;
-/** Rows of a transaction, as of a large one of tasks. */
+/** Rows of one transaction, like a large one of tasks. */
 const STEP = 50_000;
-/** What the relay reads at once, a message of each event here. */
+/** The rows that a relay reads at once, each one message here. */
 const BATCH = 1_000;
 
 const ADD_EVENTS = `
@@ -38,7 +38,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** Keeps no message, only whether each was the next of its workspace. */
+/** Stores no message, only whether each was the next of its workspace. */
 function aListener(name: string) {
   const next = new Map<string, bigint>();
   const listener = {
@@ -66,7 +66,7 @@ function aListener(name: string) {
   return listener;
 }
 
-it('hands a million events to who is that far behind, and new ones to the others meanwhile', async () => {
+it('a consumer that is a million events behind gets them all, and others get new ones meanwhile', async () => {
   const workspaceIds = await Promise.all(
     Array.from({ length: WORKSPACES }, () => aWorkspace(db.owner)),
   );

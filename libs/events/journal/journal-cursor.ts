@@ -13,17 +13,17 @@ import {
   takeLease,
 } from './store/cursor.sql.js';
 
-/** How long a reader that died, or sleeps, keeps the others of its consumer waiting. */
+/** Seconds for which a dead or sleeping reader blocks the others of its consumer. */
 const LEASE_SECONDS = 10;
 const RENEWED_EVERY_MS = 3_000;
-/** Of a lease: for how long nobody else can have taken it, whatever the two clocks do. */
+/** Milliseconds of a lease in which nobody else can have taken it, whatever the two clocks do. */
 const HELD_FOR_MS = 5_000;
 
-/** Messages of the entries behind `from`, up to `to`. */
+/** Messages of the entries after `from`, up to `to`. */
 interface Batch {
   kind: 'batch';
   messages: readonly Message[];
-  /** There is more behind it. */
+  /** More entries follow. */
   full: boolean;
   from: string;
   to: string;
@@ -37,18 +37,21 @@ export type Reading =
   | Exclude<Settled, { kind: 'batch' }>
   | Batch;
 
-/** Where a consumer begins that the database does not know yet: with the oldest event that is kept, or the next one. */
+/**
+ * Where a consumer that is new to the database starts: with the oldest stored event or the next
+ * one.
+ */
 export type Beginning = 'oldest' | 'next';
 
-/** One consumer's place in the journal, which one process at a time reads on from. */
+/** One consumer's position in the journal. One process at a time reads on from it. */
 export class JournalCursor {
   readonly owner = randomUUID();
   private readonly reader: JournalReader;
-  /** Entries that have been read and not been dealt with. */
+  /** Entries that were read and not yet processed. */
   private pending: Batch | undefined;
-  /** What comes behind them: asked for while they are dealt with. */
+  /** The following entries, requested meanwhile. */
   private ahead: Promise<Reading> | undefined;
-  /** When the lease was taken or renewed, and where the consumer stood then. */
+  /** The time of the last renewal of the lease, and the consumer's position then. */
   private leasedAt = -Infinity;
   private position: string | undefined;
 
@@ -56,7 +59,7 @@ export class JournalCursor {
     private readonly database: Database,
     private readonly consumer: { name: string; begins?: Beginning },
     batchSize: number,
-    /** Has what is recent in memory, for all consumers of the process. */
+    /** Recent messages in memory, shared by all consumers of the process. */
     private readonly tail?: JournalTail,
   ) {
     this.reader = new JournalReader(database, batchSize);
@@ -70,7 +73,7 @@ export class JournalCursor {
     return (await this.find()) as Outlook;
   }
 
-  /** The next rows; the same again until `done` has been called. */
+  /** The next rows. The same rows again until `done` was called. */
   async read(): Promise<Reading> {
     const ahead = this.pending ? undefined : this.ahead;
     this.ahead = undefined;
@@ -85,9 +88,9 @@ export class JournalCursor {
   }
 
   /**
-   * The last numbers that were given to messages of these workspaces, before what has been read.
+   * The last numbers of messages of these workspaces before the rows that were read.
    *
-   * @returns undefined when another process has dealt with it meanwhile, and has raised them
+   * @returns undefined if another process handled the batch meanwhile and raised them
    */
   async numbersOf(workspaceIds: readonly string[]): Promise<Map<string, bigint> | undefined> {
     if (workspaceIds.length === 0) return new Map();
@@ -100,7 +103,9 @@ export class JournalCursor {
     return new Map(rows.map((row) => [row.workspace_id, BigInt(row.last_number)]));
   }
 
-  /** The rows that were read have been dealt with. @returns false when another process has taken over */
+  /**
+   * Marks the rows that were read as processed. @returns false if another process has taken over
+   */
   async done(numbers: ReadonlyMap<string, bigint> = new Map()): Promise<boolean> {
     const { pending } = this;
     if (!pending) return true;
@@ -115,7 +120,7 @@ export class JournalCursor {
     return moved !== undefined;
   }
 
-  /** Renews the lease, where it is time to. @returns false when another process has taken over */
+  /** Renews the lease if it is time. @returns false if another process has taken over */
   async keep(): Promise<boolean> {
     if (performance.now() - this.leasedAt < RENEWED_EVERY_MS) return true;
     return (await this.lease()) !== undefined;
@@ -143,7 +148,7 @@ export class JournalCursor {
     if (BigInt(last) <= BigInt(position)) return { kind: 'idle' };
     const lease = xid === null ? await this.lease() : { position, xid };
     if (!lease) return { kind: 'elsewhere' };
-    // Another one may have been here meanwhile.
+    // Another process may have been here meanwhile.
     if (BigInt(last) <= BigInt(lease.position)) return { kind: 'idle' };
     return (
       this.recent(lease.position) ??
@@ -151,7 +156,7 @@ export class JournalCursor {
     );
   }
 
-  /** What comes next, where the tail has all of it in memory. */
+  /** The following messages, if the tail has all of them in memory. */
   private recent(from: string): Reading | undefined {
     const stretch = this.tail?.recent(BigInt(from));
     if (!stretch) return undefined;
@@ -179,7 +184,7 @@ export class JournalCursor {
     this.position = this.ahead = undefined;
   }
 
-  /** Only below the horizon, where all rows are there already and none will change. */
+  /** Only below the horizon, where all rows exist and none will change. */
   private readAhead(from: string): void {
     if (!this.reader.isBelowHorizon(from)) return;
     this.ahead = this.reader.read(from, undefined).then(withMessages);

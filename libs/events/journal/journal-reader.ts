@@ -2,7 +2,7 @@ import type { Database } from '#lib/database';
 import type { JournalRow } from './domain/journal-row.js';
 import { readBatch } from './store/cursor.sql.js';
 
-/** Entries behind `from`, up to `to`. */
+/** Entries after `from`, up to `to`. */
 export interface Batch {
   kind: 'batch';
   rows: JournalRow[];
@@ -11,21 +11,28 @@ export interface Batch {
   to: string;
 }
 
-/** The result of reading below a horizon. `held_back`: somebody still writes below it, and what is behind has to wait. */
+/**
+ * The result of reading below a horizon. `held_back`: somebody still writes below it, and later
+ * rows must wait.
+ */
 export type Settled = Batch | { kind: 'held_back'; forMs: number };
 
-/** The last id that anybody had drawn, and a transaction id that was drawn after that was read. */
+/** The last id that was drawn, and a transaction id that was drawn after it was read. */
 export interface Drawn {
   last: string;
   xid: string;
 }
 
 /**
- * Reads the journal in the order of the ids, never past a transaction that may still write below them; so nothing is
- * skipped, and the order is the same at every reading. What it has read no crash of Postgres takes back.
+ * Reads the journal in the order of the ids, never past a transaction that may still write below
+ * them. So nothing is skipped, and the order is the same at every read. No crash of Postgres takes
+ * back what it has read.
  */
 export class JournalReader {
-  /** Kept until all up to it has been read: under a steady load the next one would always have to wait as well. */
+  /**
+   * Kept until everything up to it was read. Under a steady load the next horizon would always have
+   * to wait, too.
+   */
   private horizon: (Drawn & { since: number; onDisk: boolean }) | undefined;
 
   constructor(
@@ -33,17 +40,19 @@ export class JournalReader {
     private readonly batchSize: number,
   ) {}
 
-  /** Whether some rows behind `from` may still lie below the horizon; else `read` takes a new one. */
+  /**
+   * Whether rows after `from` can still lie below the horizon. Otherwise `read` takes a new one.
+   */
   isBelowHorizon(from: string): boolean {
     return this.horizon !== undefined && BigInt(this.horizon.last) > BigInt(from);
   }
 
-  /** After a failure: with Postgres, the order of the ids and transactions that it had given out may have gone. */
+  /** After a failure: the order of ids and transactions may have been lost with Postgres. */
   forget(): void {
     this.horizon = undefined;
   }
 
-  /** The next rows behind `from`. @param drawn the new horizon, if one is needed */
+  /** The next rows after `from`. @param drawn the new horizon, if one is needed */
   async read(from: string, drawn: Drawn | undefined): Promise<Settled> {
     if (drawn && !this.isBelowHorizon(from)) {
       this.horizon = { ...drawn, since: performance.now(), onDisk: false };
@@ -55,7 +64,8 @@ export class JournalReader {
     const found = await this.database.service.rows(readBatch, params);
     if (!found[0]?.settled) return { kind: 'held_back', forMs: performance.now() - since };
     if (!horizon.onDisk) {
-      // Some commits are seen before they are there (ADR 42), and the ids of those that are lost are given out again.
+      // Some commits are visible before they are durable (ADR 42), and the ids of lost ones are
+      // assigned again.
       await this.database.service.flush();
       horizon.onDisk = true;
     }

@@ -10,42 +10,51 @@ import { type Batch, JournalReader } from './journal-reader.js';
 import { onEveryWakeUp, PacedLoop } from './paced-loop.js';
 import { readEnds, readFurthest, readPage } from './store/cursor.sql.js';
 
-/** Rows of the journal in one batch, and the messages that are kept for those who are a little behind. */
+/** Rows of the journal in one batch, and the messages kept for readers that are slightly behind. */
 const BATCH_SIZE = 1_000;
 const RECENT = 2_000;
-/** It looks every second at the latest; one that has not for so long hangs or fails, and others read for themselves. */
+/**
+ * It reads at least every second. If it has not for this long, it hangs or fails, and others read
+ * for themselves.
+ */
 const LATE_MS = 3_000;
-/** Rows of a page of one workspace, and of all workspaces that are looked through for it. */
+/** Rows of a page of one workspace, and rows of all workspaces that are searched for it. */
 const PAGE = { rows: 500, through: 50_000n };
-/** A server that starts anew has all its streams back at once, and other requests want connections as well. */
+/**
+ * A restarted server has all its streams back at once, and other requests need connections, too.
+ */
 const PAGES_AT_ONCE = 4;
 
-/** Some messages of a workspace, and how far they reach: there are no others up to the row `upTo`. */
+/** Some messages of a workspace. There are no others up to the row `upTo`. */
 export interface Stretch {
   messages: readonly Message[];
   upTo: bigint;
 }
 
-/** The same of all workspaces. */
+/** The same for all workspaces. */
 export interface Recent extends Stretch {
-  /** There are others behind it. */
+  /** More messages follow. */
   more: boolean;
-  /** For how long a transaction that writes has kept back what comes next, in milliseconds. */
+  /** Time for which a writing transaction has held back the next messages, in milliseconds. */
   heldBackMs: number;
 }
 
-/** Follows the events of its workspace. */
+/** A reader of its workspace's events. */
 export interface Follower {
   readonly workspaceId: string;
-  /** It has all events of the rows up to it. The tail raises it where there was nothing for a follower that was up to date. */
+  /**
+   * The follower has all events of the rows up to it. The tail raises it if there was nothing for
+   * an up-to-date follower.
+   */
   from: bigint;
-  /** There may be more to read. */
+  /** Announces that there may be more to read. */
   ring(): void;
 }
 
 /**
- * The end of the journal, which a server follows once for all that follow it there, streams and consumers: from the first
- * of them to the last. It has no cursor in the database, so nothing waits for it; each follower knows how far it is.
+ * The end of the journal. A server follows it once for all its streams and consumers, from the
+ * first of them to the last. It has no cursor in the database, so nothing waits for it. Each
+ * follower knows its own position.
  */
 @Injectable()
 export class JournalTail implements BeforeApplicationShutdown {
@@ -60,46 +69,48 @@ export class JournalTail implements BeforeApplicationShutdown {
     private readonly logger: Logger,
   ) {}
 
-  /** Rings the follower when there may be more for it. @returns ends it */
+  /** Rings the follower when there may be more for it. @returns stops it */
   follow(follower: Follower): () => void {
     return this.runFor(this.followers, follower);
   }
 
-  /** Calls back when there are rows for everybody. @returns takes the listener off again */
+  /** Calls back when there are rows for everybody. @returns removes the listener */
   hear(listener: () => void): () => void {
     return this.runFor(this.listeners, listener);
   }
 
-  /** An event has just been committed: look now, and not at the next poll. */
+  /** Announces a commit: read now, not at the next poll. */
   nudge(): void {
     this.tail?.nudge();
   }
 
-  /** What is behind a row; undefined unless all of it is in memory. */
+  /** The messages after a row. Undefined unless all of them are in memory. */
   recent(from: bigint): Recent | undefined {
     const { tail } = this;
     if (tail?.position === undefined || from < tail.recentFrom || tail.isLate()) return undefined;
     return tail.behind(from, BATCH_SIZE);
   }
 
-  /** The last row that anybody has written or writes, and the last one that is not kept any more. */
+  /**
+   * The last row that was written or is being written, and the last one that is no longer stored.
+   */
   async ends(): Promise<{ last: bigint; dropped: bigint }> {
     const ends = await firstRow(this.database.service, readEnds, [null]);
     if (!ends) throw new Error('The sequences of the journal are missing');
     return { last: BigInt(ends.last), dropped: BigInt(ends.dropped) };
   }
 
-  /** The row that the consumer furthest on has come to: all up to it are there, be it a while ago. */
+  /** The row that the most advanced consumer has reached. All rows up to it exist. */
   async consumed(): Promise<bigint> {
     const [furthest] = await this.database.service.rows(readFurthest);
     return BigInt(furthest?.position ?? 0);
   }
 
   /**
-   * The row up to which all are there, so that whatever is committed from now on comes behind it. It is a moment old, or
-   * waits until it is known: then for transactions that write.
+   * A row such that all rows up to it exist and every later commit comes after it. It is a moment
+   * old, or the call waits until it is known, and then for writing transactions.
    *
-   * @returns undefined when it is not known after so many milliseconds
+   * @returns undefined if it is not known after `withinMs`
    */
   async settled(withinMs: number): Promise<bigint | undefined> {
     const bell = new Doorbell();
@@ -117,9 +128,10 @@ export class JournalTail implements BeforeApplicationShutdown {
   }
 
   /**
-   * What comes next for a follower: from memory where that is recent, else a page of the workspace from the journal.
+   * The next messages of a follower: from memory if they are recent, otherwise a page of the
+   * workspace from the journal.
    *
-   * @returns undefined when there is nothing yet
+   * @returns undefined if there are none yet
    */
   async read({ workspaceId, from }: Follower): Promise<Stretch | undefined> {
     const { tail } = this;
@@ -164,7 +176,7 @@ export class JournalTail implements BeforeApplicationShutdown {
   }
 }
 
-/** The messages of rows behind `from`, up to `to`. */
+/** The messages of rows after `from`, up to `to`. */
 interface Chunk {
   messages: readonly Message[];
   from: bigint;
@@ -179,11 +191,11 @@ interface News {
 }
 
 class RunningTail {
-  /** All rows up to it are there and known; undefined until the first horizon was reached. */
+  /** All rows up to it exist and are known. Undefined until the first horizon was reached. */
   position: bigint | undefined;
-  /** The messages of the rows behind `recentFrom` are in memory. */
+  /** The messages of the rows after `recentFrom` are in memory. */
   recentFrom = 0n;
-  /** They follow each other without a gap. */
+  /** Consecutive chunks without a gap. */
   private chunks: Chunk[] = [];
   private kept = 0;
   private heldBackMs = 0;
@@ -224,9 +236,11 @@ class RunningTail {
     return performance.now() - this.lookedAt > LATE_MS;
   }
 
-  /** @param atMost messages, if a chunk has no more */
+  /**
+   * @param atMost maximum number of messages, if no chunk has more
+   */
   behind(from: bigint, atMost = Infinity): Recent {
-    // From the end: most followers have all but the newest, and there are many of them.
+    // From the end, because most of the many followers have all but the newest.
     let first = this.chunks.length;
     while (first > 0 && (this.chunks[first - 1] as Chunk).to > from) first--;
     const messages: Message[] = [];
@@ -251,7 +265,8 @@ class RunningTail {
     const last = BigInt(ends?.last ?? 0);
     this.lookedAt = performance.now();
     if (this.position !== undefined && last < this.position) return this.beginAnew();
-    // One row before the end, so that the first horizon lies behind it and is kept until it is reached.
+    // One row before the end, so that the first horizon lies after it and is kept until it is
+    // reached.
     this.start ??= last > 0n ? last - 1n : 0n;
     const from = this.position ?? this.start;
     if (last <= from) return this.idle(last);
@@ -264,7 +279,7 @@ class RunningTail {
     return { kind: reading.full ? 'full' : 'drained' };
   }
 
-  /** A standby has taken over that did not have all: what is known of the end is of rows that never were. */
+  /** A standby without all rows has taken over. The known end refers to rows that never existed. */
   private beginAnew(): RoundResult {
     this.position = this.start = undefined;
     this.chunks = [];
@@ -293,7 +308,10 @@ class RunningTail {
     this.tell({ before, position, workspaces });
   }
 
-  /** As many of the oldest chunks as leave enough messages; rows without messages make chunks as well. */
+  /**
+   * Removes the oldest chunks as long as enough messages remain. Rows without messages make chunks,
+   * too.
+   */
   private forget(): void {
     let count = 0;
     for (const { messages } of this.chunks) {

@@ -11,7 +11,9 @@ import type { Field } from './domain/field.js';
 type Schema = Record<string, unknown>;
 type Webhooks = Record<string, { post: Schema }>;
 
-/** Describes the events in the section `webhooks` of the document, each with the schema of its body. */
+/**
+ * Describes the events in the section `webhooks` of the document with the schemas of their bodies.
+ */
 export function describeEvents(document: OpenAPIObject): void {
   const names = Object.keys(CATALOGUE) as EventName[];
   const operations = names.map((name) => [name, { post: operationOf(name) }]);

@@ -2,13 +2,18 @@ import { Doorbell } from '#lib/kernel';
 import type { WakeUps } from '#lib/valkey';
 import { nextRound, type RoundResult } from './domain/pace.js';
 
-/** Reads the journal round by round, each as soon as the result of the one before asks for it, until it is stopped. */
+/**
+ * Reads the journal in rounds until it is stopped. The result of each round decides when the next
+ * starts.
+ */
 export class PacedLoop {
   private readonly bell = new Doorbell();
   private running: Promise<void> | undefined;
   private stopping = false;
 
-  /** @param round what throws counts as failed, and is told to `onFailure` */
+  /**
+   * @param round an exception counts as a failure and is reported to `onFailure`
+   */
   constructor(
     private readonly round: () => Promise<RoundResult>,
     private readonly onFailure: (error: unknown) => void,
@@ -18,12 +23,12 @@ export class PacedLoop {
     this.running ??= this.run();
   }
 
-  /** Something has just been committed: look now, and not at the next poll. */
+  /** Announces a commit: read now, not at the next poll. */
   nudge(): void {
     this.bell.ring();
   }
 
-  /** Resolves when the round under way is over. */
+  /** Resolves when the running round has ended. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.bell.ring();
@@ -60,7 +65,10 @@ export class PacedLoop {
   }
 }
 
-/** Calls back at every wake-up: each transition of a task wakes somebody, so each is the sign of an event as well. */
+/**
+ * Calls back at every wake-up. Each transition of a task wakes somebody, so each also indicates an
+ * event.
+ */
 export function onEveryWakeUp(wakeUps: WakeUps, listener: () => void): () => void {
   const undo = [
     wakeUps.onClaims(listener),

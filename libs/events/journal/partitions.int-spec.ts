@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => db.drop());
 
-/** The partitions of a table, without the default one, with the times that they are for. */
+/** The partitions of a table with their times, without the default one. */
 async function partitionsOf(table: string): Promise<Record<string, string>> {
   const { rows } = await db.owner.query<{ name: string; bounds: string }>(
     `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds
@@ -34,7 +34,7 @@ async function make(weeks: number): Promise<number> {
   return row?.made ?? -1;
 }
 
-/** Adds an event of a number of days ago. @returns its id and the partition that it lies in */
+/** Adds an event from some days ago. @returns its id and its partition */
 async function addEvent(daysAgo: number): Promise<{ id: string; partition: string }> {
   const { rows } = await db.owner.query<{ id: string; partition: string }>(
     `INSERT INTO journal (workspace_id, event, actor_kind, created_at)
@@ -46,7 +46,7 @@ async function addEvent(daysAgo: number): Promise<{ id: string; partition: strin
 }
 
 describe('partitions', () => {
-  it('are made ahead, each once, though several make them at once', async () => {
+  it('concurrent servers create each partition ahead once', async () => {
     const before = Object.keys(await partitionsOf('journal')).length;
     const made = await Promise.all([make(8), make(8), make(8), make(8)]);
     expect(made.toSorted((a, b) => a - b)).toEqual([0, 0, 0, 8]);
@@ -56,7 +56,7 @@ describe('partitions', () => {
     }
   });
 
-  it('are of a week each, without a gap, from Monday to Monday', async () => {
+  it('partitions cover one week each from Monday to Monday without a gap', async () => {
     const { rows } = await db.owner.query<{ gap: boolean; monday: boolean }>(
       `SELECT f <> lag(t) OVER (ORDER BY f) AS gap, extract(isodow FROM f AT TIME ZONE 'UTC') = 1
          AND t - f = interval '7 days' AND f = date_trunc('day', f AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS monday
@@ -69,15 +69,15 @@ describe('partitions', () => {
     expect(rows.filter(({ gap, monday }) => gap || !monday)).toEqual([]);
   });
 
-  it('take the rows of their week', async () => {
+  it('partitions hold the rows of their week', async () => {
     const { partition } = await addEvent(-15);
     expect(partition).toMatch(/^journal_\d{4}w\d{2}$/);
   });
 
-  it('are not missed by a row of a week that has none, nor made over its head', async () => {
+  it('a row of a week without a partition is stored, and no partition is created over it', async () => {
     const { partition } = await addEvent(-7 * 20);
     expect(partition).toBe('journal_default');
-    // 12 weeks ahead of those that are there; the week of that row stays with the default partition.
+    // 12 weeks ahead of the existing ones. The week of that row stays with the default partition.
     expect(await make(20)).toBe(2 * 12 - 1);
     expect(await make(20)).toBe(0);
   });
@@ -106,7 +106,7 @@ describe('pruning', () => {
   const readUpTo = (id: string) =>
     db.owner.query(`UPDATE event_consumers SET position = $1 WHERE name = 'channels'`, [id]);
 
-  it('drops the partitions whose rows are all too old', async () => {
+  it('partitions with only old rows are dropped', async () => {
     await addEvent(50);
     const { id } = await addEvent(25);
     await readUpTo(id);
@@ -117,7 +117,7 @@ describe('pruning', () => {
     expect(rows).toEqual([{ id }]);
   });
 
-  it('leaves one that is in use for the next time, and drops the others', async () => {
+  it('a partition in use is left for the next time, and others are dropped', async () => {
     const { id } = await addEvent(50);
     await readUpTo(id);
     const before = (await db.database.service.rows(readEnds, [null]))[0]?.dropped;
@@ -134,7 +134,7 @@ describe('pruning', () => {
     expect(await pruner.prune()).toEqual(['journal_old']);
   });
 
-  it('tells how far the rows are gone', async () => {
+  it('pruning reports how far rows are gone', async () => {
     const dropped = async (): Promise<unknown> =>
       (await db.database.service.rows(readEnds, [null]))[0]?.dropped;
     const before = await dropped();
@@ -145,7 +145,7 @@ describe('pruning', () => {
     expect(await dropped()).toBe(id);
   });
 
-  it('drops none that a consumer has yet to read, be it the slowest of several', async () => {
+  it('a partition that any consumer has not read is not dropped', async () => {
     const first = await addEvent(50);
     const second = await addEvent(50);
     await readUpTo(first.id);
@@ -157,7 +157,7 @@ describe('pruning', () => {
     expect(await pruner.prune()).toEqual(['journal_old']);
   });
 
-  it('makes the partitions of the weeks to come as well', async () => {
+  it('pruning also creates the partitions of the next weeks', async () => {
     const [last] = Object.keys(await partitionsOf('journal')).filter((name) => /w\d/.test(name));
     await db.owner.query(`DROP TABLE ${last}`);
     await pruner.prune();

@@ -13,7 +13,7 @@ import { dropPartitions, makePartitions } from './store/partitions.sql.js';
 const EVERY_MS = 3_600_000;
 const WEEKS_AHEAD = 4;
 
-/** Makes the journal's partitions of the weeks to come, and in the role `relay` drops the old ones. */
+/** Creates the journal's partitions of the next weeks, and in the role `relay` drops old ones. */
 @Injectable()
 export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly bell = new Doorbell();
@@ -26,8 +26,8 @@ export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShu
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'journal'>,
   ) {}
 
-  // Before requests come: what an installation that was off for weeks writes must not lie in the default partition,
-  // which is never dropped.
+  // Before requests arrive. Rows written after weeks of downtime must not end up in the default
+  // partition, which is never dropped.
   async onApplicationBootstrap(): Promise<void> {
     await this.attempt(() => this.makeAhead());
     if (this.config.roles.includes('relay')) this.loop = this.run();
@@ -39,7 +39,9 @@ export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShu
     await this.loop;
   }
 
-  /** @returns the names of the partitions that were dropped */
+  /**
+   * @returns the names of the dropped partitions
+   */
   async prune(): Promise<string[]> {
     await this.makeAhead();
     const days = this.config.journal.retentionDays;

@@ -11,7 +11,7 @@ import { type Consumer, ConsumerLoop } from './consumer-loop.js';
 import { JournalTail } from './journal-tail.js';
 import { removeConsumer } from './store/cursor.sql.js';
 
-/** Carries the events of the journal to its consumers, in the role `relay`. */
+/** Delivers the events of the journal to its consumers, in the role `relay`. */
 @Injectable()
 export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** @internal */
@@ -26,12 +26,18 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {}
 
-  /** Another consumer, before the application has started: a library adds its own when its module is made. */
+  /**
+   * Adds a consumer before the application has started. A library adds its own when its module is
+   * created.
+   */
   add(consumer: Consumer): void {
     this.loops.push(new ConsumerLoop(this.database, consumer, this.logger, this.tail));
   }
 
-  /** A consumer that is not wanted any more, before the application has started: the journal is not kept for it. */
+  /**
+   * Removes an unused consumer before the application has started, so that the journal is not kept
+   * for it.
+   */
   forget(name: string): void {
     this.forgotten.push(name);
   }
@@ -50,7 +56,7 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
     await this.stop();
   }
 
-  /** An event has just been committed: look now, and not at the next poll. */
+  /** Announces a commit: read now, not at the next poll. */
   nudge(): void {
     this.tail.nudge();
   }
@@ -60,7 +66,7 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
     for (const loop of this.loops) loop.start();
   }
 
-  /** Resolves when the batches under way are done with and the leases are given back. */
+  /** Resolves when the running batches have ended and the leases are released. */
   async stop(): Promise<void> {
     this.stopListening?.();
     await Promise.all(this.loops.map((loop) => loop.stop()));

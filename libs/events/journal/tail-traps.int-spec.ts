@@ -12,13 +12,13 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import { JournalCursor, type Reading } from './journal-cursor.js';
 import { JournalTail } from './journal-tail.js';
 
-/** What consumers are told that read from the memory of their process. */
+/** The messages of consumers that read from their process's memory. */
 
 let db: TestDatabase;
 let writer: pg.Client;
 let workspaceId: string;
 let proxy: FaultyProxy;
-/** The tail's own way to the database, which can be cut. */
+/** The tail's own connection to the database, which can be cut. */
 let database: Database;
 let client: ValkeyClient;
 let subscriber: ValkeySubscriber;
@@ -27,7 +27,7 @@ let leaveTail: () => void;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  // Of tests it is off, and a flush would wait for nothing.
+  // Tests switch it off, and a flush would then wait for nothing.
   await db.owner.query(`ALTER DATABASE ${nameOf(db)} SET synchronous_commit = on`);
   writer = new pg.Client({ connectionString: db.ownerUrl });
   await writer.connect();
@@ -56,7 +56,7 @@ afterAll(async () => {
 
 const nameOf = ({ ownerUrl }: TestDatabase): string => new URL(ownerUrl).pathname.slice(1);
 
-/** Seen by all, and on disk some time. @returns how far the log goes with it */
+/** Visible to all, and durable later. @returns the log's position after it */
 async function write(): Promise<string> {
   await writer.query(
     `INSERT INTO journal (workspace_id, event, actor_kind, details) VALUES ($1, 'task.of_a_test', 'system', '{}')`,
@@ -72,7 +72,7 @@ const nextOf = (cursor: JournalCursor): Promise<Reading & { kind: 'batch' }> =>
     return reading.kind === 'batch' && reading.messages.length > 0 ? reading : undefined;
   });
 
-/** Has the lease, and has read all that there is. */
+/** Has the lease and has read everything. */
 async function aCurrentCursor(memory?: JournalTail): Promise<JournalCursor> {
   const cursor = new JournalCursor(db.database, { name: 'channels' }, 100, memory);
   await write();
@@ -81,17 +81,22 @@ async function aCurrentCursor(memory?: JournalTail): Promise<JournalCursor> {
   return cursor;
 }
 
-it.each(['the journal', 'memory'])('What a consumer reads from %s is on disk', async (place) => {
-  const cursor = await aCurrentCursor(place === 'memory' ? tail : undefined);
-  const lsn = await write();
-  await nextOf(cursor);
-  const { rows } = await writer.query('SELECT pg_current_wal_flush_lsn() >= $1 AS is_there', [lsn]);
-  expect(rows).toEqual([{ is_there: true }]);
-  await cursor.done();
-  await cursor.giveBack();
-});
+it.each(['the journal', 'memory'])(
+  'rows that a consumer reads from %s are durable',
+  async (place) => {
+    const cursor = await aCurrentCursor(place === 'memory' ? tail : undefined);
+    const lsn = await write();
+    await nextOf(cursor);
+    const { rows } = await writer.query('SELECT pg_current_wal_flush_lsn() >= $1 AS is_there', [
+      lsn,
+    ]);
+    expect(rows).toEqual([{ is_there: true }]);
+    await cursor.done();
+    await cursor.giveBack();
+  },
+);
 
-it('A batch that has been dealt with does not come again from memory, though the answer that says so was lost', async () => {
+it('a processed batch does not come again from memory, even if the answer was lost', async () => {
   const cursor = await aCurrentCursor(tail);
   await write();
   const batch = await nextOf(cursor);
@@ -103,7 +108,7 @@ it('A batch that has been dealt with does not come again from memory, though the
   await cursor.giveBack();
 });
 
-it('A consumer reads for itself while the tail hangs', async () => {
+it('a consumer reads for itself while the tail hangs', async () => {
   const cursor = await aCurrentCursor(tail);
   proxy.blackHole();
   await write();

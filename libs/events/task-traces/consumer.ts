@@ -5,7 +5,10 @@ import { Tracing } from '#lib/observability';
 import { overParts, spanOf } from './domain/spans.js';
 import { readParts } from './store/traced.sql.js';
 
-/** Makes spans of what the journal tells of traced tasks: of each the whole life, its waits for an agent and its runs. */
+/**
+ * Creates spans from the journal for traced tasks: the whole life, the waits for an agent, and the
+ * runs.
+ */
 @Injectable()
 export class TraceConsumer implements Consumer {
   readonly name = 'traces';

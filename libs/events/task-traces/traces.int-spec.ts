@@ -86,8 +86,8 @@ function span(name: string, of: (span: ReceivedSpan) => boolean = ofTrace) {
 }
 
 describe('A trace', () => {
-  it('goes on in the receiver of a webhook, below the task', async () => {
-    // Spans of it may still come during the next test.
+  it('a trace continues in the receiver of a webhook below the task', async () => {
+    // Spans of it may still arrive during the next test.
     const trace = TRACE.replace('4bf', '5bf');
     const url = receiver.url('/traced');
     const events = ['task.created', 'agent.*'];
@@ -101,7 +101,7 @@ describe('A trace', () => {
     expect(told?.headers['traceparent']).toBe(`00-${trace}-${spanIdOf(taskId)}-01`);
   });
 
-  it('holds the whole life of a task: its request, waits, runs, and what its agent asks', async () => {
+  it("a trace covers the whole life of a task: request, waits, runs and its agent's requests", async () => {
     const taskId = await newTask({ traceparent: `00-${TRACE}-${CALLER}-01` });
     const first = await claim(taskId);
     const error = { message: 'no', class: 'exit_code' };
@@ -142,7 +142,7 @@ describe('A trace', () => {
     expect(JSON.stringify(collector.spans)).not.toContain(TITLE);
   });
 
-  it('begins with the request where the caller has none, and where it is nonsense', async () => {
+  it('a trace starts with the request if the caller has none or an invalid one', async () => {
     const taskIds = [
       await newTask(),
       await newTask({ traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` }),
@@ -155,7 +155,7 @@ describe('A trace', () => {
     }
   });
 
-  it('is not kept when the caller keeps none, and goes on to others all the same', async () => {
+  it('a trace that the caller does not sample is not exported, but passed on', async () => {
     const unkept = await newTask({ traceparent: `00-${TRACE}-${CALLER}-00` });
     const { id, traceparent } = await claim(unkept);
     expect(traceparent).toBe(`00-${TRACE}-${spanIdOf(id)}-00`);
@@ -166,7 +166,7 @@ describe('A trace', () => {
     expect(collector.spans.filter(({ traceId }) => traceId === TRACE)).toEqual([]);
   });
 
-  it('goes on in the sessions of push agents', async () => {
+  it('a trace continues in the sessions of push agents', async () => {
     const authorization = `Bearer ${gateway.token({ sub: gateway.id })}`;
     await apiClient(server.url, { authorization }).post('/gateway/heartbeat', {
       ...gateway.nextHeartbeat(),
@@ -185,7 +185,7 @@ describe('A trace', () => {
     expect(spawn.metadata).toEqual({ traceparent });
   });
 
-  it('has no signs of life in it', async () => {
+  it('a trace contains no heartbeats', async () => {
     await agent.api.post(`/agents/${agent.id}/heartbeat`, { status: 'healthy' });
     await newTask();
     await span('POST /api/v1/agent-tasks');
@@ -194,7 +194,7 @@ describe('A trace', () => {
 });
 
 describe('A server', () => {
-  it('serves as ever while the collector is away', async () => {
+  it('a server works while the collector is down', async () => {
     const alone = await startTestApp({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
     const tenant = await alone.newWorkspace();
     const body = { title: TITLE, taskType: 'review' };
@@ -202,7 +202,7 @@ describe('A server', () => {
     await alone.stop();
   });
 
-  it('without a collector traces nothing, and the journal is not kept for it', async () => {
+  it('a server without a collector traces nothing and keeps no journal for it', async () => {
     const db = await createTestDatabase();
     await db.owner.query(`INSERT INTO event_consumers (name) VALUES ('traces')`);
     const plain = await startTestApp({}, db);

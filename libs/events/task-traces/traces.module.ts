@@ -3,7 +3,7 @@ import { EventRelay, EventsModule } from '#lib/journal';
 import { Tracing } from '#lib/observability';
 import { TraceConsumer } from './consumer.js';
 
-/** Traces of tasks, where an OpenTelemetry collector is named. */
+/** Traces of tasks, if an OpenTelemetry collector is configured. */
 @Module({ imports: [EventsModule], providers: [TraceConsumer] })
 export class TracesModule implements OnModuleInit {
   constructor(

@@ -30,7 +30,7 @@ afterAll(async () => {
   await at.receiver.stop();
 });
 
-/** Runs a statement in a transaction of another's, which stays open. */
+/** Runs a statement in another transaction, which stays open. */
 async function meanwhile(sql: string, params: unknown[]): Promise<void> {
   const client = await server.db.owner.connect();
   releases.push(async () => {
@@ -46,7 +46,7 @@ function enable(webhook: Endpoint, enabled: boolean) {
 }
 
 describe('a replay', () => {
-  it('of many is made in slices, and not in one transaction that all wait for', async () => {
+  it('a replay of many is made in slices, not in one blocking transaction', async () => {
     const webhook = await at.make();
     await at.addOld(webhook, 2_500, 'dead');
     await meanwhile(
@@ -63,7 +63,7 @@ describe('a replay', () => {
     await enable(webhook, false);
   });
 
-  it('of more than 100,000 changes nothing', async () => {
+  it('a replay of more than 100,000 changes nothing', async () => {
     const webhook = await at.make();
     await at.addOld(webhook, 100_001, 'delivered');
     const state = 'delivered';
@@ -76,7 +76,7 @@ describe('a replay', () => {
 });
 
 describe('the consumer', () => {
-  it('adds the deliveries of a batch in slices', async () => {
+  it('the deliveries of a batch are added in slices', async () => {
     const webhooks = await Promise.all([1, 2, 3].map(() => at.make({ events: ['task.created'] })));
     const timestamp = new Date(Date.now() + 1_000).toISOString();
     const workspaceId = at.workspace.id;
@@ -109,8 +109,8 @@ describe('the consumer', () => {
   });
 });
 
-describe('what waits while its webhook is disabled', () => {
-  it('has its 24 hours from the moment when that is enabled', async () => {
+describe('messages that wait while their webhook is disabled', () => {
+  it('waiting messages have 24 hours from the moment their webhook is enabled', async () => {
     const webhook = await at.make({}, answering(503));
     await at.test(webhook);
     await at.attempted(webhook);
@@ -139,7 +139,7 @@ describe('the pruner', () => {
       [id],
     );
 
-  it('leaves what waits, until its webhook is deleted', async () => {
+  it('waiting messages stay until their webhook is deleted', async () => {
     const [failing, disabled] = [
       await at.make({}, answering(503)),
       await at.make({}, answering(503)),
@@ -158,7 +158,7 @@ describe('the pruner', () => {
     expect([await at.count(failing), await at.count(disabled)]).toEqual([1, 0]);
   });
 
-  it('removes many in batches, one behind the other', async () => {
+  it('many deliveries are removed in consecutive batches', async () => {
     const webhook = await at.make();
     await at.addOld(webhook, 5_500, 'delivered');
     await age(webhook);

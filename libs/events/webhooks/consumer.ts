@@ -9,7 +9,7 @@ import {
   type Subscription,
 } from './store/deliveries.sql.js';
 
-/** A message for one webhook, on its way into the table. */
+/** A message for one webhook on its way into the table. */
 interface NewDelivery {
   workspace_id: string;
   webhook_id: string;
@@ -19,10 +19,13 @@ interface NewDelivery {
   occurred_at: unknown;
 }
 
-/** Deliveries that are added in one transaction: their webhooks are locked for no longer than that takes. */
+/** Deliveries in one transaction, which limits the time for which their webhooks are locked. */
 const SLICE = 1_000;
 
-/** Turns events into deliveries, of which each webhook has one for each event, however often that is read. */
+/**
+ * Turns events into deliveries. Each webhook has one delivery for each event, however often the
+ * event is read.
+ */
 @Injectable()
 export class WebhookConsumer implements Consumer {
   readonly name = 'webhooks';
@@ -56,7 +59,7 @@ export class WebhookConsumer implements Consumer {
   }
 }
 
-/** One at a time: all of a batch may be more than there is memory for. */
+/** One at a time, because a whole batch may not fit into memory. */
 function* deliveriesOf(
   messages: readonly Message[],
   subscriptions: readonly Subscription[],
@@ -73,7 +76,7 @@ function* deliveriesOf(
   }
 }
 
-// What happened before a webhook was made is not for it, also where this consumer is behind.
+// A webhook gets no events from before its creation, even if this consumer is behind.
 function isFor({ body }: Message, { events, created_at }: Subscription): boolean {
   if (!wants(events, String(body['event']))) return false;
   return Date.parse(String(body['timestamp'])) >= Math.floor(created_at);

@@ -15,9 +15,9 @@ import {
 import { type DeliveryView, toDeliveryView } from './webhook-view.js';
 import { found, locked } from './webhooks.service.js';
 
-/** Deliveries that one request may have sent again. */
+/** Maximum number of deliveries that one request can replay. */
 const MAX_REPLAYED = 100_000;
-/** Of them in one transaction: its webhook is locked for no longer than that takes. */
+/** Deliveries in one transaction, which limits the time for which their webhook is locked. */
 const SLICE = 1_000;
 
 export interface DeliveryListing {
@@ -26,7 +26,7 @@ export interface DeliveryListing {
   limit: number;
 }
 
-/** Deliveries by their ids, or all of a state and a time. */
+/** Deliveries by their ids, or all of a state and period. */
 export interface Replay {
   ids?: string[];
   state?: DeliveryState;
@@ -34,7 +34,7 @@ export interface Replay {
   to?: string;
 }
 
-/** What was and is to be sent to webhooks. */
+/** Past and pending deliveries of webhooks. */
 @Injectable()
 export class Deliveries {
   constructor(
@@ -42,7 +42,7 @@ export class Deliveries {
     private readonly senders: WebhookSenders,
   ) {}
 
-  /** The newest first. @throws DroverError `webhook_not_found` */
+  /** Newest first. @throws DroverError `webhook_not_found` */
   async list(
     { workspaceId }: Caller,
     webhookId: string,
@@ -66,7 +66,7 @@ export class Deliveries {
   }
 
   /**
-   * Has an event `webhook.test` sent, whatever the filters say.
+   * Sends an event `webhook.test`, whatever the filters say.
    *
    * @throws DroverError `webhook_not_found`, `webhook_disabled`
    */
@@ -87,11 +87,12 @@ export class Deliveries {
   }
 
   /**
-   * Has deliveries sent once more, with the ids and bodies that they had. Which they are is decided at the beginning;
-   * where it ends early, those of the slices that are done are sent, and a repetition has them sent again.
+   * Sends deliveries again with their ids and bodies. The set is decided at the start. If it ends
+   * early, the finished slices are sent, and a repetition sends them again.
    *
-   * @returns how many
-   * @throws DroverError `webhook_not_found`, `webhook_disabled`, `validation_failed` for more than 100,000
+   * @returns their number
+   * @throws DroverError `webhook_not_found`, `webhook_disabled`, `validation_failed` for more than
+   *   100,000
    */
   async replay(
     { workspaceId }: Caller,
@@ -135,7 +136,7 @@ export class Deliveries {
   }
 }
 
-/** The id behind the last of them. */
+/** The id after the last row. */
 function after(rows: readonly { event_id: string }[]): string {
   const ids = rows.map(({ event_id }) => BigInt(event_id));
   return String(ids.reduce((last, id) => (id > last ? id : last)) + 1n);

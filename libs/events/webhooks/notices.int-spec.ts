@@ -36,7 +36,7 @@ afterAll(async () => {
   await mail.stop();
 });
 
-/** As if so many tasks had failed, and then this happened. */
+/** As if so many tasks had failed before the other events. */
 async function fail(count: number, ...others: string[]): Promise<void> {
   const timestamp = new Date(Date.now() + 1).toISOString();
   const rest = { timestamp, newStatus: 'FAILED', taskId: workspace.id, reason: 'timeout' };
@@ -68,7 +68,7 @@ async function addressOf(userId: string): Promise<string> {
   return rows[0]?.email ?? '';
 }
 
-/** Seconds until something is sent to it, by the clock of the database. */
+/** Seconds until something is sent to it, by the database's clock. */
 async function dueIn({ id }: Endpoint): Promise<number | null> {
   const { rows } = await server.db.owner.query<{ due_in: number | null }>(
     'SELECT extract(epoch FROM due_at - now())::float8 AS due_in FROM webhooks WHERE id = $1',
@@ -81,7 +81,7 @@ const allSent = (endpoint: Endpoint) =>
   waitFor('nothing to wait', async () => (await at.count(endpoint, `state = 'pending'`)) === 0);
 
 describe('a notice', () => {
-  it('says in Slack what happened to which task, with nothing of the title as markup', async () => {
+  it('a notice in Slack says what happened to which task, with the title as text', async () => {
     const slack = await at.make({ kind: 'slack', events: ['task.status_changed'] });
     const task = { title: 'Mend <!channel> & go', taskType: 'test' };
     const id = String((await workspace.api.post('/agent-tasks', task)).body['id']);
@@ -95,7 +95,7 @@ describe('a notice', () => {
     });
   });
 
-  it('goes to a URL that is shown cut, and kept sealed', async () => {
+  it("a notice's URL is shown shortened and stored encrypted", async () => {
     const slack = await at.make({ kind: 'slack' });
     expect(slack).toMatchObject({ kind: 'slack', secret: null, digestSeconds: 60 });
     expect(slack.url).toBe(at.receiver.url('/…'));
@@ -118,7 +118,7 @@ describe('a notice', () => {
     expect(textOf((await at.received(other))[0] as Received)).toContain('test from Drover');
   });
 
-  it('has the words of a template', async () => {
+  it('a notice uses the words of its template', async () => {
     const template = '*{{task.title}}* is {{status}} <!here>';
     const slack = await at.make({ kind: 'slack', events: ['task.created'], template });
     await workspace.api.post('/agent-tasks', { title: '{{reason}} <x>', taskType: 'test' });
@@ -138,7 +138,7 @@ describe('a notice', () => {
     [{ digestSeconds: 60 }, 'digestSeconds'],
     [{ kind: 'slack', quietHours: { from: '25:00', to: '1:00', timeZone: 'UTC' } }, /^quietHours/],
     [{ kind: 'slack', quietHours: { from: '22:00', to: '07:00', timeZone: 'x' } }, /^quietHours/],
-  ])('is refused with %j', async (values, field) => {
+  ])('a notice is refused with %j', async (values, field) => {
     const body = { url: at.receiver.url('/refused'), events: ['*'], ...values };
     const { status, body: problem } = await workspace.api.post('/webhooks', body);
     const [error] = problem['errors'] as { field: string }[];
@@ -147,15 +147,15 @@ describe('a notice', () => {
     expect((await workspace.api.get('/webhooks')).body['items']).toEqual([]);
   });
 
-  it('has no secret to rotate', async () => {
+  it('a notice has no secret to rotate', async () => {
     const slack = await at.make({ kind: 'slack' });
     const { status, body } = await workspace.api.post(`/webhooks/${slack.id}/rotate`);
     expect([status, body['code']]).toEqual([409, 'webhook_unsigned']);
   });
 });
 
-describe('a flood', () => {
-  it('of 1,000 failures is a handful of messages', async () => {
+describe('many events', () => {
+  it('1,000 failures become a few messages', async () => {
     const slack = await at.make({ kind: 'slack', digestMax: 3 });
     await fail(1);
     const [first] = (await at.received(slack)) as [Received];
@@ -175,7 +175,7 @@ describe('a flood', () => {
     expect(await at.count(slack, 'attempts = 1')).toBe(1_000);
   });
 
-  it('that is not taken comes again as one', async () => {
+  it('refused events are retried as one message', async () => {
     const slack = await at.make({ kind: 'slack' }, answering(500, {}, 'rollup_error'));
     await fail(20);
     await waitFor('a failure', async () => (await at.stateOf(slack)).consecutiveFailures === 1);
@@ -189,7 +189,7 @@ describe('a flood', () => {
     );
   });
 
-  it('that was given up is replayed as one', async () => {
+  it('abandoned events are replayed as one message', async () => {
     const slack = await at.make({ kind: 'slack' }, answering(400, {}, 'invalid_payload'));
     await fail(5);
     await waitFor('the end', async () => (await at.count(slack, `state = 'dead'`)) === 5);
@@ -202,7 +202,7 @@ describe('a flood', () => {
 });
 
 describe('an answer', () => {
-  it('of Discord that asks to wait has all wait for so long', async () => {
+  it("Discord's requested wait applies to all messages", async () => {
     const answer = JSON.stringify({ message: 'limited', retry_after: 1_800.5, global: false });
     const discord = await at.make({ kind: 'discord' }, answering(429, {}, answer));
     await fail(1);
@@ -221,7 +221,7 @@ describe('an answer', () => {
     ['slack', 404, 'no_service'],
     ['slack', 410, 'channel_is_archived'],
     ['discord', 404, '{"message": "Unknown Webhook", "code": 10015}'],
-  ])('of %s with %i %s disables', async (kind, status, text) => {
+  ])('an answer of %s with %i %s disables the webhook', async (kind, status, text) => {
     const endpoint = await at.make({ kind }, answering(status, {}, text));
     await at.test(endpoint);
     expect(await at.attempted(endpoint)).toMatchObject({ state: 'dead' });
@@ -229,7 +229,7 @@ describe('an answer', () => {
   });
 });
 
-/** By UTC, from two hours ago to so many hours from now on. */
+/** In UTC, from two hours ago to some hours from now. */
 function around(hours: number) {
   const at = (offset: number) =>
     new Date(Date.now() + offset * 3_600_000).toISOString().slice(11, 16);
@@ -237,7 +237,7 @@ function around(hours: number) {
 }
 
 describe('quiet hours', () => {
-  it('hold messages until they end, and then these come as one', async () => {
+  it('messages wait for the end of quiet hours and then arrive as one', async () => {
     const slack = await at.make({ kind: 'slack', quietHours: around(2) });
     await fail(2);
     await waitFor('the end of quiet hours as the time', async () => {
@@ -245,7 +245,7 @@ describe('quiet hours', () => {
       return left !== null && left > 3_600;
     });
     await fail(3);
-    // What must come at once comes, and so does what somebody waits for.
+    // Urgent events are sent at once, together with waiting ones.
     await fail(0, 'agent.status_changed');
     const [urgent] = (await at.received(slack)) as [Received];
     expect(textOf(urgent)).toMatch(/^Agent/);
@@ -263,7 +263,7 @@ describe('quiet hours', () => {
 });
 
 describe('quiet hours with much that waits', () => {
-  it('tell of what comes all the same', async () => {
+  it('excepted events are sent during quiet hours although many others wait', async () => {
     const slack = await at.make({ kind: 'slack', quietHours: around(2), digestSeconds: 0 });
     await fail(60, 'agent.status_changed');
     const [urgent] = (await at.received(slack)) as [Received];
@@ -281,7 +281,7 @@ describe('an e-mail', () => {
     return at.make({ kind: 'email', url: undefined, recipients });
   }
 
-  it('goes to members, by id or address, and to nobody who has left', async () => {
+  it('an e-mail goes to members, by id or address, and to no former member', async () => {
     const owner = await addressOf(workspace.userId);
     const left = await aMember(server.db.owner, workspace.id, 'VIEWER');
     const endpoint = await anEndpoint(left, owner.toUpperCase());
@@ -299,7 +299,7 @@ describe('an e-mail', () => {
     });
   });
 
-  it('comes again to those alone who have not got it', async () => {
+  it('an e-mail is retried only for recipients without it', async () => {
     const [one, other] = [workspace.userId, await aMember(server.db.owner, workspace.id, 'VIEWER')];
     const [first, second] = [await addressOf(one), await addressOf(other)];
     mail.codes.set(second, 450);
@@ -315,7 +315,7 @@ describe('an e-mail', () => {
     expect([mailsTo(first).length, mailsTo(second).length]).toEqual([1, 1]);
   });
 
-  it('that nobody could take goes to whoever the recipients are by then', async () => {
+  it('an e-mail that nobody received goes to the recipients of that time', async () => {
     const [old, next] = [workspace.userId, await aMember(server.db.owner, workspace.id, 'VIEWER')];
     const [before, after] = [await addressOf(old), await addressOf(next)];
     mail.codes.set(before, 450);
@@ -329,7 +329,7 @@ describe('an e-mail', () => {
     mail.codes.delete(before);
   });
 
-  it('that nobody ever takes is dead', async () => {
+  it('an e-mail that is never accepted is dead', async () => {
     mail.codes.set(await addressOf(workspace.userId), 550);
     const endpoint = await anEndpoint(workspace.userId);
     await at.test(endpoint);
@@ -343,7 +343,7 @@ describe('an e-mail', () => {
   it.each([
     ['without a mail server', {}, 'kind'],
     ['to an address that a password does not prove', { OPEN_SIGN_UP: 'true' }, 'recipients'],
-  ])('is refused %s', async (_, env, field) => {
+  ])('an e-mail is refused %s', async (_, env, field) => {
     const settings = field === 'kind' ? WITH_RECEIVER : withMail;
     const other = await startTestApp({ ...settings, ...env, ROLES: 'api' }, server.db);
     try {

@@ -11,7 +11,7 @@ import { Logger } from '#lib/observability';
 import { pruneDeliveries } from './store/deliveries.sql.js';
 
 const EVERY_MS = 3_600_000;
-/** Deliveries in one statement. */
+/** Maximum number of deliveries in one statement. */
 const BATCH = 5_000;
 
 /** Removes old deliveries with their attempts, in the role `relay`. */
@@ -38,10 +38,10 @@ export class WebhookPruner implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   /**
-   * One batch.
+   * Removes one batch.
    *
-   * @param from the age to begin at: older ones stay
-   * @returns where the next batch begins, if there may be more
+   * @param from the age to start at; older ones stay
+   * @returns the start of the next batch, if there may be more
    */
   async prune(from?: Date): Promise<Date | undefined> {
     const params = [this.config.webhooks.retentionDays, BATCH, from ?? null];

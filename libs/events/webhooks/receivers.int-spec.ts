@@ -20,7 +20,7 @@ const SLOTS = 256;
 let server: TestApp;
 let at: Endpoints;
 
-// An attempt may take longer than a test waits: what is bounded otherwise is seen to be.
+// The time limit of an attempt is longer than a test waits, so other limits are visible.
 beforeAll(async () => {
   server = await startTestApp({
     ...WITH_RECEIVER,
@@ -81,7 +81,7 @@ describe('an attempt', () => {
     ],
   ];
 
-  it.each(FAULTS)('survives %s', async (_, behaviour, kept) => {
+  it.each(FAULTS)('an attempt survives %s', async (_, behaviour, kept) => {
     const webhook = await at.make({}, behaviour);
     await at.test(webhook);
     expect((await at.attempted(webhook)).attempts).toMatchObject([kept]);
@@ -90,7 +90,7 @@ describe('an attempt', () => {
 });
 
 describe('receivers that hang', () => {
-  it('hold no slot for long: with all slots taken, others are sent to', async () => {
+  it('receivers that hang do not block others, even with all slots taken', async () => {
     const silent: Behaviour = () => undefined;
     at.receiver.behave('/silent', silent);
     const values = { url: at.receiver.url('/silent'), events: ['task.created'] };
@@ -110,7 +110,7 @@ describe('a secret that cannot be opened', () => {
     jest.restoreAllMocks();
   });
 
-  it('fails its own attempts until it is rotated', async () => {
+  it('a secret that cannot be decrypted fails its own attempts until it is rotated', async () => {
     const webhook = await at.make();
     await server.db.owner.query(
       `UPDATE webhook_secrets SET sealed = to_jsonb(overlay(sealed #>> '{}' PLACING 'AAAA' FROM 80)) WHERE webhook_id = $1`,
@@ -124,7 +124,7 @@ describe('a secret that cannot be opened', () => {
     expect(await at.attempted(webhook, 2)).toMatchObject({ state: 'delivered' });
   });
 
-  it('or read at all, holds neither its webhook nor those that are sent to with it', async () => {
+  it('a secret that cannot be read blocks neither its webhook nor others of the same turn', async () => {
     const [broken, other] = [await at.make(), await at.make()];
     const secrets = server.app.get(WebhookSecrets, { strict: false });
     const valid = secrets.valid.bind(secrets);
@@ -144,10 +144,10 @@ describe('a secret that cannot be opened', () => {
 });
 
 describe('the body of task.status_changed', () => {
-  // What receivers were promised first; fields are only ever added.
+  // The fields of the first version. Later versions only add fields.
   const PROMISED = ['event', 'taskId', 'previousStatus', 'newStatus', 'workspaceId', 'timestamp'];
 
-  it('has the fields of the documentation, those that were promised first among them', async () => {
+  it('the body has the documented fields, with those of the first version among them', async () => {
     const webhook = await at.make({ events: ['task.status_changed'] }, answering(200));
     const { body } = await at.workspace.api.post('/agent-tasks', { title: 'A', taskType: 'test' });
     await at.workspace.api.post(`/agent-tasks/${body['id']}/cancel`, { reason: 'why not' });

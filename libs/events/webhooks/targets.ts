@@ -6,22 +6,22 @@ import type { Refusal } from './domain/target.js';
 import { Recipients } from './sending/recipients.js';
 import { WebhookClient } from './sending/webhook-client.js';
 
-/** Where a webhook leads, as it is stored. */
+/** The target of a webhook as stored. */
 export interface Target {
-  /** As it is shown: cut where it is a secret. */
+  /** The public form, shortened if it is secret. */
   url: string;
-  /** The whole URL where it is a secret. */
+  /** The whole URL, if it is secret. */
   secretUrl?: string;
   recipients: string[];
 }
 
-/** Where a request wants it to lead. */
+/** The requested target. */
 export interface TargetRequest {
   url?: string;
   recipients?: string[];
 }
 
-/** Of e-mail, whose addresses are the recipients'. */
+/** The URL of e-mail, whose addresses are those of the recipients. */
 const MAIL_URL = 'mailto:';
 
 const WORDS: Record<Exclude<Refusal, 'host'>, string> = {
@@ -34,7 +34,7 @@ const WORDS: Record<Exclude<Refusal, 'host'>, string> = {
   internal_address: 'must not lead to an address that is not public',
 };
 
-/** Judges where webhooks are to lead. */
+/** Checks the targets of webhooks. */
 @Injectable()
 export class Targets {
   constructor(
@@ -66,7 +66,7 @@ export class Targets {
     return { url: cutUrl(url), secretUrl: url, recipients: [] };
   }
 
-  /** Their ids: an address may change, and a member who has left gets nothing more. */
+  /** Ids, because an address can change, and a former member receives nothing. */
   private async members(workspaceId: string, wanted: readonly string[]): Promise<string[]> {
     const named = [...new Set(wanted.map((each) => each.toLowerCase()))];
     const members = await this.recipients.among(workspaceId, named);

@@ -2,7 +2,7 @@ import type { Kind, QuietHours } from './domain/kinds.js';
 import type { AttemptRow, DeliveryRow, DeliveryState } from './store/deliveries.sql.js';
 import type { WebhookRow } from './store/webhooks.sql.js';
 
-/** A webhook as the API shows one: never its secret. */
+/** A webhook in the API, never with its secret. */
 export interface WebhookView {
   id: string;
   kind: Kind;
@@ -34,7 +34,7 @@ export interface AttemptView {
   answer: string | null;
 }
 
-/** A message for one webhook, with what came of its attempts. */
+/** A message for one webhook with the results of its attempts. */
 export interface DeliveryView {
   id: string;
   event: string;
@@ -85,8 +85,8 @@ export function toDeliveryView(webhookId: string, row: DeliveryRow): DeliveryVie
 }
 
 /**
- * The header `webhook-id` of a message: the same at each attempt, and no other installation's. Ids of events are
- * not, as each installation counts its own.
+ * The header `webhook-id` of a message: the same at each attempt, and unique among installations.
+ * Ids of events are not, because each installation counts its own.
  */
 export function messageId(webhookId: string, eventId: string): string {
   return `msg_${webhookId.replaceAll('-', '')}_${eventId}`;

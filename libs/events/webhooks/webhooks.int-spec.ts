@@ -32,7 +32,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** As a receiver verifies with the published library. */
+/** Verifies with the published library, like a receiver. */
 function verified({ headers, body }: Received, secret: string): Record<string, unknown> {
   const signed = headers as Record<string, string>;
   return new Webhook(secret).verify(body, signed) as Record<string, unknown>;
@@ -44,7 +44,7 @@ async function aTask(): Promise<string> {
 }
 
 describe('a webhook', () => {
-  it('gets the events of its workspace that it wants, signed, in the shape that others know', async () => {
+  it('a webhook gets the events that it filters for, signed, in the documented shape', async () => {
     const webhook = await at.make({ events: ['task.status_changed'], hubSignature: true });
     const other = await at.make({ events: ['agent.*'] });
     const taskId = await aTask();
@@ -74,7 +74,7 @@ describe('a webhook', () => {
     expect(await at.deliveries(other)).toEqual([]);
   });
 
-  it('shows its secret once, and keeps it sealed, also under another data key', async () => {
+  it('a webhook shows its secret once and keeps it encrypted, also under another data key', async () => {
     const webhook = await at.make();
     expect(webhook.secret).toMatch(/^whsec_/);
     const shown = await Promise.all([
@@ -98,7 +98,7 @@ describe('a webhook', () => {
     expect(verified(request, webhook.secret)).toMatchObject({ event: 'webhook.test' });
   });
 
-  it('signs with both secrets after a rotation', async () => {
+  it('both secrets sign after a rotation', async () => {
     const webhook = await at.make();
     const rotated = await workspace.api.post<Made>(`/webhooks/${webhook.id}/rotate`);
     expect(rotated.status).toBe(200);
@@ -117,7 +117,7 @@ describe('a webhook', () => {
     expect(() => verified(later, webhook.secret)).toThrow();
   });
 
-  it('has one delivery of an event that is read again', async () => {
+  it('an event that is read again has one delivery', async () => {
     const webhook = await at.make({ events: ['task.created'] });
     const body = { event: 'task.created', timestamp: new Date(Date.now() + 1).toISOString() };
     const message = {
@@ -143,12 +143,12 @@ describe('a webhook', () => {
     ['http://169.254.169.254/latest/meta-data', 'must not lead to an address that is not public'],
     ['https://u:p@example.com/', 'must not hold a user name or a password'],
     ['nonsense', 'must be a URL'],
-  ])('cannot be made for %s', async (url, message) => {
+  ])('a webhook cannot be created for %s', async (url, message) => {
     const made = await workspace.api.post('/webhooks', { url, events: ['*'] });
     expect([made.status, made.body['errors']]).toEqual([400, [{ field: 'url', message }]]);
   });
 
-  it('is one of so many', async () => {
+  it('a workspace has a limited number of webhooks', async () => {
     const answers = await Promise.all(
       Array.from({ length: LIMIT + 2 }, (_, n) =>
         workspace.api.post('/webhooks', { url: receiver.url(`/limit-${n}`), events: ['run.*'] }),
@@ -160,7 +160,7 @@ describe('a webhook', () => {
 });
 
 describe('an attempt', () => {
-  it('that fails is made again, with the same id', async () => {
+  it('a failed attempt is repeated with the same id', async () => {
     const webhook = await at.make({}, answering(500, { 'retry-after': '60' }, 'a bad day'));
     await at.test(webhook);
     const failed = await at.attempted(webhook);
@@ -183,7 +183,7 @@ describe('an attempt', () => {
     expect(second?.headers['webhook-signature']).toBeDefined();
   });
 
-  it('is not made at an address that is not allowed any more', async () => {
+  it('an address that is no longer allowed gets no attempt', async () => {
     const webhook = await at.make();
     const url = 'http://10.9.9.9/';
     await server.db.owner.query('UPDATE webhooks SET url = $2 WHERE id = $1', [webhook.id, url]);
@@ -192,7 +192,7 @@ describe('an attempt', () => {
     expect(attempts).toMatchObject([{ status: null, error: 'address_refused', url }]);
   });
 
-  it('that is answered 410 disables the webhook, and enabling it sends what waited', async () => {
+  it('an answer 410 disables the webhook, and enabling it sends waiting messages', async () => {
     const webhook = await at.make({}, answering(410));
     await at.test(webhook);
     expect(await at.attempted(webhook)).toMatchObject({ state: 'dead' });
@@ -206,7 +206,7 @@ describe('an attempt', () => {
     expect(await at.attempted(webhook, 2)).toMatchObject({ state: 'delivered' });
   });
 
-  it('is given up after 24 hours, with all that waited behind it, and can be replayed', async () => {
+  it('a message is abandoned after 24 hours with those behind it, and can be replayed', async () => {
     const webhook = await at.make({}, answering(503));
     const ids = [await at.test(webhook)];
     await at.attempted(webhook);
@@ -238,7 +238,7 @@ describe('an attempt', () => {
     expect(none.body).toEqual({ replayed: 0 });
   });
 
-  it('is kept for a time, with its delivery', async () => {
+  it('an attempt is stored for a time with its delivery', async () => {
     const [old, young] = [await at.make(), await at.make()];
     for (const webhook of [old, young]) {
       await at.test(webhook);
@@ -253,7 +253,7 @@ describe('an attempt', () => {
     expect(await at.deliveries(young)).toHaveLength(1);
   });
 
-  it('that hangs delays no other webhook, and is made again by another sender when its own is gone', async () => {
+  it('a hanging attempt delays no other webhook, and another sender repeats it when its own is gone', async () => {
     const hanging: (() => void)[] = [];
     const slow = await at.make({}, (response) => hanging.push(() => response.writeHead(200).end()));
     await at.test(slow);

@@ -16,7 +16,7 @@ import { WebhookClient } from './sending/webhook-client.js';
 import { Targets } from './targets.js';
 import { Webhooks } from './webhooks.service.js';
 
-/** Sends events to the systems of others. */
+/** Sends events to other systems. */
 @Module({
   imports: [EventsModule],
   controllers: [WebhooksController, DeliveriesController],

@@ -20,7 +20,7 @@ import {
 } from './store/webhooks.sql.js';
 import { toWebhookView, type WebhookView } from './webhook-view.js';
 
-/** Messages that come at once when quiet hours are changed. */
+/** Maximum number of messages that are released at once when quiet hours change. */
 const MAX_RELEASED = 10_000;
 
 export interface WebhookRequest extends NoticeRequest, TargetRequest {
@@ -32,7 +32,7 @@ export interface WebhookRequest extends NoticeRequest, TargetRequest {
 
 export type WebhookChange = Partial<Omit<WebhookRequest, 'kind'>> & { enabled?: boolean };
 
-/** Webhooks: made, changed, ended, read. What is sent to them is not here. */
+/** Manages webhooks. Their messages are sent elsewhere. */
 @Injectable()
 export class Webhooks {
   constructor(
@@ -43,7 +43,7 @@ export class Webhooks {
   ) {}
 
   /**
-   * @returns the signing secret as well, this once; null for what is not signed
+   * @returns includes the signing secret, only this once; null if messages are not signed
    * @throws DroverError `validation_failed`, `webhook_limit`
    */
   async create(
@@ -68,7 +68,7 @@ export class Webhooks {
     });
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async list(
     { workspaceId }: Caller,
     page: { after: string | null; limit: number },
@@ -84,7 +84,7 @@ export class Webhooks {
   }
 
   /**
-   * What waits for a webhook that is disabled waits on; events that come meanwhile are not kept for it.
+   * Messages of a disabled webhook wait on. Events that happen meanwhile are not stored for it.
    *
    * @throws DroverError `webhook_not_found`, `version_mismatch`, `validation_failed`
    */
@@ -138,9 +138,9 @@ export class Webhooks {
   }
 
   /**
-   * A new signing secret. For 24 hours each message is signed with the one before, too.
+   * Creates a new signing secret. For 24 hours the previous one also signs each message.
    *
-   * @returns the secret, this once
+   * @returns the secret, only this once
    * @throws DroverError `webhook_not_found`, `webhook_unsigned`
    */
   async rotate({ workspaceId }: Caller, id: string): Promise<WebhookView & { secret: string }> {
@@ -175,7 +175,7 @@ export async function found(
   return row;
 }
 
-/** What a webhook has unless its request says otherwise. */
+/** The defaults of a webhook. */
 const NEW = { events: [], description: null, hub_signature: false };
 
 function valuesOf(

@@ -1,14 +1,15 @@
 import { DroverError } from '#lib/kernel';
 
-/** Why a client cannot go on behind what it had last, and where it goes on instead. */
+/** Why a client cannot resume after its last event, and where it resumes instead. */
 export interface Loss {
   resumesAt: 'oldest' | 'next';
   problem: DroverError;
 }
 
 /**
- * @param what of which the stream is: `events`
- * @param place `expired`: what followed it is not kept any more; `ahead`: there is no such place yet
+ * @param what the stream's content: `events`
+ * @param place `expired`: the following events are no longer stored; `ahead`: the position does not
+ *   exist yet
  */
 export function lossOf(
   what: string,

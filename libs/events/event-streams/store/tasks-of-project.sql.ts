@@ -1,7 +1,8 @@
 import { query } from '#lib/database';
 
 /**
- * Those of the tasks that belong to the project now. For a stretch of events that a stream with a project has.
+ * The given tasks that belong to the project now, for a stretch of events of a stream with a
+ * project.
  *
  * Index: primary key. $1 workspace, $2 project, $3 tasks.
  */

@@ -7,13 +7,15 @@ const MAX_BYTES = 65_536;
 const MAX_PLACEHOLDERS = 100;
 const MAX_CONDITIONS = 20;
 const MAX_WANTED = 100;
-/** Fields of a task that a template may not have. */
+/** Fields of a task that a template cannot have. */
 const REFUSED = ['secrets', 'parentTaskId', 'blocksParent'];
 
-/** Throws `validation_failed` for what is no body of POST /agent-tasks. */
+/** Throws `validation_failed` if the value is no body of POST /agent-tasks. */
 export type ValidateTask = (task: unknown) => void;
 
-/** @throws DroverError `validation_failed` that names what is wrong with which rule */
+/**
+ * @throws DroverError `validation_failed` that names the rule and its error
+ */
 export function checkRules(rules: readonly HookRule[], validate: ValidateTask): void {
   const errors = rules.flatMap((rule, index) =>
     [...conditionErrors(rule), ...templateErrors(rule, validate)].map(({ field, message }) => ({
@@ -68,7 +70,7 @@ function taskErrors(task: Record<string, unknown>, validate: ValidateTask): Fiel
   return ofTask(() => validate(fillIn(task, () => 'x')));
 }
 
-/** What the work refuses, with its fields as those of the rule's task. */
+/** The refusals of `work`, with paths inside the rule's task. */
 export function ofTask(work: () => void): FieldError[] {
   try {
     work();

@@ -2,15 +2,15 @@ import { cut, DroverError } from '#lib/kernel';
 import { coversBodyAlone, headerOf, type HookKind, type HookRequest, sha256 } from './signature.js';
 import { textAt } from './template.js';
 
-/** A signed event, as far as it is the same for all kinds of hooks. */
+/** A signed event, with the parts that all kinds of hooks share. */
 export interface HookEvent {
   deliveryId: string;
   digest: Buffer;
-  /** Whether the same body under another delivery's id is the same delivery. */
+  /** Whether the same body under another delivery id is the same delivery. */
   knownByDigest: boolean;
-  /** `issues.labeled`, `Note Hook`, or the type that a generic payload names. */
+  /** `issues.labeled`, `Note Hook`, or the type of a generic payload. */
   name: string;
-  /** What it is about; empty when it says nothing of that. */
+  /** The event's subject. Empty if it has none. */
   subject: string;
   payload: unknown;
 }
@@ -21,7 +21,7 @@ const MAX_NAME = 200;
 export const MAX_SUBJECT = 500;
 
 /**
- * Of a request whose signature is good.
+ * The event of a request with a valid signature.
  *
  * @throws DroverError `malformed_header`, `validation_failed`
  */
@@ -36,7 +36,10 @@ export function eventOf(kind: HookKind, request: HookRequest, payload: unknown):
   };
 }
 
-/** In the order in which they are looked for. A retry has the same; GitLab's event UUID is for versions before 17.4. */
+/**
+ * In the order of the search. A retry has the same id. GitLab's event UUID is for versions before
+ * 17.4.
+ */
 const DELIVERY_IDS: Record<HookKind, readonly string[]> = {
   github: ['x-github-delivery'],
   gitlab: ['webhook-id', 'idempotency-key', 'x-gitlab-event-uuid'],
@@ -85,7 +88,7 @@ const SUBJECTS: Record<HookKind, (payload: unknown) => string> = {
   generic: (payload) => textAt(payload, 'subject'),
 };
 
-/** `#12` for an issue, `!12` for a merge request: comments name theirs beside themselves. */
+/** `#12` for an issue, `!12` for a merge request. Comments name their object separately. */
 function gitlabObject(payload: unknown): string {
   const own = textAt(payload, 'object_attributes.iid');
   const issue = textAt(payload, 'issue.iid');

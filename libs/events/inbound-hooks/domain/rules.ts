@@ -9,30 +9,30 @@ export type Deed = (typeof DEEDS)[number];
 
 type Scalar = string | number | boolean;
 
-/** What is to be done for an event. */
+/** The action for an event. */
 export interface HookRule {
-  /** The event's name, or what stands before a dot of it: `issues` is `issues.labeled` as well. */
+  /** The event's name or its part before a dot: `issues` also matches `issues.labeled`. */
   on: string;
-  /** By paths of the payload: the value there, or a list of those that are wanted. All must hold. */
+  /** Paths of the payload with the expected value or a list of them. All must match. */
   when?: Record<string, Scalar | Scalar[]>;
   do: Deed;
-  /** create_task: the body of POST /agent-tasks, whose texts may have `{{path}}`. */
+  /** create_task: the body of POST /agent-tasks. Its texts can contain `{{path}}`. */
   task?: Record<string, unknown>;
-  /** create_task: no second task for the same subject. Default true. */
+  /** create_task: create no second task for the same subject. Default: true. */
   once?: boolean;
-  /** What the event is about, instead of its issue or merge request. */
+  /** The event's subject, instead of its issue or merge request. */
   subject?: string;
-  /** resume_task: what is told with the resumption, instead of the comment. */
+  /** resume_task: the message of the resumption, instead of the comment. */
   text?: string;
 }
 
 export interface Matched {
   rule: HookRule;
-  /** Its place in the list. */
+  /** Position in the list of rules. */
   index: number;
 }
 
-/** The first rule for the event. */
+/** The first matching rule. */
 export function ruleFor(rules: readonly HookRule[], event: HookEvent): Matched | undefined {
   const index = rules.findIndex((rule) => concerns(rule, event));
   const rule = rules[index];
@@ -47,7 +47,7 @@ function concerns({ on, when = {} }: HookRule, { name, payload }: HookEvent): bo
   });
 }
 
-/** What the event is about by the rule; null when that says nothing. */
+/** The event's subject according to the rule. Null if there is none. */
 export function subjectOf({ subject }: HookRule, event: HookEvent): string | null {
   const text = subject === undefined ? event.subject : filled(subject, event);
   return cut(text.trim(), MAX_SUBJECT) || null;
@@ -56,7 +56,7 @@ export function subjectOf({ subject }: HookRule, event: HookEvent): string | nul
 const MAX_TITLE = 255;
 const MAX_DESCRIPTION = 20_000;
 
-/** The body of POST /agent-tasks, which has yet to be validated; `source` says in its metadata where it comes from. */
+/** The body of POST /agent-tasks before validation. `source` records its origin in the metadata. */
 export function taskOf(rule: HookRule, event: HookEvent, source: object): Record<string, unknown> {
   const task = filled(rule.task ?? {}, event);
   const { title, description, metadata } = task;
@@ -75,7 +75,7 @@ const COMMENT: Record<HookKind, string> = {
 };
 const MAX_REASON = 1_000;
 
-/** What is told with a resumption; undefined when there is nothing to tell. */
+/** The message of a resumption. Undefined if there is none. */
 export function reasonOf(rule: HookRule, kind: HookKind, event: HookEvent): string | undefined {
   const text = filled(rule.text ?? COMMENT[kind], event).trim();
   return cut(text, MAX_REASON) || undefined;

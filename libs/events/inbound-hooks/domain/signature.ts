@@ -4,21 +4,21 @@ import type { IncomingHttpHeaders } from 'node:http';
 export const HOOK_KINDS = ['github', 'gitlab', 'generic'] as const;
 export type HookKind = (typeof HOOK_KINDS)[number];
 
-/** A request as it came: nothing of it is believed yet. */
+/** A request as received. Nothing of it is trusted yet. */
 export interface HookRequest {
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Of its span; absent when it is not traced. */
+  /** The traceparent of its span. Absent if it is not traced. */
   traceparent?: string | undefined;
 }
 
-/** Standard Webhooks: how far the clock of the sender may be from ours. */
+/** Standard Webhooks: maximum clock difference of the sender. */
 const TOLERANCE_SECONDS = 300;
 const SECRET_PREFIX = 'whsec_';
 const WHOLE_SECONDS = /^\d{1,12}$/;
 
 /**
- * Whether one of the secrets signs the request. Every comparison takes the same time wherever the difference is.
+ * Whether one of the secrets signs the request. Every comparison takes constant time.
  *
  * @param now milliseconds since 1970
  */
@@ -40,18 +40,18 @@ export function isSigned(
   }
 }
 
-/** Whether the signature covers nothing but the body: then the delivery's id may be anything. */
+/** Whether the signature covers only the body, so that the delivery id can be anything. */
 export function coversBodyAlone(kind: HookKind): boolean {
   return kind === 'github';
 }
 
-/** The header, if it came once. */
+/** The header, if it is present exactly once. */
 export function headerOf({ headers }: HookRequest, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** GitHub: over the body, with the secret's whole text as the key. */
+/** GitHub signs the body with the secret's whole text as the key. */
 function hasHubSignature(request: HookRequest, secrets: readonly string[]): boolean {
   const given = headerOf(request, 'x-hub-signature-256') ?? '';
   return secrets.some((secret) => {
@@ -70,7 +70,7 @@ function hasStandardSignature(request: HookRequest): boolean {
   return headerOf(request, 'webhook-signature') !== undefined;
 }
 
-/** Standard Webhooks, which GitLab's signing tokens follow: over the id, the time and the body. */
+/** Standard Webhooks, which GitLab's signing tokens follow, sign the id, the time and the body. */
 function isStandard(request: HookRequest, secrets: readonly string[], now: number): boolean {
   const id = headerOf(request, 'webhook-id') ?? '';
   const timestamp = headerOf(request, 'webhook-timestamp') ?? '';

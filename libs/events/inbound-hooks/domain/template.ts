@@ -1,18 +1,18 @@
 import { cut, fillPlaceholders } from '#lib/kernel';
 
-/** Names with dots between them; `*` is any item of a list. */
+/** Names joined by dots. `*` matches any item of a list. */
 export const PATH = /^[\w-]{1,100}(?:\.(?:[\w-]{1,100}|\*)){0,20}$/;
 
-/** Characters that one placeholder may put in. */
+/** Maximum number of characters that a placeholder inserts. */
 const MAX_VALUE = 10_000;
 
-/** What is there at the path; several values where it has a `*`. Nothing that the payload inherits. */
+/** The values at the path, several if it has a `*`. Inherited properties do not count. */
 export function valuesAt(payload: unknown, path: string): unknown[] {
   const start: unknown[] = [payload];
   return path.split('.').reduce((values, name) => values.flatMap((at) => below(at, name)), start);
 }
 
-/** The texts, numbers and truth values at the path, as text; empty where there is none. */
+/** The texts, numbers and booleans at the path as text. Empty if there are none. */
 export function textAt(payload: unknown, path: string): string {
   const known = valuesAt(payload, path).filter(isScalar);
   return cut(known.map(String).join(', '), MAX_VALUE);
@@ -28,7 +28,10 @@ export function placeholdersIn(template: unknown): string[] {
   return found;
 }
 
-/** A copy of a JSON value with the placeholders of its texts replaced. What is put in is not looked at again. */
+/**
+ * A copy of a JSON value with the placeholders in its texts replaced. Inserted text is not expanded
+ * again.
+ */
 export function fillIn<T>(template: T, valueOf: (path: string) => string): T;
 export function fillIn(template: unknown, valueOf: (path: string) => string): unknown {
   if (typeof template === 'string') return fillPlaceholders(template, valueOf);

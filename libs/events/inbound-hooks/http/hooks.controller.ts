@@ -6,7 +6,7 @@ import { Public } from '#lib/identity';
 import { HookReceiver } from '../hook-receiver.js';
 import { InboundHookDeliveryDto } from './inbound-hooks.dto.js';
 
-/** The headers of the signatures, and of ids: those of a generic event, of GitHub's and of GitLab's. */
+/** Headers with signatures and ids of generic events, of GitHub and of GitLab. */
 const HEADERS = [
   'webhook-id',
   'webhook-timestamp',
@@ -22,7 +22,7 @@ const HEADERS = [
 const SignatureHeaders = () =>
   applyDecorators(...HEADERS.map((name) => ApiHeader({ name, required: false })));
 
-/** Where others send their events: what is sent is theirs to say, and it is signed instead of carrying a token. */
+/** The address for events of other systems. Events are signed instead of carrying a token. */
 @ApiTags('Inbound hooks')
 @Controller('hooks')
 @Public()

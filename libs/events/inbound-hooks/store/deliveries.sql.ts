@@ -21,13 +21,13 @@ const SHOWN = `d.id, d.delivery_id, d.digest, d.event, d.subject, d.rule, d.outc
   d.received_at`;
 
 /**
- * Keeps what came of a delivery. One that has done nothing may come again and do something then: its row is written
- * anew. No row: it has done something before.
+ * Stores the result of a delivery. A delivery without effect can come again and then have one: its
+ * row is replaced. No row means that it had an effect before.
  *
  * Indexes: inbound_hook_deliveries_delivery_key; inbound_hook_deliveries_digest_key and
- * inbound_hook_deliveries_once_key refuse what another delivery has done.
- * $1 workspace, $2 hook, $3 id, $4 the sender's id, $5 digest, $6 whether known by it, $7 event, $8 subject, $9 rule,
- * $10 outcome, $11 once, $12 task, $13 reason, $14 detail.
+ * inbound_hook_deliveries_once_key refuse the effect of another delivery. $1 workspace, $2 hook, $3
+ * id, $4 the sender's id, $5 digest, $6 whether known by it, $7 event, $8 subject, $9 rule, $10
+ * outcome, $11 once, $12 task, $13 reason, $14 detail.
  */
 export const keepDelivery = command<DeliveryRow>(
   'inbound_hooks_keep_delivery',
@@ -43,9 +43,9 @@ RETURNING ${SHOWN}`,
 );
 
 /**
- * The same delivery, if it came before: by the sender's id, or by its body.
- * Indexes: inbound_hook_deliveries_delivery_key, inbound_hook_deliveries_digest_key. Of 100,000: 0.02 ms.
- * $1 workspace, $2 hook, $3 the sender's id, $4 digest, or NULL where it says nothing.
+ * The same delivery, if it came before, by the sender's id or by its body. Indexes:
+ * inbound_hook_deliveries_delivery_key, inbound_hook_deliveries_digest_key. Of 100,000: 0.02 ms. $1
+ * workspace, $2 hook, $3 the sender's id, $4 digest, or NULL if it proves nothing.
  */
 export const findDelivery = query<DeliveryRow>(
   'inbound_hooks_find_delivery',
@@ -58,7 +58,10 @@ WHERE d.workspace_id = $1 AND d.hook_id = $2 AND d.known_by_digest AND d.digest 
 LIMIT 1`,
 );
 
-/** The task that was made last for a subject. Index: inbound_hook_deliveries_subject_idx. $1 workspace, $2 hook, $3 subject. */
+/**
+ * The latest task of a subject. Index: inbound_hook_deliveries_subject_idx. $1 workspace, $2 hook,
+ * $3 subject.
+ */
 export const taskOfSubject = query<{ task_id: string; once: boolean }>(
   'inbound_hooks_task_of_subject',
   `
@@ -67,7 +70,10 @@ WHERE d.workspace_id = $1 AND d.hook_id = $2 AND d.subject = $3 AND d.outcome = 
 ORDER BY d.id DESC LIMIT 1`,
 );
 
-/** The newest first. Index: primary key. 51 of 100,000: 0.1 ms. $1 workspace, $2 hook, $3 the last id of the page before or NULL, $4 rows at most. */
+/**
+ * Newest first. Index: primary key. 51 of 100,000: 0.1 ms. $1 workspace, $2 hook, $3 last id of the
+ * previous page or NULL, $4 maximum number of rows.
+ */
 export const listInboundDeliveries = query<DeliveryRow>(
   'list_inbound_deliveries',
   `
@@ -77,9 +83,9 @@ ORDER BY d.id DESC LIMIT $4`,
 );
 
 /**
- * Removes deliveries that are more than $1 days old, at most $2; not those that link a task to its subject.
- * Index: inbound_hook_deliveries_age_idx. 5,000 of 100,000: 31 ms; so few rows are joined by reading all, of more they are
- * looked up.
+ * Removes at most $2 deliveries older than $1 days, except those that link a task to its subject.
+ * Index: inbound_hook_deliveries_age_idx. 5,000 of 100,000: 31 ms. So few rows are joined by a full
+ * read; more would be looked up.
  */
 export const pruneDeliveries = command<{ id: string }>(
   'inbound_hooks_prune_deliveries',

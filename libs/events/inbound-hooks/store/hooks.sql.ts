@@ -21,15 +21,15 @@ const SHOWN = `h.workspace_id, h.id, h.kind, h.description, h.rules, h.disabled_
     AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
   h.version, h.created_at, h.updated_at`;
 
-/** One at a time makes hooks of a workspace, until the transaction ends. $1 workspace. */
+/** Serialises the creation of hooks in a workspace until the transaction ends. $1 workspace. */
 export const lockInboundHooks = query<never>(
   'lock_inbound_hooks',
   `SELECT pg_advisory_xact_lock(hashtextextended('inbound hooks of ' || $1::text, 0))`,
 );
 
 /**
- * No row: the workspace has as many as it may. Under the lock of lockInboundHooks.
- * $1 workspace, $2 id, $3 kind, $4 description, $5 rules, $6 user, $7 hooks at most.
+ * No row means that the workspace has the maximum number. Under the lock of lockInboundHooks. $1
+ * workspace, $2 id, $3 kind, $4 description, $5 rules, $6 user, $7 maximum number of hooks.
  */
 export const insertInboundHook = command<{ id: string }>(
   'insert_inbound_hook',
@@ -45,7 +45,10 @@ export const findInboundHook = query<InboundHookRow>(
   `SELECT ${SHOWN} FROM inbound_hooks h WHERE h.workspace_id = $1 AND h.id = $2`,
 );
 
-/** The oldest first. Index: primary key. $1 workspace, $2 the last id of the page before or NULL, $3 rows at most. */
+/**
+ * Oldest first. Index: primary key. $1 workspace, $2 last id of the previous page or NULL, $3
+ * maximum number of rows.
+ */
 export const listInboundHooks = query<InboundHookRow>(
   'list_inbound_hooks',
   `
@@ -60,7 +63,7 @@ export const lockInboundHook = query<InboundHookRow>(
   `SELECT ${SHOWN} FROM inbound_hooks h WHERE h.workspace_id = $1 AND h.id = $2 FOR NO KEY UPDATE`,
 );
 
-/** Behind lockInboundHook. $1 workspace, $2 hook, $3 description, $4 rules, $5 whether enabled. */
+/** After lockInboundHook. $1 workspace, $2 hook, $3 description, $4 rules, $5 whether enabled. */
 export const changeInboundHook = command<{ id: string }>(
   'change_inbound_hook',
   `
@@ -72,8 +75,8 @@ RETURNING h.id`,
 );
 
 /**
- * With its secrets, and with what links tasks to their subjects. Indexes: primary key,
- * inbound_hook_deliveries_subject_idx. With 10,000 such links: 11 ms. $1 workspace, $2 hook.
+ * Includes its secrets and the links from tasks to subjects. Indexes: primary key,
+ * inbound_hook_deliveries_subject_idx. With 10,000 links: 11 ms. $1 workspace, $2 hook.
  */
 export const deleteInboundHook = command<{ id: string }>(
   'delete_inbound_hook',
@@ -84,7 +87,10 @@ WITH links AS (
 DELETE FROM inbound_hooks WHERE workspace_id = $1 AND id = $2 RETURNING id`,
 );
 
-/** The hook of an address, which names no workspace; none of one that is archived. Index: inbound_hooks_id_key. $1 hook. */
+/**
+ * The hook of an address, which names no workspace. None if the workspace is archived. Index:
+ * inbound_hooks_id_key. $1 hook.
+ */
 export const hookOfAddress = query<
   Pick<InboundHookRow, 'workspace_id' | 'id' | 'kind' | 'rules' | 'disabled_at'>
 >(

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '#lib/kernel';
 
-/* Requests as the senders make them: their headers, and the bytes that they sign. */
+/* Requests as the senders make them: headers and the signed bytes. */
 
 export interface Sent {
   body: string;
@@ -11,7 +11,7 @@ export interface Sent {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** As GitHub signs: docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries. */
+/** Signs like GitHub: docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries. */
 export function fromGithub(
   event: string,
   payload: unknown,
@@ -29,7 +29,7 @@ export function fromGithub(
   return { body, headers };
 }
 
-/** With a secret token, as all versions of GitLab send it. */
+/** Sends a secret token, as all versions of GitLab can. */
 export function fromGitlab(
   event: string,
   payload: unknown,
@@ -45,7 +45,7 @@ export function fromGitlab(
   return { body: JSON.stringify(payload), headers };
 }
 
-/** As the published library of Standard Webhooks signs. @param at milliseconds since 1970 */
+/** Signs like the published library of Standard Webhooks. @param at milliseconds since 1970 */
 export function standard(
   payload: unknown,
   {
@@ -75,7 +75,7 @@ const REPOSITORY = {
 };
 const SENDER = { login: 'octocat', id: 1, type: 'User', site_admin: false };
 
-/** The parts of GitHub's `issues` event that matter here, in its shape. */
+/** The relevant parts of GitHub's `issues` event in its shape. */
 export function githubIssue(values: Record<string, unknown> = {}) {
   const issue = {
     id: 73_464_126,

@@ -28,8 +28,8 @@ const onDeadline = (about: string) =>
   oneOf(['default', 'fail'], about, { example: 'default', of: 'onDeadline' });
 
 /**
- * The catalogue of events: each with its fields, where these come from, and an example. The messages, their types, the
- * tables of docs/events.md and the section `webhooks` of the OpenAPI document are made of it.
+ * The catalogue of events: each with its fields, their sources and an example. Messages, types, the
+ * tables of docs/events.md and the section `webhooks` of the OpenAPI document derive from it.
  */
 export const CATALOGUE = {
   'task.created': event('A task was created', {
@@ -192,7 +192,7 @@ type Fields<Name extends EventName> = (typeof CATALOGUE)[Name]['fields'];
 export interface Envelope<Name extends string = string> {
   event: Name;
   workspaceId: string;
-  /** When it happened, as RFC 3339 has it. */
+  /** Time of the event, as in RFC 3339. */
   timestamp: string;
 }
 
@@ -206,7 +206,7 @@ export interface CataloguedEvent {
   fields: Record<string, Field<unknown>>;
 }
 
-/** The fields that every event has in front of its own. */
+/** The fields that every event starts with. */
 export const ENVELOPE = {
   event: text('its name', 'task.status_changed', (row) => row.event),
   workspaceId: id('the workspace', '0198c5a0-0000-7000-8000-000000000001', (row) => {

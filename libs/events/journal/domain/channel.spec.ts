@@ -26,7 +26,7 @@ describe('channelOf', () => {
     ['agent', `agents:events:${WORKSPACE}`],
     ['budget', `budgets:events:${WORKSPACE}`],
     ['coordinator', `coordinator:events:${WORKSPACE}`],
-  ] as const)('tells of a %s on %s', (subject, channel) => {
+  ] as const)('events of a %s are published on %s', (subject, channel) => {
     expect(channelOf(message({ subject }))).toBe(channel);
   });
 });
@@ -41,7 +41,7 @@ describe('publicationsOf', () => {
   const inOneWord = (event: string) =>
     `{"event":"${event}","task_id":"a task","id":"14","workspaceSeq":"3"}`;
 
-  it('says it in full, and then in one word, with the number that it has', () => {
+  it('a message is published in full and then in short form with the same number', () => {
     expect(publicationsOf(short('task_completed'))).toEqual([
       tasks,
       text,
@@ -50,25 +50,28 @@ describe('publicationsOf', () => {
     ]);
   });
 
-  it.each(['task_requeued', 'task_released'] as const)('tells after %s of the command', (word) => {
-    expect(publicationsOf(short(word))).toEqual([
-      tasks,
-      text,
-      tasks,
-      inOneWord(word),
-      `coordinator:commands:${WORKSPACE}`,
-      '{"command":"reassign_task","task_id":"a task","id":"14"}',
-    ]);
-  });
+  it.each(['task_requeued', 'task_released'] as const)(
+    'the short form after %s names the command',
+    (word) => {
+      expect(publicationsOf(short(word))).toEqual([
+        tasks,
+        text,
+        tasks,
+        inOneWord(word),
+        `coordinator:commands:${WORKSPACE}`,
+        '{"command":"reassign_task","task_id":"a task","id":"14"}',
+      ]);
+    },
+  );
 
-  it('says no more of what has no such word', () => {
+  it('an event without a short form is published once', () => {
     const plain = { ...message({ body: { event: 'task.progress' } }), workspaceSeq: '3' };
     expect(publicationsOf(plain)).toEqual([tasks, textOf(plain)]);
   });
 });
 
 describe('textOf', () => {
-  it('is the body with the id and the number in front, whatever the body holds', () => {
+  it('the text is the body preceded by id and number, whatever the body contains', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (given) => {
         const body = JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
@@ -84,7 +87,7 @@ describe('numbered', () => {
   const workspaces = fc.array(fc.constantFrom('a', 'b', 'c'));
   const last = fc.dictionary(fc.constantFrom('a', 'b'), fc.bigInt({ min: 0n, max: 2n ** 62n }));
 
-  it('counts on in each workspace without a gap, and keeps the order', () => {
+  it('numbers continue in each workspace without a gap and keep the order', () => {
     fc.assert(
       fc.property(workspaces, last, (ids, before) => {
         const numbers = new Map(Object.entries(before));
@@ -103,7 +106,7 @@ describe('numbered', () => {
     );
   });
 
-  it('gives the same numbers, however the messages are cut into batches', () => {
+  it('numbers do not depend on how messages are batched', () => {
     fc.assert(
       fc.property(workspaces, fc.nat(20), (ids, cut) => {
         const messages = ids.map((workspaceId, n) => message({ id: `${n}`, workspaceId }));

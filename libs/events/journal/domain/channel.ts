@@ -15,14 +15,14 @@ const CHANNELS: Record<Message['subject'], string> = {
   coordinator: 'coordinator',
 };
 
-/** `tasks:events:{workspace}` and so on; what happens to a run is told beside what happens to its task. */
+/** `tasks:events:{workspace}` and so on. Events of a run are published with those of its task. */
 export function channelOf({ subject, workspaceId }: Message): string {
   return `${CHANNELS[subject]}:events:${workspaceId}`;
 }
 
 /**
- * What subscribers get of a message: a channel and a text, in turns. First its body with its id and number in front, then
- * the same in one word: whoever counts the numbers takes that for a repetition.
+ * The publications of a message: channels and texts alternate. The first is its body with id and
+ * number, the second its short form. A subscriber that counts numbers takes that for a repetition.
  */
 export function publicationsOf(message: NumberedMessage): string[] {
   const { id, workspaceId, workspaceSeq, short } = message;
@@ -34,7 +34,7 @@ export function publicationsOf(message: NumberedMessage): string[] {
   return [...all, `coordinator:commands:${workspaceId}`, JSON.stringify({ ...command, id })];
 }
 
-/** The message's body with its id and number in front. */
+/** The message's body preceded by its id and number. */
 export function textOf({ id, workspaceSeq, body }: NumberedMessage): string {
   return JSON.stringify({ id, workspaceSeq, ...body });
 }
@@ -42,13 +42,13 @@ export function textOf({ id, workspaceSeq, body }: NumberedMessage): string {
 /**
  * Numbers messages without a gap for each workspace, in their order.
  *
- * @param last the last number of each workspace so far; raised in place
+ * @param last the last number of each workspace; raised in place
  */
 export function numbered(
   messages: readonly Message[],
   last: Map<string, bigint>,
 ): NumberedMessage[] {
-  // Field by field: a copy by spreading takes ten times as long.
+  // Field by field, because a copy by spreading takes ten times as long.
   return messages.map(({ id, workspaceId, subject, taskId, agentId, body, short }) => {
     const number = (last.get(workspaceId) ?? 0n) + 1n;
     last.set(workspaceId, number);

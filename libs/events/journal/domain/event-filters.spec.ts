@@ -13,7 +13,7 @@ describe('filters of events', () => {
     [['run.*'], 'task.created', false],
     [['*'], 'budget.alert', true],
     [[], 'budget.alert', false],
-  ])('%p want %s: %p', (filters, event, wanted) => {
+  ])('the filters %p match %s: %p', (filters, event, wanted) => {
     expect(wants(filters, event)).toBe(wanted);
   });
 
@@ -30,7 +30,7 @@ describe('filters of events', () => {
     ['task.Created', false],
     ['payment.made', false],
     ['', false],
-  ])('may be %p: %p', (text, valid) => {
+  ])('whether %p is valid: %p', (text, valid) => {
     expect(EVENT_FILTERS.includes(text)).toBe(valid);
   });
 });

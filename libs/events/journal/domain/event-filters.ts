@@ -1,12 +1,12 @@
 import { EVENT_NAMES } from './catalogue.js';
 
-/** What names events: one by its name, all of a subject (`task.*`, or `task`), and all (`*`). */
+/** Filters of events: a name, all of a subject (`task.*` or `task`), and all (`*`). */
 export const EVENT_FILTERS: readonly string[] = [...new Set(EVENT_NAMES.flatMap(filtersOf))];
 
-/** Of the events that were met, which are those of the catalogue. */
+/** Cache by event name. Names come from the catalogue. */
 const known = new Map<string, readonly string[]>();
 
-/** Whether one of the filters names the event. */
+/** Whether one of the filters matches the event. */
 export function wants(filters: readonly string[], event: string): boolean {
   let naming = known.get(event);
   if (!naming) known.set(event, (naming = filtersOf(event)));

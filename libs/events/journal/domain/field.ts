@@ -2,7 +2,7 @@ import type { JournalRow } from './journal-row.js';
 
 type Details = Record<string, unknown>;
 
-/** How OpenAPI describes a value; `nullable` becomes the type null of OpenAPI 3.1. */
+/** The OpenAPI schema of a value. `nullable` becomes the type null of OpenAPI 3.1. */
 export interface FieldSchema {
   type: 'string' | 'integer' | 'number' | 'boolean' | 'array';
   format?: string;
@@ -11,19 +11,19 @@ export interface FieldSchema {
   nullable?: true;
 }
 
-/** One field of an event: what it is, and where it comes from. */
+/** One field of an event with its source. */
 export interface Field<T> {
   about: string;
   schema: FieldSchema;
   example: T;
-  /** Left out of some events of that name. */
+  /** Missing in some events of that name. */
   optional?: true;
   of(row: JournalRow, details: Details): unknown;
 }
 
 type Source = Field<unknown>['of'];
 
-/** A field that has its name among the details of the row. */
+/** A field with the same name in the details of the row. */
 const detail = (name: string): Source => {
   return (_, details) => details[name];
 };

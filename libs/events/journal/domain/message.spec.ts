@@ -114,7 +114,10 @@ const BUDGET = {
 
 const CYCLE = { path: [TASK, 'b', TASK], taskIds: [TASK, 'b'], length: 2, ownerIds: ['an owner'] };
 
-/** Each event of the catalogue: the row that the statements write, and all that a subscriber is told. */
+/**
+ * Each event of the catalogue: the row that statements write, and everything that a subscriber
+ * receives.
+ */
 const CATALOGUE: [string, Partial<JournalRow>, Record<string, unknown>][] = [
   [
     'task.created',
@@ -233,7 +236,7 @@ const CATALOGUE: [string, Partial<JournalRow>, Record<string, unknown>][] = [
   ],
 ];
 
-it('has a row for each event of the catalogue', () => {
+it('each event of the catalogue has a row', () => {
   expect([...new Set(CATALOGUE.map(([event]) => event))].sort()).toEqual([...EVENT_NAMES].sort());
 });
 
@@ -262,7 +265,7 @@ describe('shortMessageOf', () => {
     [moved('ABORTED', 'PENDING'), 'task_requeued'],
     [moved('ASSIGNED', 'PENDING'), 'task_released'],
     [moved('COMPLETED', 'ARCHIVED'), 'task_archived'],
-  ])('says in one word what %j is', (given, word) => {
+  ])('the short form of %j names it', (given, word) => {
     expect(shortMessageOf(given)).toEqual({ event: word, task_id: TASK });
     expect(SHORT_WORDS).toHaveProperty(word);
   });
@@ -271,18 +274,18 @@ describe('shortMessageOf', () => {
     ['ERROR', 'agent_stale'],
     ['IDLE', 'agent_idle'],
     ['TERMINATED', 'agent_terminated'],
-  ])('says of an agent that is %s that it is %s', (status, word) => {
+  ])('an agent that is %s has the short form %s', (status, word) => {
     expect(shortMessageOf(agent(status))).toEqual({ event: word, agent_id: AGENT });
     expect(SHORT_WORDS).toHaveProperty(word);
   });
 
-  it.each([row({ event: 'task.progress' }), agent('STARTING')])('has no word for %j', (given) => {
+  it.each([row({ event: 'task.progress' }), agent('STARTING')])('%j has no short form', (given) => {
     expect(shortMessageOf(given)).toBeUndefined();
   });
 });
 
 describe('messagesOf', () => {
-  it.each(CATALOGUE)('tells all of %s, and nothing else', (event, columns, told) => {
+  it.each(CATALOGUE)('%s has all of its fields, and no other', (event, columns, told) => {
     const envelope = { event, workspaceId: WORKSPACE, timestamp: '2026-11-22T10:00:00.123Z' };
     const [subject] = event.split('.');
     const messages = messagesOf(row({ ...columns, event }));
@@ -296,7 +299,7 @@ describe('messagesOf', () => {
     ).toEqual([{ id: '14', workspaceId: WORKSPACE, subject, body: { ...envelope, ...told } }]);
   });
 
-  it('tells of the task first, then of the run that moved with it, each by an id of its own', () => {
+  it("the task's message precedes that of its run, each with its own id", () => {
     const messages = messagesOf({ ...ABORTED, ...RUN_MOVED });
     expect(messages.map(({ id, subject }) => [id, subject])).toEqual([
       ['14', 'task'],
@@ -305,7 +308,7 @@ describe('messagesOf', () => {
     expect(messages.map(({ body }) => body)).toMatchObject([ABORTED_TOLD, RUN_TOLD]);
   });
 
-  it('tells that there is no retry', () => {
+  it('a task without a retry says so', () => {
     expect(messagesOf({ ...ABORTED, retry_at: null })[0]?.body).toMatchObject({ retryAt: null });
   });
 });

@@ -2,21 +2,21 @@ import { CATALOGUE, type CataloguedEvent, type Envelope } from './catalogue.js';
 import type { JournalRow } from './journal-row.js';
 import { type ShortMessage, shortMessageOf } from './short-message.js';
 
-/** A message to subscribers: made from a row of the journal when it is read. */
+/** A message to subscribers, made from a row of the journal when it is read. */
 export interface Message {
-  /** A 64-bit number as a decimal text; unique, and rising in the order of the journal. */
+  /** A 64-bit number as a decimal text, unique and ascending in the order of the journal. */
   id: string;
   workspaceId: string;
   subject: 'task' | 'run' | 'agent' | 'question' | 'budget' | 'coordinator';
-  /** What it concerns, whether or not its body says so. */
+  /** The affected objects, whether or not the body names them. */
   taskId: string | null;
   agentId: string | null;
   body: Record<string, unknown>;
-  /** The same in one word, where there is one. */
+  /** The short form, if there is one. */
   short: ShortMessage | undefined;
 }
 
-/** The fields of each event of the catalogue, in their order. */
+/** The fields of each event of the catalogue in order. */
 const FIELDS = new Map(
   Object.entries<CataloguedEvent>(CATALOGUE).map(([name, { fields }]) => [
     name,
@@ -24,9 +24,9 @@ const FIELDS = new Map(
   ]),
 );
 
-/** The messages of a row: one, or two where a run has moved with its task. */
+/** The messages of a row: one, or two if a run moved with its task. */
 export function messagesOf(row: JournalRow): Message[] {
-  // Two numbers for each row, so that every message has one of its own and they rise.
+  // Two numbers for each row, so that every message has its own and they ascend.
   const id = 2n * BigInt(row.id);
   const first = messageOf(row, row.event, `${id}`);
   const hasRun = row.event === 'task.status_changed' && row.run_version !== null;
@@ -50,7 +50,10 @@ function messageOf(row: JournalRow, event: string, id: string): Message {
   return { id, workspaceId, subject, taskId, agentId, body, short };
 }
 
-/** The last one again where rows are of one statement: writing a date costs as much as the rest of a message. */
+/**
+ * Caches the last time, because rows of one statement share it and formatting a date costs as much
+ * as the rest of a message.
+ */
 let written = { at: 0, text: new Date(0).toISOString() };
 
 function timestampOf(at: number): string {

@@ -19,7 +19,7 @@ describe('nextRound', () => {
     ['failed', 0, 100, false],
     ['failed', 3, 800, false],
     ['failed', 50, 5_000, false],
-  ])('after %s (%i times before) waits %i ms', (kind, repeats, waitMs, nudgeable) => {
+  ])('after %s (%i times before) the wait is %i ms', (kind, repeats, waitMs, nudgeable) => {
     expect(nextRound({ kind }, repeats)).toEqual({ waitMs, nudgeable });
   });
 });

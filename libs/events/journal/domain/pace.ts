@@ -2,31 +2,34 @@ import { backoffCeiling } from '#lib/kernel';
 
 /** The result of one round of a consumer. */
 export type RoundResult =
-  /** A whole batch was dealt with: more may wait. */
+  /** A whole batch was processed. More may wait. */
   | { kind: 'full' }
-  /** Fewer than a batch: nothing waits any more. */
+  /** Less than a batch was processed, so nothing waits. */
   | { kind: 'drained' }
-  /** The same of who is told when there is more, and gathers nothing. */
+  /** The same for a consumer that is notified and collects nothing. */
   | { kind: 'caught_up' }
   | { kind: 'idle' }
   /** Another process has the lease. */
   | { kind: 'elsewhere' }
   /** A transaction that writes below the horizon is still open. */
   | { kind: 'held_back' }
-  /** The consumer can take nothing now; a nudge tells when it can. */
+  /** The consumer cannot process messages now. A nudge tells when it can. */
   | { kind: 'closed' }
   | { kind: 'failed' };
 
-/** Milliseconds for which events gather before the next batch, so that a busy fleet is told in few. */
+/**
+ * Milliseconds for which events are collected before the next batch, so that a busy fleet causes
+ * few batches.
+ */
 export const GATHER_MS = 50;
 const IDLE = { baseMs: GATHER_MS, capMs: 1_000 };
 const HELD_BACK = { baseMs: 5, capMs: 100 };
 const FAILED = { baseMs: 100, capMs: 5_000 };
 
 /**
- * Milliseconds until the next round, and whether a nudge may shorten them.
+ * Milliseconds until the next round, and whether a nudge can shorten them.
  *
- * @param repeats how many rounds in a row before this one ended in the same way
+ * @param repeats number of consecutive rounds before this one with the same result
  */
 export function nextRound(
   result: RoundResult,

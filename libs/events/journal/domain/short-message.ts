@@ -2,7 +2,7 @@ import type { JournalRow } from './journal-row.js';
 
 type Transition = Pick<JournalRow, 'previous_status' | 'new_status' | 'actor_kind'>;
 
-/** The words of short messages, and when each is said. */
+/** The words of short messages and their conditions. */
 export const SHORT_WORDS = {
   task_created: 'it was created',
   task_assigned: 'an agent was given it, or took it',
@@ -48,7 +48,7 @@ const AGENT_WORDS: Readonly<Record<string, Word>> = {
   TERMINATED: 'agent_terminated',
 };
 
-/** One word for a transition of a task, by where it led to; undefined: there is none. */
+/** The word for a transition of a task by its new status. Undefined if there is none. */
 export function taskWord(moved: Transition): Word | undefined {
   const { previous_status: previous, new_status: next, actor_kind: actor } = moved;
   if (next === 'PENDING') return BACK_FROM[previous ?? ''] ?? 'task_released';
@@ -58,14 +58,14 @@ export function taskWord(moved: Transition): Word | undefined {
   return TASK_WORDS[next ?? ''];
 }
 
-/** What a short message says of an event beside its word: the id of what it is about. */
+/** The ids that a short message contains beside its word. */
 export interface ShortMessage {
   event: Word;
   task_id?: string;
   agent_id?: string;
 }
 
-/** An event in one word, for subscribers that know no more; undefined for one that has no such word. */
+/** An event in one word, for simple subscribers. Undefined if it has no word. */
 export function shortMessageOf(row: JournalRow): ShortMessage | undefined {
   const { event, task_id: taskId, agent_id: agentId } = row;
   if (event === 'agent.status_changed') {
@@ -80,7 +80,7 @@ function wordOfTransition(row: JournalRow): Word | undefined {
   return row.event === 'task.status_changed' ? taskWord(row) : undefined;
 }
 
-/** Whether the coordinator now has to find another agent for the task. */
+/** Whether the coordinator must now find another agent for the task. */
 export function isReassigned({ event }: ShortMessage): boolean {
   return event === 'task_requeued' || event === 'task_released';
 }

@@ -2,21 +2,25 @@ import { command, query } from '#lib/database';
 import type { JournalRow } from '../domain/journal-row.js';
 
 export interface Outlook {
-  /** The last id that anybody has drawn. */
+  /** The last id that was drawn. */
   last: string;
   position: string;
   /** Another process reads for this consumer. */
   elsewhere: boolean;
-  /** Drawn after `last` was read, where there is more to read and the lease is this process's for a while; else null. */
+  /**
+   * Drawn after `last` was read, if there is more to read and the lease is this process's for a
+   * while. Otherwise null.
+   */
   xid: string | null;
 }
 
 /**
- * Where a consumer stands, and how far the journal goes. It writes nothing: an idle installation does not.
+ * A consumer's position and the end of the journal. It writes nothing, so an idle installation does
+ * not write.
  *
- * The transaction id is drawn when the row of the sequence has been read: an output column comes after what it is made of.
- * Index: primary key; the sequence is one row. `last_value` of one that was never drawn from is 1.
- * $1 consumer, $2 owner, $3 seconds that the lease has to last.
+ * The transaction id is drawn after the row of the sequence was read, because an output column is
+ * computed after its source. Index: primary key; the sequence is one row. `last_value` of an unused
+ * sequence is 1. $1 consumer, $2 owner, $3 seconds that the lease must last.
  */
 export const readOutlook = command<Outlook>(
   'journal_read_outlook',
@@ -31,8 +35,8 @@ WHERE c.name = $1`,
 );
 
 /**
- * A consumer that is not there yet, at the beginning of the journal, or at the last id that anybody has drawn.
- * Index: primary key. $1 consumer, $2 whether at the beginning.
+ * Adds a missing consumer at the start of the journal, or at the last drawn id. Index: primary key.
+ * $1 consumer, $2 whether at the start.
  */
 export const addConsumer = command<unknown>(
   'journal_add_consumer',
@@ -42,19 +46,20 @@ SELECT $1, CASE WHEN $2 OR NOT s.is_called THEN 0 ELSE s.last_value END FROM jou
 ON CONFLICT DO NOTHING`,
 );
 
-/** Its numbers go with it. Index: primary key. $1 consumer. */
+/** Its numbers are removed with it. Index: primary key. $1 consumer. */
 export const removeConsumer = command<unknown>(
   'journal_remove_consumer',
   `DELETE FROM event_consumers WHERE name = $1`,
 );
 
 /**
- * Takes or renews the consumer's lease, and draws a transaction id. Ids up to the number read before belong to
- * transactions with a smaller one, because the journal draws the transaction id before the row's id.
+ * Takes or renews the consumer's lease and draws a transaction id. Ids up to the number read before
+ * belong to transactions with a smaller one, because the journal draws the transaction id before
+ * the row's id.
  *
- * A lease and not a session's advisory lock: a process that is stopped (SIGSTOP) keeps its connection, and with it an
- * advisory lock, for as long as it pleases. Index: primary key. $1 consumer, $2 owner, $3 seconds.
- * No row: another process has it.
+ * A lease, not a session's advisory lock: a stopped process (SIGSTOP) keeps its connection, and an
+ * advisory lock with it, indefinitely. Index: primary key. $1 consumer, $2 owner, $3 seconds. No
+ * row means that another process has it.
  */
 export const takeLease = command<{ position: string; xid: string }>(
   'journal_take_lease',
@@ -70,12 +75,12 @@ const COLUMNS = `j.id, j.workspace_id, j.event, j.log_event, j.task_id, j.versio
   j.message, j.details, (extract(epoch FROM j.retry_at) * 1000)::float8 AS retry_at,
   round(date_part('epoch', date_trunc('milliseconds', j.created_at)) * 1000) AS created_at`;
 
-/** Rows of the batch, or one row without an id that says whether the horizon has been reached. */
+/** Rows of the batch, or one row without an id that says whether the horizon was reached. */
 export type BatchRow = { settled: boolean } & (JournalRow | { id: null });
 
 /**
- * The rows after $1 up to $2, at most $4: none before all transactions below $3 have ended, since a row of theirs may
- * still become visible among them. `pg_snapshot_xmax` is no such bound: it lost events.
+ * The rows after $1 up to $2, at most $4. None before all transactions below $3 have ended, because
+ * their rows may still become visible. `pg_snapshot_xmax` is no such bound: it lost events.
  *
  * Index: journal_pkey of each partition, merged. 100,000 rows, 1,000 a batch: 3 ms.
  */
@@ -90,8 +95,8 @@ ORDER BY j.id`,
 );
 
 /**
- * The last numbers of workspaces at a position; none when the consumer has moved on, and the numbers with it.
- * Index: primary keys. $1 consumer, $2 position, $3 workspaces.
+ * The last numbers of workspaces at a position. None if the consumer has moved on, and the numbers
+ * with it. Index: primary keys. $1 consumer, $2 position, $3 workspaces.
  */
 export const readNumbers = query<{ workspace_id: string; last_number: string }>(
   'journal_read_numbers',
@@ -103,12 +108,12 @@ WHERE c.name = $1 AND c.position = $2`,
 );
 
 /**
- * The batch has been dealt with: the cursor moves on, the numbers with it, and the lease is renewed. No row: another
- * process has taken over.
+ * Marks the batch as processed: advances the cursor and the numbers and renews the lease. No row
+ * means that another process has taken over.
  *
- * It waits for no disk: a crash that forgets it makes the batch come again, with the numbers that it had.
- * Index: primary keys. $1 consumer, $2 owner, $3 position before, $4 position, $5 workspaces, $6 their last numbers,
- * $7 seconds.
+ * It waits for no disk. After a crash that loses it, the batch comes again with the same numbers.
+ * Index: primary keys. $1 consumer, $2 owner, $3 position before, $4 position, $5 workspaces, $6
+ * their last numbers, $7 seconds.
  */
 export const advance = command<{ name: string }>(
   'journal_advance',
@@ -132,8 +137,8 @@ export const giveLeaseBack = command<unknown>(
 );
 
 /**
- * The last id that anybody has drawn, the last one that is not kept any more, and a transaction id that is drawn after the
- * first of them was read, as by `readOutlook`: only where there is more than $1. Index: two rows.
+ * The last drawn id, the last one that is no longer stored, and a transaction id drawn after the
+ * first was read, as in `readOutlook`, but only if there is more than $1. Index: two rows.
  */
 export const readEnds = command<{ last: string; dropped: string; xid: string | null }>(
   'journal_read_ends',
@@ -143,17 +148,18 @@ SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value 
 FROM journal_id_seq s, journal_dropped_seq d`,
 );
 
-/** The consumer that has come furthest. Consumers are few: all of them are read. */
+/** The position of the most advanced consumer. Consumers are few, so all are read. */
 export const readFurthest = query<{ position: string | null }>(
   'journal_read_furthest',
   `SELECT max(position) AS position FROM event_consumers`,
 );
 
 /**
- * A workspace's rows after $2 up to $3, at most $4; as its tenant. Only below a horizon that has been reached.
+ * A workspace's rows after $2 up to $3, at most $4, as its tenant. Only below a horizon that was
+ * reached.
  *
- * Index: journal_pkey of each partition, merged; it reads the rows of all workspaces between the ids.
- * $1 workspace.
+ * Index: journal_pkey of each partition, merged. It reads the rows of all workspaces between the
+ * ids. $1 workspace.
  */
 export const readPage = query<JournalRow>(
   'journal_read_page',

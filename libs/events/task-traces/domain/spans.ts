@@ -2,7 +2,7 @@ import { parseTraceparent, spanIdOf, traceparentWithin } from '#lib/kernel';
 import type { PastSpan } from '#lib/observability';
 import type { OverPart, TracedRow } from '../store/traced.sql.js';
 
-/** What a message tells to be over. */
+/** The parts that a message reports as ended. */
 export function overParts(
   workspaceId: string,
   body: Readonly<Record<string, unknown>>,
@@ -24,7 +24,10 @@ export function overParts(
 
 const TASK_ENDS = new Set(['COMPLETED', 'FAILED', 'ABORTED']);
 
-/** The span of a part. Its id follows from the task's or the run's: what is told twice is the same span. */
+/**
+ * The span of a part. Its id derives from the task or run, so a repeated report gives the same
+ * span.
+ */
 export function spanOf(row: TracedRow): PastSpan | undefined {
   const outer = parseTraceparent(row.traceparent);
   const ofTask = parseTraceparent(traceparentWithin(row.traceparent, row.task_id));
@@ -41,7 +44,7 @@ export function spanOf(row: TracedRow): PastSpan | undefined {
     const failure = row.state === 'COMPLETED' ? undefined : (row.end_reason ?? undefined);
     return { ...times, name: 'run', spanId: own, parent: ofTask, attributes, failure };
   }
-  // Another one of the same run, found as surely.
+  // Another id of the same run, derived as reliably.
   const spanId = [...own].reverse().join('');
   return { ...times, name: 'wait for an agent', spanId, parent: ofTask, attributes };
 }
@@ -50,7 +53,7 @@ function reasonOf({ failure_reason: failure, abort_reason: abort }: TracedRow) {
   return failure ?? abort;
 }
 
-/** Ids and words of ours, and nothing that a user has written but the type of the task. */
+/** Drover's own ids and words. The type of the task is the only text of a user. */
 function attributesOf(row: TracedRow): PastSpan['attributes'] {
   const all = {
     'drover.workspace.id': row.workspace_id,

@@ -1,12 +1,12 @@
 import { query } from '#lib/database';
 
-/** A part of a task's life that is over: its wait for an agent, a run, or all of it. */
+/** An ended part of a task's life: its wait for an agent, a run, or the whole. */
 export interface OverPart {
   kind: 'wait' | 'run' | 'task';
   workspace_id: string;
   task_id: string;
   run_id: string | null;
-  /** When it was told, as RFC 3339. */
+  /** Time of the report, as in RFC 3339. */
   at: string;
 }
 
@@ -24,16 +24,17 @@ export interface TracedRow {
   generation: number | null;
   state: string | null;
   end_reason: string | null;
-  /** Milliseconds of the epoch. */
+  /** Milliseconds since the epoch. */
   began_at: number;
   ended_at: number;
 }
 
 /**
- * Of the parts that are over those of traced tasks, with their times. A task that has come back to the queue meanwhile
- * knows no more when its wait began: the journal does.
+ * The ended parts of traced tasks with their times. A task that has returned to the queue meanwhile
+ * no longer knows when its wait began, but the journal does.
  *
- * As the service role. Indexes: primary keys of agent_tasks and task_runs, journal_task_idx. $1 JSON array of OverPart.
+ * As the service role. Indexes: primary keys of agent_tasks and task_runs, journal_task_idx. $1
+ * JSON array of OverPart.
  */
 export const readParts = query<TracedRow>(
   'traces_read_parts',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as OTLP has it in JSON. */
+/** A span in OTLP's JSON form. */
 export interface ReceivedSpan {
   traceId: string;
   spanId: string;
@@ -17,7 +17,7 @@ interface Body {
   resourceSpans: { scopeSpans: { spans: ReceivedSpan[] }[] }[];
 }
 
-/** A collector that keeps what it is sent. */
+/** A collector that stores what it receives. */
 export interface Collector {
   endpoint: string;
   spans: ReceivedSpan[];

@@ -1,53 +1,53 @@
-/** How an endpoint is spoken to. `signed` is a program's; the others are read by people. */
+/** The protocol of an endpoint. `signed` is for programs; people read the others. */
 export const KINDS = ['signed', 'slack', 'discord', 'email'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Kinds whose messages are sentences. */
+/** Kinds with messages in sentences. */
 export type NoticeKind = Exclude<Kind, 'signed'>;
 
-/** Hosts of a kind whose URLs are one company's; without any, all public ones. */
+/** Hosts of a kind whose URLs belong to one company. Other kinds allow all public hosts. */
 export const HOSTS: Partial<Record<Kind, readonly string[]>> = {
   slack: ['hooks.slack.com'],
   discord: ['discord.com', 'discordapp.com'],
 };
 
-/** Hours in which messages wait. */
+/** Hours during which messages wait. */
 export interface QuietHours {
-  /** `22:00`, by the clocks of the time zone. */
+  /** `22:00`, in the local time of the time zone. */
   from: string;
-  /** The day after where it is not later than `from`; the whole day where both are the same. */
+  /** On the next day unless it is later than `from`. A whole day if both are equal. */
   to: string;
   /** An IANA name: Europe/Berlin. */
   timeZone: string;
-  /** Days on which they begin; without any, all. */
+  /** Days on which they start. Without any, every day. */
   days?: Day[];
-  /** Events that come all the same: names, groups or `*`. */
+  /** Events that are sent anyway: names, groups or `*`. */
   exceptTypes?: string[];
 }
 
 export const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] as const;
 export type Day = (typeof DAYS)[number];
 
-/** What an endpoint for people has beside one for programs. */
+/** Additional settings of an endpoint for people. */
 export interface NoticeSettings {
-  /** Instead of the sentence that an event has; with `{{names}}`. */
+  /** Replaces the sentence of an event. Can contain `{{names}}`. */
   template: string | null;
-  /** Seconds between two messages: what comes meanwhile is joined. */
+  /** Seconds between two messages. Events in between are joined. */
   digestSeconds: number;
-  /** Events that a message tells one by one; others are counted. */
+  /** Events that a message lists. Others are counted. */
   digestMax: number;
   quietHours: QuietHours | null;
 }
 
 /**
- * A URL that is a secret, as it is shown: without the last part of its path, and what follows. Discord's has its token
- * behind the id of the webhook, and may go on (`/slack`).
+ * The public form of a secret URL: without the last part of its path and everything after it.
+ * Discord's has its token after the webhook's id, and can continue (`/slack`).
  */
 export function cutUrl(text: string): string {
   return [new URL(text).origin, ...cutPath(text).kept, '…'].join('/');
 }
 
-/** What of a URL is not shown by `cutUrl`, as it stands in the URL, and without percent signs. */
+/** The parts of a URL that `cutUrl` hides, as they stand in the URL and decoded. */
 export function hiddenParts(text: string): string[] {
   const parts = [...cutPath(text).hidden, ...new URL(text).searchParams.values()];
   return [...new Set([...parts, ...parts.map(decoded)])];

@@ -3,7 +3,7 @@ import { DAYS, type Kind, type NoticeSettings, type QuietHours } from './kinds.j
 import { TEMPLATE_NAMES, unknownNames } from './notice.js';
 import { isTimeZone } from './quiet-hours.js';
 
-/** What is for people alone, as a request has it. */
+/** The settings for people in a request. */
 export type NoticeRequest = Partial<NoticeSettings>;
 
 const DIGEST_SECONDS: Record<Exclude<Kind, 'signed'>, number> = {
@@ -11,13 +11,13 @@ const DIGEST_SECONDS: Record<Exclude<Kind, 'signed'>, number> = {
   discord: 60,
   email: 300,
 };
-/** Between two e-mails. */
+/** Minimum number of seconds between two e-mails. */
 const MIN_EMAIL_SECONDS = 60;
 const DIGEST_MAX = 10;
 
 const NAMES = ['template', 'digestSeconds', 'digestMax', 'quietHours'] as const;
 
-/** The settings that a request leads to; null for an endpoint that has none. */
+/** The resulting settings. Null for an endpoint without settings. */
 export function settingsOf(
   kind: Kind,
   request: NoticeRequest,
@@ -34,7 +34,7 @@ export function settingsOf(
   return { ...start, ...Object.fromEntries(given.map((name) => [name, request[name]])) };
 }
 
-/** What is wrong with a request for settings; nothing where all is well. */
+/** The errors in the requested settings. */
 export function settingsErrors(kind: Kind, request: NoticeRequest): FieldError[] {
   if (kind === 'signed') {
     const given = NAMES.filter((name) => request[name] !== undefined && request[name] !== null);

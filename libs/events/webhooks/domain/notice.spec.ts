@@ -18,21 +18,24 @@ function told(kind: 'slack' | 'discord' | 'email', events: NoticeEvent[], templa
 }
 
 describe('a sentence', () => {
-  it.each(Object.keys(CATALOGUE) as EventName[])('of %s says what happened', (name) => {
-    const body = exampleOf(name);
-    const sentence = sentenceOf({ body });
-    expect(sentence).toMatch(/^[A-Z\d].*\.$/);
-    expect(sentence).not.toMatch(/undefined|null|NaN|\[object|https?:/);
-    expect(headlineOf(name, body['newStatus'])).not.toBe(name);
-  });
+  it.each(Object.keys(CATALOGUE) as EventName[])(
+    'the sentence for %s says what happened',
+    (name) => {
+      const body = exampleOf(name);
+      const sentence = sentenceOf({ body });
+      expect(sentence).toMatch(/^[A-Z\d].*\.$/);
+      expect(sentence).not.toMatch(/undefined|null|NaN|\[object|https?:/);
+      expect(headlineOf(name, body['newStatus'])).not.toBe(name);
+    },
+  );
 
-  it('says what to do', () => {
+  it('a sentence says what to do', () => {
     expect(sentenceOf(failed('Mend the roof'))).toBe(
       `Task “Mend the roof” (${ID}) failed: timeout. Look at its log, then retry it.`,
     );
   });
 
-  it('keeps to one line, whatever a title has', () => {
+  it('a sentence stays on one line, whatever the title contains', () => {
     const sentence = sentenceOf(failed('a\r\nBcc: x@example.com\u202E\u2028b\u0000'));
     expect(sentence).toContain('“a Bcc: x@example.com b”');
   });
@@ -47,27 +50,27 @@ describe('a message', () => {
       '\\@everyone \\*\\*b\\*\\* \\[x\\]\\(y\\) \\<\\@1\\>',
     ],
     ['email', '<b>&</b>', '<b>&</b>'],
-  ] as const)('to %s shows %p as it is', (kind, title, shown) => {
+  ] as const)('a message to %s shows %p as text', (kind, title, shown) => {
     expect(told(kind, [failed(title)]).text).toContain(`“${shown}”`);
-    // The user's own markup is markup; what is put in is not looked at again.
+    // The user's own markup is markup. Inserted text is not.
     const { text } = told(kind, [failed(`${title} {{reason}}`)], '*{{ task.title }}* <!here>');
     expect(text).toMatch(/^\*.*\{\{reason\}\}\* <!here>$/);
     expect(text).toContain(shown);
   });
 
-  it('is the usual one where the template comes to nothing', () => {
+  it('a template without a result falls back to the usual sentence', () => {
     const body = exampleOf('task.created');
     const events = [{ body, taskTitle: 'Tidy up' }];
     const { text } = noticeOf('slack', { events, counts: new Map(), template: ' {{reason}}' });
     expect(text).toContain('Tidy up');
   });
 
-  it('pings nobody in Discord', () => {
+  it('a message pings nobody in Discord', () => {
     const body = JSON.parse(noticeBody('discord', { subject: '', text: '@everyone' })) as object;
     expect(body).toEqual({ content: '@everyone', allowed_mentions: { parse: [] }, flags: 4 });
   });
 
-  it('counts what it does not tell one by one', () => {
+  it('a message counts the events that it does not list', () => {
     const counts = new Map([
       ['a task failed', 996],
       ['a task was completed', 4],
@@ -90,7 +93,7 @@ describe('a message', () => {
     ['slack', 4_000],
     ['discord', 2_000],
     ['email', 50_000],
-  ] as const)('to %s is no longer than it may be', (kind, max) => {
+  ] as const)('a message to %s respects the length limit', (kind, max) => {
     const many = Array.from({ length: 50 }, () => failed('<'.repeat(200)));
     const { text } = told(kind, many, `${'x'.repeat(1_900)} {{text}}`);
     expect(text.length).toBeLessThanOrEqual(max);
@@ -106,7 +109,7 @@ describe('settings', () => {
     ['{{task.secret}} {{constructor}} {{task.secret}}', ['task.secret', 'constructor']],
     ['{{__proto__}} {{toString}}', ['__proto__', 'toString']],
     ['{{ }} {task.title} {{#if x}}', []],
-  ])('of the template %p have these unknown names: %p', (template, unknown) => {
+  ])('the template %p has these unknown names: %p', (template, unknown) => {
     expect(unknownNames(template)).toEqual(unknown);
     expect(settingsErrors('slack', { template })).toHaveLength(unknown.length > 0 ? 1 : 0);
   });
@@ -121,7 +124,7 @@ describe('settings', () => {
     ['discord', { quietHours: { ...hours, timeZone: 'CEST+2' } }, 'quietHours.timeZone'],
     ['slack', { quietHours: { ...hours, to: '22:00' } }, 'quietHours'],
     ['slack', { quietHours: { ...hours, to: '22:00', days: ['SAT' as const] } }, undefined],
-  ] as const)('of %s may be %j, or %s is wrong', (kind, request, field) => {
+  ] as const)('settings of %s can be %j, or %s is wrong', (kind, request, field) => {
     const errors = settingsErrors(kind, request as never);
     expect(errors.map((error) => error.field)).toEqual(field === undefined ? [] : [field]);
   });
@@ -140,7 +143,7 @@ describe('a URL that is a secret', () => {
     ],
     ['https://a.example/secret/', 'https://a.example/…'],
     ['https://a.example', 'https://a.example/…'],
-  ])('%s is shown as %s', (url, shown) => {
+  ])('the URL %s is shown as %s', (url, shown) => {
     expect(cutUrl(url)).toBe(shown);
   });
 
@@ -150,7 +153,7 @@ describe('a URL that is a secret', () => {
     ['https://a.example/s%20t/?u=%41', ['s%20t', 'A', 's t']],
     ['https://a.example/%zz', ['%zz']],
     ['https://a.example', []],
-  ])('%s has the parts %j that are not shown', (url, parts) => {
+  ])('the URL %s has the hidden parts %j', (url, parts) => {
     expect(hiddenParts(url)).toEqual(parts);
   });
 });

@@ -2,7 +2,7 @@ import { cut, fillPlaceholders } from '#lib/kernel';
 import type { NoticeKind } from './kinds.js';
 import { headlineOf, type NoticeEvent, sentenceOf, valueText } from './words.js';
 
-/** Names that a template may have, with their values. */
+/** The names that a template can contain, with their values. */
 const VALUES: Record<string, (event: NoticeEvent) => unknown> = {
   text: sentenceOf,
   headline: ({ body }) => headlineOf(String(body['event']), body['newStatus']),
@@ -20,7 +20,7 @@ const VALUES: Record<string, (event: NoticeEvent) => unknown> = {
 
 export const TEMPLATE_NAMES: readonly string[] = Object.keys(VALUES);
 
-/** Names of a template that are none, each once. */
+/** Unknown names of a template, each once. */
 export function unknownNames(template: string): string[] {
   const unknown = new Set<string>();
   fillPlaceholders(template, (name) => {
@@ -30,35 +30,38 @@ export function unknownNames(template: string): string[] {
   return [...unknown];
 }
 
-/** What is told of some events: one after the other, or counted. */
+/** The content of a message: events, listed or counted. */
 export interface Told {
-  /** The first of them, as many as are told one by one. */
+  /** The first events, as many as are listed. */
   events: readonly NoticeEvent[];
-  /** How many there are of each headline, the first of them included. */
+  /** The number of events by headline, including the listed ones. */
   counts: ReadonlyMap<string, number>;
   template: string | null;
 }
 
 export interface Notice {
-  /** One line without markup, for those that have a place for it. */
+  /** One line without markup, for targets with a subject. */
   subject: string;
   text: string;
 }
 
 interface Target {
-  /** Characters that a message may have. */
+  /** Maximum number of characters of a message. */
   maxLength: number;
-  /** Text without a meaning for the target, as far as it lets one write such: nobody is mentioned, no link has another name. */
+  /**
+   * Escapes the target's markup as far as possible: nobody is mentioned, and no link has another
+   * name.
+   */
   escape(text: string): string;
 }
 
 const TARGETS: Record<NoticeKind, Target> = {
-  // Slack cuts texts that are longer than this in some of its clients.
+  // Some of Slack's clients cut longer texts.
   slack: {
     maxLength: 4_000,
     escape: (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
   },
-  // More are refused.
+  // Discord refuses longer texts.
   discord: {
     maxLength: 2_000,
     escape: (text) => text.replaceAll(/[\\*_~`|>#[\]()<@:]/g, '\\$&'),
@@ -69,7 +72,7 @@ const TARGETS: Record<NoticeKind, Target> = {
 const MAX_SUBJECT = 150;
 const MAX_COUNTED = 5;
 
-/** One message about all of the events. */
+/** One message about all events. */
 export function noticeOf(kind: NoticeKind, { events, counts, template }: Told): Notice {
   const target = TARGETS[kind];
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -82,7 +85,7 @@ export function noticeOf(kind: NoticeKind, { events, counts, template }: Told): 
   return { subject: subjectOf(total, counts), text: joined(head, lines, total, target) };
 }
 
-/** The request's body for a target that takes JSON. */
+/** The request's body for a target that accepts JSON. */
 export function noticeBody(kind: 'slack' | 'discord', { text }: Notice): string {
   const body =
     kind === 'slack'
@@ -98,11 +101,11 @@ function lineOf(event: NoticeEvent, template: string | null, { escape }: Target)
     const value = VALUES[name]?.(event);
     return escape(name === 'text' ? String(value) : valueText(value));
   });
-  // A message without a text would be refused for good.
+  // A message without text would be refused for good.
   return line.trim() === '' ? escape(sentenceOf(event)) : line;
 }
 
-/** As many lines as there is room for; the others are a number. */
+/** As many lines as fit. The others are a number. */
 function joined(head: string, lines: readonly string[], total: number, target: Target): string {
   const restOf = (shown: number): string => (total > shown ? `\n… and ${total - shown} more.` : '');
   let text = head;

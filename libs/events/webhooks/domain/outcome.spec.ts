@@ -13,7 +13,7 @@ describe('an answer', () => {
     [429, 'failed'],
     [500, 'failed'],
     [199, 'failed'],
-  ])('of %i means %s', (status, kind) => {
+  ])('an answer with %i means %s', (status, kind) => {
     expect(outcomeOf('signed', { status, retryAfterMs: 7, text: '' })).toEqual({
       kind,
       status,
@@ -28,7 +28,7 @@ describe('an answer of Slack or Discord', () => {
     ['slack', 404, 'no_service', { kind: 'gone', status: 404 }],
     ['slack', 410, 'channel_is_archived', { kind: 'gone', status: 410 }],
     ['slack', 403, 'invalid_token', { kind: 'gone', status: 403 }],
-    // Of a proxy, or of a host that is being set up.
+    // From a proxy, or a host that is being set up.
     ['slack', 404, 'not found', { kind: 'failed', status: 404 }],
     ['slack', 403, 'action_prohibited', { kind: 'failed', status: 403 }],
     ['slack', 500, 'no_service', { kind: 'failed', status: 500 }],
@@ -42,7 +42,7 @@ describe('an answer of Slack or Discord', () => {
     ['discord', 429, '{"retry_after": 1.337}', { kind: 'failed', status: 429, retryAfterMs: 1337 }],
     ['discord', 429, '{"retry_after": "1"}', { kind: 'failed', status: 429, retryAfterMs: 7 }],
     ['discord', 429, 'null', { kind: 'failed', status: 429, retryAfterMs: 7 }],
-  ] as const)('of %s with %i and %p is %p', (kind, status, text, outcome) => {
+  ] as const)('an answer of %s with %i and %p means %p', (kind, status, text, outcome) => {
     expect(outcomeOf(kind, { status, retryAfterMs: 7, text })).toMatchObject(outcome);
   });
 });
@@ -61,7 +61,7 @@ describe('an error', () => {
     [coded('ECONNRESET'), 'connection_failed'],
     [coded('UND_ERR_SOCKET'), 'connection_failed'],
     [new Error('x'), 'connection_failed'],
-  ])('%p is one of few', (error, known) => {
+  ])('the error %p is one of few', (error, known) => {
     expect(sendErrorOf(error)).toBe(known);
   });
 });

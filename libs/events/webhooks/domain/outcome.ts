@@ -2,34 +2,34 @@ import type { Kind } from './kinds.js';
 
 /** The result of one attempt to send. */
 export type Outcome =
-  /** The receiver has taken it. */
+  /** The receiver has accepted it. */
   | { kind: 'delivered'; status: number }
-  /** The receiver wants no more of any, or is there no more. */
+  /** The receiver no longer exists or wants no more messages. */
   | { kind: 'gone'; status: number }
-  /** The receiver will never take this one. */
+  /** The receiver will never accept this message. */
   | { kind: 'refused'; status: number }
   | { kind: 'failed'; status: number; retryAfterMs?: number }
   | { kind: 'unanswered'; error: SendError };
 
-/** Why there was no answer. */
+/** The reason for a missing answer. */
 export type SendError =
-  /** The name leads to an address that webhooks are not sent to. */
+  /** The name leads to a forbidden address. */
   | 'address_refused'
   | 'name_not_resolved'
   | 'timeout'
   | 'tls_failed'
   | 'connection_failed'
-  /** Its signing secret, or its URL, cannot be opened. */
+  /** Its signing secret or its URL cannot be decrypted. */
   | 'secret_unreadable'
-  /** The server has no SMTP_URL any more. */
+  /** The server no longer has SMTP_URL. */
   | 'no_mail_server'
-  /** Nobody of the recipients is a member any more. */
+  /** No recipient is still a member. */
   | 'no_recipient';
 
-/** An answer as far as it is read. */
+/** The part of an answer that was read. */
 export interface Answer {
   status: number;
-  /** What its header asks to wait. */
+  /** The wait that its header requests. */
   retryAfterMs?: number;
   text: string;
 }
@@ -37,20 +37,24 @@ export interface Answer {
 export function outcomeOf(kind: Kind, { status, retryAfterMs, text }: Answer): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', status };
   if (isGone(kind, status, text)) return { kind: 'gone', status };
-  // What Slack and Discord call malformed stays so; the next message may be another.
+  // A message that Slack and Discord call malformed stays malformed. The next message may differ.
   if (kind !== 'signed' && status === 400) return { kind: 'refused', status };
-  // Redirects too: they are not followed.
+  // Redirects, too, because they are not followed.
   const asked = kind === 'discord' ? discordWait(text) : undefined;
   return { kind: 'failed', status, retryAfterMs: asked ?? retryAfterMs };
 }
 
 /**
- * Slack's words for a channel, a webhook or a workspace that is there no more.
+ * Slack's words for a channel, webhook or workspace that no longer exists.
+ *
  * Source: docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, "Handling errors".
  */
 const SLACK_GONE =
   /\b(?:no_service|no_service_id|channel_is_archived|channel_not_found|no_team|team_disabled|invalid_token)\b/;
-/** Discord's codes for an unknown webhook and a token that is not its. Source: docs.discord.com, "JSON Error Codes". */
+/**
+ * Discord's codes for an unknown webhook and for a token of another webhook. Source:
+ * docs.discord.com, "JSON Error Codes".
+ */
 const DISCORD_GONE = [10_015, 50_027];
 
 function isGone(kind: Kind, status: number, text: string): boolean {
@@ -60,7 +64,7 @@ function isGone(kind: Kind, status: number, text: string): boolean {
   return DISCORD_GONE.includes(Number(fieldOf(text, 'code')));
 }
 
-/** Discord's own word in the body is exact; its header is rounded. */
+/** Discord's value in the body is exact. Its header is rounded. */
 function discordWait(text: string): number | undefined {
   const seconds = fieldOf(text, 'retry_after');
   return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * 1_000) : undefined;
@@ -78,7 +82,7 @@ const TIMEOUTS = /^(?:UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT|ABORT_E
 const NAMES = /^(?:ENOTFOUND|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EFORMERR|EDNS|EAI_\w+)$/;
 const TLS = /^(?:ETLS$|ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO)/;
 
-/** The sort of an error of the HTTP client. */
+/** The kind of an error of the HTTP client. */
 export function sendErrorOf(error: unknown): SendError {
   const { name = '', code } = error as { name?: string; code?: unknown };
   const known = typeof code === 'string' ? code : '';

@@ -6,7 +6,7 @@ const BERLIN = 'Europe/Berlin';
 const NIGHT: QuietHours = { from: '22:00', to: '07:00', timeZone: BERLIN };
 const LUNCH: QuietHours = { from: '12:00', to: '13:00', timeZone: 'UTC' };
 const WEEKEND: QuietHours = { from: '00:00', to: '00:00', timeZone: BERLIN, days: ['SAT', 'SUN'] };
-/** In the hour that clocks leave out in March, and show twice in October. */
+/** In the hour that is skipped in March and repeated in October. */
 const GAP: QuietHours = { from: '02:30', to: '04:00', timeZone: BERLIN };
 const NEPAL: QuietHours = { from: '22:00', to: '06:00', timeZone: 'Asia/Kathmandu' };
 const FRIDAYS: QuietHours = { ...NIGHT, days: ['FRI'] };
@@ -24,7 +24,7 @@ describe('quiet hours', () => {
     ['on the last night of a year', NIGHT, '2026-12-31T22:00:00Z', '2027-01-01T06:00:00Z'],
     ['in another year by the clocks there', NIGHT, '2026-12-31T23:30:00Z', '2027-01-01T06:00:00Z'],
 
-    // On 29 March 2026 at 02:00 the clocks go to 03:00, on 25 October at 03:00 to 02:00.
+    // On 29 March 2026 clocks go from 02:00 to 03:00, on 25 October from 03:00 to 02:00.
     ['in the short night', NIGHT, '2026-03-28T22:00:00Z', '2026-03-29T05:00:00Z'],
     ['in the long night', NIGHT, '2026-10-24T22:00:00Z', '2026-10-25T06:00:00Z'],
     ['in the hour that comes twice', NIGHT, '2026-10-25T01:30:00Z', '2026-10-25T06:00:00Z'],
@@ -58,7 +58,7 @@ describe('a time zone', () => {
     ['Mars/Olympus', false],
     ['+02:00', false],
     ['', false],
-  ])('%p: %p', (name, known) => {
+  ])('whether %p is a time zone: %p', (name, known) => {
     expect(isTimeZone(name)).toBe(known);
   });
 });

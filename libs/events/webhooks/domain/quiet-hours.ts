@@ -1,13 +1,15 @@
 import { DAYS, type QuietHours } from './kinds.js';
 
 const DAY_MS = 86_400_000;
-/** Quiet days in a row that are joined; a week that is all quiet is refused. */
+/**
+ * Maximum number of consecutive quiet days that are joined. A week of only quiet hours is refused.
+ */
 const MAX_JOINED = 8;
 const MAX_CLOCKS = 1_000;
 
 /**
- * When the quiet hours end in which a moment is; undefined when it is in none. Those that follow each other without a
- * gap are one.
+ * The end of the quiet hours at a moment. Undefined outside of them. Consecutive quiet hours
+ * without a gap are one.
  *
  * @param now milliseconds since 1970
  * @returns milliseconds since 1970
@@ -22,9 +24,9 @@ export function quietUntil(quiet: QuietHours, now: number): number | undefined {
   return end;
 }
 
-/** Whether the runtime knows the time zone by this name. */
+/** Whether the runtime knows a time zone of this name. */
 export function isTimeZone(name: string): boolean {
-  // Offsets are names to Intl too, and have no daylight saving time.
+  // Intl also accepts offsets as names, but these have no daylight saving time.
   if (!/^[A-Za-z][\w+/-]{0,99}$/.test(name)) return false;
   try {
     clockOf(name);
@@ -36,7 +38,7 @@ export function isTimeZone(name: string): boolean {
 
 function endOf({ from, to, timeZone, days }: QuietHours, now: number): number | undefined {
   const today = dayOf(now, timeZone);
-  // They may have begun yesterday.
+  // They may have started yesterday.
   for (const day of [today, today - DAY_MS]) {
     if (days && !days.includes(DAYS[new Date(day).getUTCDay()] ?? 'SUN')) continue;
     const lasting = minutesOf(to) <= minutesOf(from) ? DAY_MS : 0;
@@ -52,15 +54,15 @@ function minutesOf(time: string): number {
   return hours * 60 + minutes;
 }
 
-/** Midnight of the day that the clocks show, as if they showed UTC. */
+/** Midnight of the local day, as if the local time were UTC. */
 function dayOf(now: number, timeZone: string): number {
   const shown = now + offsetAt(now, timeZone);
   return shown - (((shown % DAY_MS) + DAY_MS) % DAY_MS);
 }
 
 /**
- * When clocks show a time: the first moment where they show it twice, and where they leave it out, as long after the
- * gap's beginning as it would be without the gap.
+ * The moment of a local time. For a repeated time it is the first moment. For a skipped time it is
+ * as long after the start of the gap as without the gap.
  */
 function instantOf(shown: number, timeZone: string): number {
   const before = offsetAt(shown - DAY_MS, timeZone);
@@ -71,7 +73,7 @@ function instantOf(shown: number, timeZone: string): number {
   return candidates.length > 0 ? Math.min(...candidates) : shown - before;
 }
 
-/** Milliseconds by which clocks are ahead of UTC. */
+/** Milliseconds by which local time is ahead of UTC. */
 function offsetAt(at: number, timeZone: string): number {
   const parts = clockOf(timeZone).formatToParts(at);
   const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
@@ -81,10 +83,12 @@ function offsetAt(at: number, timeZone: string): number {
   return shown - Math.floor(at / 1_000) * 1_000;
 }
 
-/** Making one takes longer than all the rest. */
+/** Creating a clock takes longer than all the rest. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
-/** @throws RangeError for a time zone that is not known */
+/**
+ * @throws RangeError for an unknown time zone
+ */
 function clockOf(timeZone: string): Intl.DateTimeFormat {
   const known = clocks.get(timeZone);
   if (known) return known;
@@ -98,7 +102,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
     minute: 'numeric',
     second: 'numeric',
   } as Intl.DateTimeFormatOptions);
-  // There are some hundred time zones; that their names may be written in any case makes them many more.
+  // There are some hundred time zones, but names in any case make them many more.
   if (clocks.size >= MAX_CLOCKS) clocks.clear();
   clocks.set(timeZone, clock);
   return clock;

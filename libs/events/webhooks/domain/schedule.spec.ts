@@ -11,7 +11,7 @@ describe('the schedule of a delivery', () => {
     [5, 1_800_000],
     [8, 4 * HOUR],
     [30, 4 * HOUR],
-  ])('waits after %i failures for %i ms, a fifth more or less', (failures, ms) => {
+  ])('after %i failures the wait is %i ms, plus or minus a fifth', (failures, ms) => {
     const waits = [0, 0.5, 0.999].map((random) => {
       const next = nextAttempt({ failures, leftMs: GIVE_UP_AFTER_MS }, random);
       return next.kind === 'retry' ? next.inMs : undefined;
@@ -21,23 +21,26 @@ describe('the schedule of a delivery', () => {
     expect(waits[2]).toBeGreaterThan(1.19 * ms);
   });
 
-  it.each([0, 0.5, 0.999])('gives up within 24 hours, after a dozen attempts (%f)', (random) => {
-    let [leftMs, failures] = [GIVE_UP_AFTER_MS, 1];
-    for (; ; failures++) {
-      const next = nextAttempt({ failures, leftMs }, random);
-      if (next.kind === 'dead') break;
-      leftMs -= next.inMs;
-    }
-    expect(failures).toBeGreaterThanOrEqual(11);
-    expect(failures).toBeLessThanOrEqual(16);
-    expect(leftMs).toBeLessThan(5 * HOUR);
-  });
+  it.each([0, 0.5, 0.999])(
+    'a delivery is abandoned within 24 hours after a dozen attempts (%f)',
+    (random) => {
+      let [leftMs, failures] = [GIVE_UP_AFTER_MS, 1];
+      for (; ; failures++) {
+        const next = nextAttempt({ failures, leftMs }, random);
+        if (next.kind === 'dead') break;
+        leftMs -= next.inMs;
+      }
+      expect(failures).toBeGreaterThanOrEqual(11);
+      expect(failures).toBeLessThanOrEqual(16);
+      expect(leftMs).toBeLessThan(5 * HOUR);
+    },
+  );
 
   it.each([
     [60_000, 60_000],
     [1_000, 5_000],
     [10 * HOUR, HOUR],
-  ])('honours a Retry-After of %i ms within bounds: %i ms', (asked, waits) => {
+  ])('a Retry-After of %i ms is honoured within bounds: %i ms', (asked, waits) => {
     const failed = { failures: 1, leftMs: GIVE_UP_AFTER_MS, retryAfterMs: asked };
     expect(nextAttempt(failed, 0.5)).toEqual({ kind: 'retry', inMs: waits });
   });
@@ -52,7 +55,7 @@ describe('the schedule of a delivery', () => {
     ['1.5', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('reads the header %p as %p ms', (header, ms) => {
+  ])('the header %p means %p ms', (header, ms) => {
     expect(retryAfterMs(header, Date.parse('2026-11-22T12:00:00Z'))).toBe(ms);
   });
 });
@@ -66,8 +69,11 @@ describe('the pause of an endpoint', () => {
     [10, 256_000],
     [11, 300_000],
     [10_000, 300_000],
-  ])('after %i failures in a row is %i ms at most, and half of it at least', (failures, ms) => {
-    expect(endpointPause(failures, 0)).toBe(ms / 2);
-    expect(endpointPause(failures, 0.9999)).toBeLessThanOrEqual(ms);
-  });
+  ])(
+    'after %i consecutive failures the pause is between half of %i ms and all of it',
+    (failures, ms) => {
+      expect(endpointPause(failures, 0)).toBe(ms / 2);
+      expect(endpointPause(failures, 0.9999)).toBeLessThanOrEqual(ms);
+    },
+  );
 });

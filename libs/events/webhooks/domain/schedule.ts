@@ -1,28 +1,29 @@
-/** Milliseconds between the attempts, before jitter; the last of them goes on. */
+/** Milliseconds between the attempts, without jitter. The last one repeats. */
 const DELAYS_MS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400].map((seconds) => seconds * 1_000);
 
-/** A delivery that nobody has taken for so long is dead. */
+/** Milliseconds after which an undelivered message is dead. */
 export const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
-/** The longest wait that a receiver may ask for. */
+/** Maximum wait that a receiver can request, in milliseconds. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 const ENDPOINT = { baseMs: 500, capMs: 300_000 };
 
-/** What becomes of a delivery whose attempt has failed. */
+/** The decision about a delivery after a failed attempt. */
 export type Next = { kind: 'retry'; inMs: number } | { kind: 'dead' };
 
 export interface Failed {
-  /** Attempts in a row that have failed, this one among them. */
+  /** Consecutive failed attempts, including this one. */
   failures: number;
-  /** Milliseconds that are left until it is given up. */
+  /** Milliseconds until the delivery is abandoned. */
   leftMs: number;
-  /** The wait that the receiver asked for, in milliseconds. */
+  /** The wait that the receiver requested, in milliseconds. */
   retryAfterMs?: number;
 }
 
 /**
- * When a delivery is tried again: later each time, and a little apart from others that failed with it.
+ * The time of the next attempt: later each time, and spread so that failures at the same time do
+ * not repeat together.
  *
  * @param random a number in [0, 1)
  */
@@ -34,10 +35,10 @@ export function nextAttempt({ failures, leftMs, retryAfterMs = 0 }: Failed, rand
 }
 
 /**
- * Milliseconds for which nothing at all is sent to an endpoint: one failure may be the message's own, more in a row
- * are the receiver's.
+ * Milliseconds for which nothing is sent to an endpoint. One failure can be the message's fault;
+ * consecutive ones are the receiver's.
  *
- * @param failures attempts at this endpoint in a row that have failed
+ * @param failures consecutive failed attempts at this endpoint
  * @param random a number in [0, 1)
  */
 export function endpointPause(failures: number, random: number): number {
@@ -47,7 +48,7 @@ export function endpointPause(failures: number, random: number): number {
 }
 
 /**
- * What a header Retry-After asks for, in milliseconds; undefined when it says nothing that can be understood.
+ * The wait in a header Retry-After, in milliseconds. Undefined if it is invalid.
  *
  * @param now milliseconds since 1970
  */
@@ -55,7 +56,7 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
   const text = header?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1_000;
-  // As HTTP writes dates; Date.parse alone takes almost any number for one.
+  // HTTP's form of a date, because Date.parse accepts almost any number.
   const at = /^[A-Z][a-z]+, /.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

@@ -2,20 +2,21 @@ import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** What is signed: the receiver builds the same from the headers and the raw body. */
+/** The signed content. The receiver builds the same from the headers and the raw body. */
 export interface SignedMessage {
-  /** The header `webhook-id`: the same at each attempt. */
+  /** The header `webhook-id`, the same at each attempt. */
   id: string;
-  /** Of this attempt, in whole seconds since 1970. */
+  /** Time of this attempt in whole seconds since 1970. */
   timestamp: number;
   body: string;
 }
 
 /**
- * The headers of Standard Webhooks: one signature for each secret.
+ * The headers of Standard Webhooks with one signature for each secret.
+ *
  * Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
  *
- * @param secrets the current one first, then the one before while it is still valid
+ * @param secrets the current one first, then the previous one while it is valid
  */
 export function standardHeaders(
   { id, timestamp, body }: SignedMessage,
@@ -33,7 +34,10 @@ export function standardHeaders(
   };
 }
 
-/** The header as GitHub sends it: over the body alone, with the secret's whole text as the key. It has room for one. */
+/**
+ * GitHub's header: it signs only the body, with the secret's whole text as the key. It has room for
+ * one signature.
+ */
 export function hubHeader(body: string, secret: string): Record<string, string> {
   const digest = createHmac('sha256', secret).update(body).digest('hex');
   return { 'x-hub-signature-256': `sha256=${digest}` };

@@ -17,7 +17,7 @@ describe('the URL of a webhook', () => {
     'https://93.184.215.14/',
     'https://[2606:4700::1111]/',
     'https://bücher.example/',
-  ])('may be %s', (url) => {
+  ])('the URL can be %s', (url) => {
     expect(verdict(guard, url)).toBe('accepted');
   });
 
@@ -44,7 +44,7 @@ describe('the URL of a webhook', () => {
     ['https://valkey/', 'internal_name'],
     ['https://metadata.google.internal/', 'internal_name'],
     ['https://printer.local/', 'internal_name'],
-  ])('may not be %s: %s', (url, why) => {
+  ])('the URL cannot be %s: %s', (url, why) => {
     expect(verdict(guard, url)).toBe(why);
   });
 
@@ -64,7 +64,7 @@ describe('the URL of a webhook', () => {
     '[::ffff:127.0.0.1]',
     '[::ffff:7f00:1]',
     '[::127.0.0.1]',
-  ])('may not name this machine as %s', (host) => {
+  ])('the URL cannot name this machine as %s', (host) => {
     expect(verdict(guard, `https://${host}/`)).toBe('internal_address');
   });
 });
@@ -93,20 +93,20 @@ describe('an address', () => {
   const url = new URL('https://example.com/');
 
   it.each(Object.entries(INTERNAL).flatMap(([kind, all]) => all.map((one) => [kind, one])))(
-    'that is %s gets nothing: %s',
+    'the address %s is refused: %s',
     (_, address) => {
       expect(guard.admits(url, address)).toBe(false);
     },
   );
 
   it.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1', '2a00:1450::1'])(
-    'that is public gets its webhooks: %s',
+    'the public address is allowed: %s',
     (address) => {
       expect(guard.admits(url, address)).toBe(true);
     },
   );
 
-  it.each(['', 'example.com', '1.2.3.4.5', '::1%lo'])('is none: %p', (text) => {
+  it.each(['', 'example.com', '1.2.3.4.5', '::1%lo'])('%p is no address', (text) => {
     expect(guard.admits(url, text)).toBe(false);
   });
 });
@@ -119,7 +119,7 @@ describe('allowed networks', () => {
     'http://192.0.2.7/',
     'http://localhost:3000/',
     'https://93.184.215.14/',
-  ])('take %s', (url) => {
+  ])('allowed networks can contain %s', (url) => {
     expect(verdict(lenient, url)).toBe('accepted');
   });
 
@@ -127,13 +127,13 @@ describe('allowed networks', () => {
     ['http://10.2.0.1/', 'internal_address'],
     ['https://10.2.0.1/', 'internal_address'],
     ['http://192.0.2.8/', 'internal_address'],
-    // Plain HTTP and other ports are for these networks only.
+    // Plain HTTP and other ports are only for these networks.
     ['http://93.184.215.14/', 'internal_address'],
     ['https://93.184.215.14:22/', 'internal_address'],
-    // A mapped form of what is allowed is not what was allowed.
+    // A mapped form of an allowed address is not allowed.
     ['http://[::ffff:127.0.0.1]/', 'internal_address'],
     ['http://u@127.0.0.1/', 'userinfo'],
-  ])('do not take %s: %s', (url, why) => {
+  ])('allowed networks cannot contain %s: %s', (url, why) => {
     expect(verdict(lenient, url)).toBe(why);
   });
 
@@ -143,7 +143,7 @@ describe('allowed networks', () => {
     ['https://receiver.example:9000/', '93.184.215.14', false],
     ['https://receiver.example/', '93.184.215.14', true],
     ['https://receiver.example/', '10.2.0.1', false],
-  ])('are asked when a name was resolved: %s at %s: %s', (url, address, admitted) => {
+  ])('allowed networks apply to a resolved name: %s at %s: %s', (url, address, admitted) => {
     expect(lenient.admits(new URL(url), address)).toBe(admitted);
   });
 });
@@ -158,7 +158,7 @@ describe('a guard of a kind with hosts of its own', () => {
     ['http://hooks.slack.com/', 'scheme'],
     ['https://hooks.slack.com:8080/', 'port'],
     ['https://hooks.slack.com@example.com/', 'userinfo'],
-  ])('says of %s: %s', (url, why) => {
+  ])('the guard judges %s: %s', (url, why) => {
     const judgement = new TargetGuard([], hosts).judgeUrl(url);
     expect('why' in judgement ? judgement.why : undefined).toBe(why);
   });
@@ -166,10 +166,10 @@ describe('a guard of a kind with hosts of its own', () => {
   it.each([
     ['https://hooks.slack.com/', '93.184.215.14', true],
     ['https://hooks.slack.com/', '10.0.0.1', false],
-    // A name may be internal; whether it is shows when it is resolved.
+    // A name can be internal. Its resolution decides.
     ['https://chat.example.com/', '93.184.215.14', false],
     ['http://chat.example.com/', '127.0.0.1', true],
-  ])('lets %s go to %s: %s', (url, address, admitted) => {
+  ])('the guard lets %s connect to %s: %s', (url, address, admitted) => {
     const guard = new TargetGuard(['127.0.0.0/8'], hosts);
     expect(guard.judgeUrl(url).kind).toBe('accepted');
     expect(guard.admits(new URL(url), address)).toBe(admitted);

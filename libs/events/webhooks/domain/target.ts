@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** A network as `10.0.0.0/8`, or a single address. */
+/** A network like `10.0.0.0/8`, or a single address. */
 export type Network = string;
 
-/** Why a URL or an address is no target. */
+/** Why a URL or address is not allowed. */
 export type Refusal =
   | 'malformed'
   | 'scheme'
@@ -16,12 +16,12 @@ export type Refusal =
 
 export type Judgement = { kind: 'accepted'; url: URL } | { kind: 'refused'; why: Refusal };
 
-/** Ports of receivers on the internet. */
+/** Allowed ports on the internet. */
 const PORTS = new Set(['', '443', '8443']);
 
 /**
- * Public by its form, and no receiver: Azure's metadata service answers there. Those of other clouds are link-local, unique
- * local or shared.
+ * Public by its form, but Azure's metadata service answers there. Those of other clouds are
+ * link-local, unique local or shared.
  */
 const NEVER = new Set(['168.63.129.16']);
 
@@ -30,13 +30,15 @@ const INTERNAL_NAME =
   /^(?:[^.]+|(?:.+\.)?(?:localhost|local|localdomain|internal|intranet|lan|corp|home|private|home\.arpa))$/;
 
 /**
- * Where webhooks may be sent: with HTTPS to public addresses on two ports, and in any way to the networks that the
- * operator allows.
+ * Decides where webhooks can be sent: over HTTPS to public addresses on two ports, and in any way
+ * to the networks that the operator allows.
  */
 export class TargetGuard {
   private readonly allowed: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
 
-  /** @param hosts the only names that are public targets; without them all are */
+  /**
+   * @param hosts the only allowed public names; without them all are allowed
+   */
   constructor(
     networks: readonly Network[],
     private readonly hosts?: readonly string[],
@@ -48,12 +50,12 @@ export class TargetGuard {
     });
   }
 
-  /** Whether any network is allowed that is not public. */
+  /** Whether any internal network is allowed. */
   get allowsInternal(): boolean {
     return this.allowed.length > 0;
   }
 
-  /** What can be said of a URL before its name is resolved. */
+  /** Judges a URL before its name is resolved. */
   judgeUrl(text: string): Judgement {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url) return { kind: 'refused', why: 'malformed' };
@@ -61,7 +63,7 @@ export class TargetGuard {
     return why === undefined ? { kind: 'accepted', url } : { kind: 'refused', why };
   }
 
-  /** Whether a request of the URL may be sent to an address that its name resolves to, or that it names. */
+  /** Whether a request of the URL can be sent to an address of its name. */
   admits(url: URL, address: string): boolean {
     if (!ipaddr.isValid(address)) return false;
     const parsed = ipaddr.parse(address);
@@ -73,11 +75,11 @@ export class TargetGuard {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'scheme';
     if (url.username !== '' || url.password !== '') return 'userinfo';
     if (url.hash !== '') return 'fragment';
-    // A name may be one of an allowed network; whether it is shows when it is resolved.
+    // A name can belong to an allowed network. Its resolution decides.
     return this.allowsInternal ? undefined : this.publicRefusal(url);
   }
 
-  /** Why a URL is for allowed networks only. */
+  /** Why a URL is only for allowed networks. */
   private publicRefusal(url: URL): Refusal | undefined {
     if (url.protocol !== 'https:') return 'scheme';
     if (!PORTS.has(url.port)) return 'port';
@@ -91,12 +93,16 @@ export class TargetGuard {
   }
 }
 
-/** The name, or the address without brackets. The URL parser has brought every notation of an address into one. */
+/**
+ * The name, or the address without brackets. The URL parser has normalised every notation of an
+ * address.
+ */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 
-// Ranges by their names are too few: what the registry gives out for receivers is one of them, and for IPv6 one prefix.
+// Names of ranges are too coarse: the registry's range for receivers is one of them, and one prefix
+// for IPv6.
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (address.range() !== 'unicast' || NEVER.has(address.toString())) return false;
   const [first = 0] = address.toByteArray();

@@ -1,31 +1,31 @@
 import type { EventName } from '#lib/journal/domain';
 import { cut } from '#lib/kernel';
 
-/** An event with the names of what it is about, as far as they are known. */
+/** An event with the known names of its objects. */
 export interface NoticeEvent {
   body: Record<string, unknown>;
   taskTitle?: string;
   agentName?: string;
 }
 
-/** Characters of one value in a sentence. */
+/** Maximum number of characters of one value in a sentence. */
 const MAX_VALUE = 200;
-/** Line breaks, other controls, and what turns the direction of the text around. */
+/** Line breaks, other control characters, and those that reverse the direction of text. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
-/** A value of an event as a part of a line; empty where there is none. */
+/** A value of an event as part of a line. Empty if there is none. */
 export function valueText(value: unknown): string {
   const text = typeof value === 'object' ? JSON.stringify(value ?? '').slice(1, -1) : String(value);
   return value === undefined ? '' : cut(text.replace(UNPRINTABLE, ' ').trim(), MAX_VALUE);
 }
 
-/** What happened in a few words: `a task failed`. The same for all events that are counted together. */
+/** The event in a few words: `a task failed`. The same for all events that are counted together. */
 export function headlineOf(event: string, status: unknown): string {
   const ofStatus = HEADLINES[`${event} ${String(status)}`];
   return ofStatus ?? HEADLINES[event] ?? event;
 }
 
-/** What happened and, where there is something, what to do: one line in plain English, without links. */
+/** What happened and what to do, if anything: one line in plain English without links. */
 export function sentenceOf(event: NoticeEvent): string {
   const name = String(event.body['event']);
   const sentence = (SENTENCES as Record<string, Sentence | undefined>)[name];

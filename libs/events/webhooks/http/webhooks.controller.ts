@@ -18,7 +18,7 @@ import {
   WebhookPageDto,
 } from './webhooks.dto.js';
 
-/** URLs of webhooks are often secrets themselves: nobody below ADMIN reads them. */
+/** URLs of webhooks are often secrets, so nobody below ADMIN can read them. */
 @ApiTags('Webhooks')
 @Controller('webhooks')
 @Auth({ role: 'ADMIN', scope: 'workspace:admin' })

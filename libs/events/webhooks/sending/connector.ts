@@ -3,16 +3,16 @@ import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import { hostOf, type TargetGuard } from '../domain/target.js';
 
-/** Addresses that are tried of one name. */
+/** Maximum number of addresses of a name that are tried. */
 const MAX_ADDRESSES = 4;
 const CONNECT_MS = 5_000;
 const DNS = { timeout: 2_000, tries: 2 };
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** The addresses of a name. */
+/** Resolves a name to its addresses. */
 export type Resolve = (name: string) => Promise<string[]>;
 
-/** Nothing was sent: the name leads to an address that the guard does not admit. */
+/** Nothing was sent, because the name leads to a refused address. */
 export class RefusedTarget extends Error {
   constructor() {
     super('The address is not one that webhooks are sent to');
@@ -21,9 +21,9 @@ export class RefusedTarget extends Error {
 }
 
 /**
- * Connects for undici, and only to addresses that the guard admits: the address that was judged is the one that is
- * connected to, so a name that leads elsewhere a moment later gains nothing. Addresses in the URL come here too,
- * which a `lookup` would never be asked for.
+ * Connects for undici, and only to allowed addresses. The checked address is the one it connects
+ * to, so a name that changes a moment later gains nothing. Addresses in the URL come here, too,
+ * which a `lookup` would never receive.
  */
 export function guardedConnector(
   guard: TargetGuard,
@@ -43,7 +43,10 @@ export function guardedConnector(
   };
 }
 
-/** @throws RefusedTarget when only one of them is not admitted: a name of both kinds is no receiver's */
+/**
+ * @throws RefusedTarget if any address is refused, because a name of both kinds belongs to no
+ *   receiver
+ */
 async function admittedAddresses(
   guard: TargetGuard,
   resolve: Resolve,
@@ -57,8 +60,9 @@ async function admittedAddresses(
 }
 
 /**
- * Asks the name servers, and where internal networks are allowed the system too, which knows names of its own. Not the
- * system alone: it answers on one of four threads, which names without an answer would hold for seconds.
+ * Asks the name servers and, if internal networks are allowed, also the system, which knows local
+ * names. Not only the system, because it answers on one of four threads, which names without an
+ * answer would block for seconds.
  */
 export function resolverFor(guard: Pick<TargetGuard, 'allowsInternal'>): Resolve {
   const resolver = new Resolver(DNS);
@@ -74,7 +78,7 @@ export function resolverFor(guard: Pick<TargetGuard, 'allowsInternal'>): Resolve
   };
 }
 
-// Of this machine, whatever name servers say or do not say.
+// A name of this machine, whatever name servers say.
 function isLocal(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost');
 }

@@ -34,7 +34,7 @@ function send(port: number, server: Partial<MailServer> = {}, mail = MAIL) {
   return clientOf(port, server).send(mail);
 }
 
-/** A server that says what it likes. */
+/** A server that speaks freely. */
 async function saying(speak: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -50,7 +50,7 @@ async function saying(speak: (socket: Socket) => void): Promise<number> {
 }
 
 describe('an e-mail', () => {
-  it('comes with its account, and as no answer is wanted', async () => {
+  it('an e-mail signs in with its account and suppresses replies', async () => {
     const server = await standIn();
     const account = { user: 'drover', password: 'p@ss' };
     const attempt = await send(server.port, account);
@@ -63,7 +63,7 @@ describe('an e-mail', () => {
     expect(mail?.raw).toMatch(/\r\n\r\nIt failed\.\r\n$/);
   });
 
-  it('has the headers that it was given, and no other', async () => {
+  it('an e-mail has the given headers and no others', async () => {
     const server = await standIn();
     const subject = 'a\r\nBcc: c@example.com\r\n\r\nbody';
     await send(server.port, {}, { ...MAIL, subject });
@@ -77,7 +77,7 @@ describe('an e-mail', () => {
     ['one now, one later', [250, 452], { kind: 'failed', status: 452 }, ['b@example.com'], 1],
     ['one now, one never', [250, 550], { kind: 'delivered' }, [], 1],
     ['one later, one never', [450, 550], { kind: 'failed', status: 450 }, ['a@example.com'], 0],
-  ])('that is taken by %s ends so', async (_, codes, outcome, left, received) => {
+  ])('an e-mail that %s accepts ends accordingly', async (_, codes, outcome, left, received) => {
     const server = await standIn();
     MAIL.to.forEach((address, index) => server.codes.set(address, codes[index] as number));
     const attempt = await send(server.port);
@@ -85,7 +85,7 @@ describe('an e-mail', () => {
     expect(server.received).toHaveLength(received);
   });
 
-  it('whose text is refused is refused for good, or for now', async () => {
+  it('a refused text is refused for good, or for now', async () => {
     const refusing = (responseCode: number) =>
       standIn({
         onData: (stream, _, done) => {
@@ -99,7 +99,7 @@ describe('an e-mail', () => {
     expect(later).toMatchObject({ outcome: { kind: 'failed', status: 451 }, left: MAIL.to });
   });
 
-  it('is not lost by an account that does not sign in', async () => {
+  it('an e-mail is not lost when the account cannot sign in', async () => {
     const server = await standIn({
       onAuth: (_, __, done) => done(new Error('no such account')),
     });
@@ -107,7 +107,7 @@ describe('an e-mail', () => {
     expect(attempt).toMatchObject({ outcome: { kind: 'failed', status: 535 }, left: MAIL.to });
   });
 
-  it('has no password in its answer, in whatever form the server repeats it', async () => {
+  it('the answer contains no password, in whatever form the server repeats it', async () => {
     const server = await standIn();
     server.refusal = (password) => {
       const account = Buffer.from(`\0drover\0${password}`).toString('base64');
@@ -117,7 +117,7 @@ describe('an e-mail', () => {
     expect(answer).toBe('535 AUTH PLAIN [redacted]: [redacted] is wrong');
   });
 
-  it('is not sent in clear where TLS is wanted, nor to one whose certificate nobody knows', async () => {
+  it('an e-mail is not sent without TLS if TLS is required, nor with an untrusted certificate', async () => {
     const without = await standIn({ disabledCommands: ['STARTTLS'] });
     const selfSigned = await standIn({ hideSTARTTLS: false });
     const implicit = await standIn({ secure: true });
@@ -129,7 +129,7 @@ describe('an e-mail', () => {
     expect([without, selfSigned, implicit].flatMap((each) => each.accounts)).toEqual([]);
   });
 
-  it('is waited for while the server looks through it', async () => {
+  it('a server that scans an e-mail is waited for', async () => {
     const server = await standIn({
       onData: (stream, _, done) => {
         stream.resume().on('end', () => setTimeout(done, 1_000));
@@ -138,7 +138,7 @@ describe('an e-mail', () => {
     expect(await send(server.port)).toMatchObject({ outcome: { kind: 'delivered' } });
   });
 
-  it('that has not begun when its sender closes never does', async () => {
+  it('an e-mail that has not started when its sender closes never starts', async () => {
     let begun = 0;
     const port = await saying(() => (begun += 1));
     const client = clientOf(port);
@@ -150,10 +150,10 @@ describe('an e-mail', () => {
     expect(begun).toBe(16);
   });
 
-  it('ends in its time, whatever the server does', async () => {
+  it('an e-mail ends within its time limit, whatever the server does', async () => {
     const timedOut = { outcome: { kind: 'unanswered', error: 'timeout' }, left: MAIL.to };
     expect(await send(await saying(() => undefined))).toMatchObject(timedOut);
-    // It is never idle, and never done.
+    // It is never idle and never finished.
     const slow = await saying((socket) => {
       const timer = setInterval(() => socket.write('220-wait\r\n'), 50);
       socket.on('close', () => clearInterval(timer));

@@ -6,13 +6,16 @@ import { SecretValues } from '#lib/secrets';
 import { type Outcome, sendErrorOf } from '../domain/outcome.js';
 import type { Attempt } from './webhook-client.js';
 
-/** Conversations with the mail server at once. */
+/** Maximum number of conversations with the mail server. */
 const MAX_OPEN = 16;
-/** For one of them to become free; with the conversation it is shorter than a lease. */
+/**
+ * Maximum wait for a free conversation, in milliseconds. Together with the conversation it is
+ * shorter than a lease.
+ */
 const WAIT_MS = 15_000;
 /**
- * Times what one answer of a webhook may take: a server that looks through a mail answers late, and one whose answer we
- * did not wait for has it twice. RFC 5321 (4.5.3.2) would have us wait for minutes, which no lease allows.
+ * Factor on the time limit of a webhook. A server that scans a mail answers late, and abandoning it
+ * would send the mail twice. RFC 5321 (4.5.3.2) recommends minutes, which no lease allows.
  */
 const PATIENCE = 4;
 const LONGEST_MS = 40_000;
@@ -21,30 +24,30 @@ export interface Mail {
   to: string[];
   subject: string;
   text: string;
-  /** What stands before the @ of its Message-ID: the same at each attempt. */
+  /** The part of its Message-ID before the @, the same at each attempt. */
   id: string;
 }
 
-/** What came of one e-mail. */
+/** The result of one e-mail. */
 export interface MailAttempt extends Attempt {
-  /** Addresses that the mail server may take later. */
+  /** Addresses that the mail server may accept later. */
   left: string[];
 }
 
 type Answers = Pick<SmtpError, 'rejectedErrors' | 'response'> & { accepted?: string[] };
 
-/** What nodemailer tells of a conversation that went wrong. */
+/** nodemailer's error of a failed conversation. */
 interface SmtpError {
   code?: string;
-  /** Of the socket's own error, where `code` only says that it was the socket's. */
+  /** The code of the socket's own error, if `code` only says that it was the socket's. */
   originalCode?: string;
   response?: string;
   responseCode?: number;
-  /** Of single recipients. */
+  /** Errors of single recipients. */
   rejectedErrors?: { recipient?: string; response?: string; responseCode?: number }[];
 }
 
-/** Hands e-mail to the operator's mail server, which alone knows where addresses lead. */
+/** Hands e-mail to the operator's mail server, which alone resolves addresses. */
 @Injectable()
 export class MailClient {
   private readonly open = new Set<Socket>();
@@ -54,14 +57,14 @@ export class MailClient {
 
   constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'mail' | 'webhooks'>) {}
 
-  /** Ends the conversations under way, and begins none. */
+  /** Ends running conversations and starts none. */
   close(): void {
     this.closed = true;
     for (const wake of this.waiting) wake();
     for (const socket of this.open) socket.destroy();
   }
 
-  /** Never throws: what goes wrong is an outcome. */
+  /** Never throws, because failures are outcomes. */
   async send(mail: Mail): Promise<MailAttempt> {
     const { mail: settings } = this.config;
     const start = performance.now();
@@ -107,7 +110,7 @@ export class MailClient {
     const socket = connect({ host: server.host, port: server.port });
     this.open.add(socket);
     let late = false;
-    // A server that says a word now and then would never be idle.
+    // A server that sends a word from time to time would never be idle.
     const timer = setTimeout(
       () => {
         late = true;
@@ -142,7 +145,10 @@ function securityOf({ tls }: MailServer) {
   return { secure: tls === 'implicit', requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' };
 }
 
-/** A mail server may repeat what it refuses: the password of the operator is not for those who read the answers. */
+/**
+ * A mail server can repeat what it refuses. Readers of the answers must not see the operator's
+ * password.
+ */
 function shown({ user, password = '' }: MailServer, attempt: MailAttempt): MailAttempt {
   if (attempt.answer === undefined) return attempt;
   const secrets = password === '' ? [] : [password, `\0${user}\0${password}`];
@@ -157,7 +163,7 @@ function messageOf({ to, subject, text, id }: Mail, from: string) {
     subject,
     text,
     messageId: `<${id}@${domain}>`,
-    // No answer from those who are away.
+    // Prevents automatic replies.
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -189,7 +195,10 @@ function taken(mail: Mail, answers: Answers): MailAttempt {
   };
 }
 
-/** Nobody got it. A permanent refusal is final for recipients and for the text, and not for what the operator may mend. */
+/**
+ * Nobody received it. A permanent refusal is final for recipients and text, but not for errors that
+ * the operator can correct.
+ */
 function refusedBy(mail: Mail, error: SmtpError): MailAttempt {
   const answer = answerOf(error);
   const status = error.code === 'ETLS' ? undefined : error.responseCode;

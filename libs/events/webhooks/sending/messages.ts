@@ -6,7 +6,7 @@ import { isNotice, Notices, type Sent } from './notices.js';
 import { SignedMessages } from './signed-messages.js';
 import { WebhookClient } from './webhook-client.js';
 
-/** Sends what is due of a webhook, as its kind has it. */
+/** Sends the due messages of a webhook according to its kind. */
 @Injectable()
 export class Messages {
   constructor(
@@ -16,12 +16,14 @@ export class Messages {
     private readonly mail: MailClient,
   ) {}
 
-  /** @param secrets signing secrets, the current one first, or the URL where that is the secret */
+  /**
+   * @param secrets signing secrets, the current one first, or the URL if it is secret
+   */
   async send(leased: Leased, secrets: readonly string[]): Promise<Sent> {
     const sent = isNotice(leased)
       ? await this.notices.send(leased, secrets[0])
       : { made: await this.signed.send(leased, secrets) };
-    // What was joined was one attempt.
+    // Joined messages were one attempt.
     for (const { outcome } of isNotice(leased) ? sent.made.slice(0, 1) : sent.made) {
       const label = outcome.kind === 'unanswered' ? outcome.error : outcome.kind;
       instruments.webhookAttempts.inc({ outcome: label });
@@ -29,7 +31,7 @@ export class Messages {
     return sent;
   }
 
-  /** Ends what is under way. */
+  /** Ends running attempts. */
   async close(): Promise<void> {
     this.mail.close();
     await this.client.close();

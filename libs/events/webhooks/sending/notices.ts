@@ -12,7 +12,10 @@ import { Recipients } from './recipients.js';
 import type { Held, Made } from './turn.js';
 import { UNREADABLE, WebhookClient } from './webhook-client.js';
 
-/** Groups of recipients in one turn: all of them, and those who have yet to get what others have. */
+/**
+ * Maximum number of groups of recipients in one turn: all of them, and those who lack messages that
+ * others have.
+ */
 const MAX_GROUPS = 3;
 
 /** A webhook for people. */
@@ -21,10 +24,10 @@ export interface NoticeLease extends Leased {
   notice: NoticeSettings;
 }
 
-/** What a turn has come to before it is judged. */
+/** The result of a turn before it is judged. */
 export interface Sent {
   made: Made[];
-  /** What waits until quiet hours end. */
+  /** Messages that wait for the end of quiet hours. */
   held?: Held;
 }
 
@@ -32,7 +35,7 @@ export function isNotice(leased: Leased): leased is NoticeLease {
   return leased.kind !== 'signed' && leased.notice !== null;
 }
 
-/** Messages for people: what is due is joined into one. */
+/** Messages for people. Due messages are joined into one. */
 @Injectable()
 export class Notices {
   constructor(
@@ -42,7 +45,9 @@ export class Notices {
     private readonly recipients: Recipients,
   ) {}
 
-  /** @param url the whole one; undefined where there is none, or it does not open */
+  /**
+   * @param url the whole URL; undefined if there is none, or it cannot be decrypted
+   */
   async send(leased: NoticeLease, url: string | undefined): Promise<Sent> {
     const { go, held } = byQuietHours(leased);
     if (go.length === 0) return { made: [], held };
@@ -75,7 +80,7 @@ export class Notices {
       const key = each.left_to.toSorted().join();
       groups.set(key, [...(groups.get(key) ?? []), each]);
     }
-    // Of a group that begins behind the payloads that were read, nothing could be told: it is for the next turn.
+    // A group that starts after the payloads that were read waits for the next turn.
     const some = [...groups.values()].filter(([first]) => first?.payload !== null);
     const made = await Promise.all(
       some.slice(0, MAX_GROUPS).map((group) => this.mailOne(leased, group, members)),
@@ -92,7 +97,8 @@ export class Notices {
     const [first] = group as [DueDelivery];
     const all = [...members.keys()];
     const waiting = all.filter((id) => first.left_to.includes(id));
-    // Who waited may be no recipient any more: then it is for all, some of whom get it twice.
+    // Waiting addresses may no longer be recipients. Then the message is for all, and some get it
+    // twice.
     const ids = waiting.length > 0 ? waiting : all;
     if (ids.length === 0) return group.map((delivery) => ({ ...NOBODY, delivery, startedAt }));
     const to = ids.map((id) => members.get(id) as string);
@@ -137,14 +143,17 @@ export class Notices {
   }
 }
 
-/** Other events, another mail: systems that drop repetitions know them by this. */
+/** Another set of events is another mail. Systems that drop repetitions recognise them by this. */
 function mailId(webhookId: string, group: readonly DueDelivery[]): string {
   const [first, last] = [group[0], group.at(-1)] as [DueDelivery, DueDelivery];
   const id = messageId(webhookId, first.event_id);
   return first === last ? id : `${id}-${last.event_id}`;
 }
 
-/** Recipients who have yet to get what others have; none where nobody has it: then it is for whoever they are by then. */
+/**
+ * Recipients without a message that others have. Empty if nobody has it: then it goes to the
+ * recipients of that time.
+ */
 function leftTo(
   ids: readonly string[],
   left: readonly string[],
@@ -159,7 +168,7 @@ const NOBODY = {
   durationMs: 0,
 } as const;
 
-/** A test comes at any time: somebody waits for it. */
+/** A test event ignores quiet hours, because somebody waits for it. */
 function byQuietHours({ workspace_id, id, notice, now_ms, deliveries }: NoticeLease): {
   go: DueDelivery[];
   held?: Held;
@@ -172,7 +181,7 @@ function byQuietHours({ workspace_id, id, notice, now_ms, deliveries }: NoticeLe
   const isUrgent = new Set(urgent);
   const held = deliveries.filter((each) => !isUrgent.has(each));
   const event_ids = held.map(({ event_id }) => event_id);
-  // What is behind the payloads that were read comes to the front when the others are held.
+  // Deliveries after the payloads that were read move to the front when the others are held.
   const go = urgent.filter(({ payload }) => payload !== null);
   return { go, held: { workspace_id, webhook_id: id, until_ms, event_ids } };
 }

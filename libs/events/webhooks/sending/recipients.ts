@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { findMembers } from '../store/webhooks.sql.js';
 
-/** Who may be sent e-mail: members whose addresses are proven to be theirs. */
+/** The allowed recipients of e-mail: members with proven addresses. */
 @Injectable()
 export class Recipients {
   constructor(
@@ -13,10 +13,10 @@ export class Recipients {
 
   /**
    * @param wanted ids of users, or addresses in lower case
-   * @returns the addresses of those who may, by their ids
+   * @returns the addresses of the allowed recipients by their ids
    */
   async among(workspaceId: string, wanted: readonly string[]): Promise<Map<string, string>> {
-    // Where anybody may sign up, a password proves no address.
+    // With open sign-up a password proves no address.
     const provesAddress = !this.config.identity.openSignUp;
     const params = [workspaceId, wanted, provesAddress];
     const members = await this.database.service.rows(findMembers, params);

@@ -16,22 +16,25 @@ import { Messages } from './messages.js';
 import { Settlement } from './settlement.js';
 import { judgeTurn } from './turn.js';
 
-/** Webhooks that are sent to at once; and of them those that have failed, which may take all the time there is. */
+/** Number of concurrent webhooks, and of failing ones among them, which could take all the time. */
 const SLOTS = 256;
 const FAILING_SLOTS = 64;
-/** After that a turn gives its slot to another, as long as there are no more turns than these. */
+/**
+ * Milliseconds after which a turn passes its slot on, as long as this limit on turns is not
+ * reached.
+ */
 const SLOW_MS = 500;
 const MAX_TURNS = 1_024;
-/** Messages that one webhook is sent at once. */
+/** Maximum number of concurrent messages of one webhook. */
 const MESSAGES = 10;
-/** Longer than a turn takes: its requests end after WEBHOOK_TIMEOUT_MS, 30 s at most. */
+/** Longer than a turn: its requests end after WEBHOOK_TIMEOUT_MS, 30 s at most. */
 const LEASE_SECONDS = 60;
 const IDLE = { baseMs: 50, capMs: 1_000 };
 const FAILED_MS = 2_000;
-/** For the turns under way when the server stops; what is not done then is sent again. */
+/** Time for running turns when the server stops, in milliseconds. The rest is sent again. */
 const STOP_MS = 3_000;
 
-/** Sends what is due, in the role `relay`. Any number of servers may do it at once. */
+/** Sends due messages, in the role `relay`. Any number of servers can do it at once. */
 @Injectable()
 export class WebhookSenders implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly bell = new Doorbell();
@@ -63,7 +66,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     await Promise.all(this.turns.keys());
   }
 
-  /** Something has just become due: look now, and not at the next poll. */
+  /** Announces a due message: look now, not at the next poll. */
   nudge(): void {
     this.bell.ring();
   }
@@ -77,7 +80,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     }
   }
 
-  /** Fills the free slots. @returns how many were; undefined when the database refused */
+  /** Fills the free slots. @returns their number; undefined if the database refused */
   private async lease(): Promise<number | undefined> {
     const free = this.freeSlots();
     if (free.all === 0) return 0;
@@ -102,7 +105,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   }
 
   private async begin(leased: readonly Leased[]): Promise<void> {
-    // Where not all of them can be opened, each turn opens its own: one that cannot be holds nobody else.
+    // If not all can be opened, each turn opens its own, so that a broken one blocks nobody else.
     const opened = await this.open(leased).catch(() => undefined);
     const since = performance.now();
     for (const each of leased) {
@@ -115,7 +118,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   }
 
   private async open(leased: readonly Leased[]): Promise<Map<string, string[]>> {
-    // E-mail has none.
+    // E-mail has no secret.
     const opening = leased.filter(({ kind }) => kind !== 'email');
     const places = opening.map(({ workspace_id, id }) => ({ workspaceId: workspace_id, id }));
     return this.secrets.valid(this.database.service, places);
@@ -134,10 +137,10 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     try {
       const secrets = opened ? (opened.get(leased.id) ?? []) : await this.openOne(leased);
       const { made, held } = await this.messages.send(leased, secrets);
-      // Cut off by the shutdown: none of the receiver's doing.
+      // The shutdown cut it off, which is not the receiver's fault.
       await this.settlement.settle(judgeTurn(leased, this.abandoned ? [] : made, held));
     } catch (error) {
-      // The lease ends by itself; then what was sent is sent again.
+      // The lease expires by itself, and the messages are sent again.
       this.logger.warn('results of webhooks not kept', { ...placeOf(leased), error });
     }
   }

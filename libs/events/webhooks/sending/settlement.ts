@@ -9,10 +9,10 @@ import {
 } from '../store/sending.sql.js';
 import type { Turn } from './turn.js';
 
-/** Messages of one webhook that are given up at once. */
+/** Maximum number of messages of one webhook that are abandoned at once. */
 const MAX_GIVEN_UP = 1_000;
 
-/** Keeps what turns have come to; many that end at the same time in one transaction. */
+/** Stores the results of turns, those that end at the same time in one transaction. */
 @Injectable()
 export class Settlement {
   private readonly turns = new Coalescer<Turn, void>({
@@ -24,7 +24,7 @@ export class Settlement {
 
   constructor(private readonly database: Database) {}
 
-  /** Nothing is kept where the lease is another's by now, which sends again. */
+  /** Nothing is stored if another process has the lease by now. It sends again. */
   settle(turn: Turn): Promise<void> {
     return this.turns.submit('all', turn);
   }

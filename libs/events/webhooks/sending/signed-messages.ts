@@ -9,7 +9,7 @@ import { traceparentsOf } from './traceparents.js';
 import type { Made } from './turn.js';
 import { UNREADABLE, WebhookClient } from './webhook-client.js';
 
-/** Messages for programs: each event as it is, signed. */
+/** Messages for programs: each event unchanged and signed. */
 @Injectable()
 export class SignedMessages {
   constructor(
@@ -19,7 +19,9 @@ export class SignedMessages {
     @Inject(CONFIG) private readonly config: Pick<Config, 'tracesTo'>,
   ) {}
 
-  /** @param secrets the current one first */
+  /**
+   * @param secrets the current one first
+   */
   async send(leased: Leased, secrets: readonly string[]): Promise<Made[]> {
     const traces = await this.tracesOf(leased);
     const send = (delivery: DueDelivery) =>
@@ -32,7 +34,7 @@ export class SignedMessages {
     try {
       return await traceparentsOf(this.database.service, leased);
     } catch (error) {
-      // A message without it is better than none.
+      // A message without a trace is better than none.
       this.logger.warn('webhooks sent without their traces', { webhookId: leased.id, error });
       return new Map();
     }

@@ -3,9 +3,10 @@ import { traceparentWithin } from '#lib/kernel';
 import { type Leased, readTraces } from '../store/sending.sql.js';
 
 /**
- * The header `traceparent` of messages on tasks: the task's span, so that what a receiver does is told below it.
+ * The header `traceparent` of messages about tasks: the task's span, so that the receiver's spans
+ * appear below it.
  *
- * @returns by the events' ids, of tasks in traces
+ * @returns by event id, for traced tasks
  */
 export async function traceparentsOf(
   runner: SqlRunner,

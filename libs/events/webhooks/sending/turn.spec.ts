@@ -60,7 +60,7 @@ describe('a turn', () => {
     [0, ['500'], 1],
     [4, ['500', 'timeout'], 5],
     [4, [], 4],
-  ])('after %i failures with %p leaves %i', (before, outcomes, after) => {
+  ])('a turn after %i failures with %p leaves %i', (before, outcomes, after) => {
     const { failures, pause_ms, gone } = turn(before, outcomes);
     expect(failures).toBe(after);
     expect(pause_ms > 0).toBe(after > 1);
@@ -73,15 +73,15 @@ describe('a turn', () => {
     ['429', { state: 'pending', failures: 3, in_ms: 120_000, status: 429, error: null }],
     ['410', { state: 'dead', failures: 3, in_ms: null, status: 410, error: null }],
     ['timeout', { state: 'pending', failures: 3, in_ms: 120_000, status: null, error: 'timeout' }],
-  ])('keeps of an attempt that ended with %s what it came to', (outcome, kept) => {
+  ])('an attempt that ended with %s is stored with its result', (outcome, kept) => {
     expect(turn(0, [outcome]).results).toMatchObject([{ ...kept, number: 4, event_id: '0' }]);
   });
 
-  it('gives a delivery up whose time does not last until the next attempt', () => {
+  it('a delivery whose time ends before the next attempt is abandoned', () => {
     expect(turn(0, ['500'], 60_000).results).toMatchObject([{ state: 'dead', in_ms: null }]);
   });
 
-  it('ends the webhook that is gone', () => {
+  it('a webhook that is gone is disabled', () => {
     expect(turn(0, ['410', '500']).gone).toBe(true);
   });
 });
@@ -90,14 +90,14 @@ describe('a turn of notices', () => {
   it.each([
     ['ok', 60_000],
     ['timeout', 0],
-    // What asks one message to wait asks all.
+    // A requested wait applies to all messages.
     ['429', 60_000],
     ['slow', 3_600_000],
-  ])('that ends with %s waits so long', (outcome, pause) => {
+  ])('a turn of notices that ends with %s waits accordingly', (outcome, pause) => {
     expect(turn(0, [outcome], GIVE_UP_AFTER_MS, SETTINGS).pause_ms).toBe(pause);
   });
 
-  it('ends with what the receiver will never take', () => {
+  it('a turn of notices ends with events that the receiver will never accept', () => {
     const { results, gone, failures } = turn(0, ['refused'], GIVE_UP_AFTER_MS, SETTINGS);
     expect([results[0]?.state, gone, failures]).toEqual(['dead', false, 1]);
   });

@@ -4,7 +4,7 @@ import type { NoticeSettings } from '../domain/kinds.js';
 import type { DueDelivery, Leased } from '../store/sending.sql.js';
 import type { Attempt } from './webhook-client.js';
 
-/** One attempt of one delivery, as it is kept. */
+/** One attempt of one delivery as it is stored. */
 export interface Result {
   workspace_id: string;
   webhook_id: string;
@@ -18,13 +18,13 @@ export interface Result {
   answer: string | null;
   state: 'pending' | 'delivered' | 'dead';
   failures: number;
-  /** Milliseconds until the next attempt; null unless there is one. */
+  /** Milliseconds until the next attempt. Null if there is none. */
   in_ms: number | null;
-  /** Recipients who have yet to get it, when others have. */
+  /** Recipients without the message, if others have it. */
   left_to: string[];
 }
 
-/** Deliveries that wait until quiet hours end. */
+/** Deliveries that wait for the end of quiet hours. */
 export interface Held {
   workspace_id: string;
   webhook_id: string;
@@ -33,7 +33,7 @@ export interface Held {
   event_ids: string[];
 }
 
-/** What a webhook's turn leaves behind. */
+/** The result of a webhook's turn. */
 export interface Turn {
   workspace_id: string;
   id: string;
@@ -49,15 +49,15 @@ export interface Turn {
 export interface Made extends Attempt {
   delivery: DueDelivery;
   startedAt: Date;
-  /** Where it was sent to, unless that is the webhook's own URL. */
+  /** The target, if it is not the webhook's own URL. */
   url?: string;
-  /** Recipients who have yet to get it. */
+  /** Recipients without the message. */
   left_to?: string[];
 }
 
 /**
- * Judges the attempts of one turn. A webhook fails when all of them have; one that takes some of its messages does
- * not.
+ * Judges the attempts of one turn. A webhook fails if all attempts fail. One that accepts some
+ * messages does not.
  *
  * @param random numbers in [0, 1)
  */
@@ -71,7 +71,7 @@ export function judgeTurn(
   const taken = made.some(({ outcome }) => outcome.kind === 'delivered');
   const failed = made.length > 0 && !taken ? leased.failures + 1 : leased.failures;
   const failures = taken ? 0 : failed;
-  // What was joined comes again together.
+  // Joined messages are retried together.
   const joined = random();
   return {
     workspace_id,
@@ -85,7 +85,7 @@ export function judgeTurn(
   };
 }
 
-/** All that a webhook for people is sent goes in one message: what asks that one to wait asks all. */
+/** All events of a webhook for people go in one message, so a requested wait applies to all. */
 function noticePause({ digestSeconds }: NoticeSettings, made: readonly Made[]): number {
   const asked = made.map(({ outcome }) => (outcome.kind === 'failed' && outcome.retryAfterMs) || 0);
   const hasSent = made.some(({ outcome }) => outcome.kind === 'delivered');

@@ -18,7 +18,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Sends to a name that resolves to these addresses, one list for each time that it is asked for. */
+/** Sends to a name that resolves to these addresses, one list for each query. */
 async function send(host: string, answers: string[][]): Promise<number | string> {
   let asked = 0;
   const resolve = () => Promise.resolve(answers[asked++] ?? []);
@@ -42,21 +42,21 @@ async function send(host: string, answers: string[][]): Promise<number | string>
 describe('a connection', () => {
   it.each([
     ['receiver.test', [['127.0.0.1']], 204],
-    // The second address is tried when the first does not answer.
+    // The second address is tried if the first does not answer.
     ['receiver.test', [['127.0.0.2', '127.0.0.1']], 204],
     ['receiver.test', [['10.0.0.1']], 'RefusedTarget'],
     ['receiver.test', [['127.0.0.1', '10.0.0.1']], 'RefusedTarget'],
     ['receiver.test', [['::ffff:127.0.0.1']], 'RefusedTarget'],
-    // Plain HTTP and this port are for allowed networks only.
+    // Plain HTTP and this port are only for allowed networks.
     ['receiver.test', [['93.184.215.14']], 'RefusedTarget'],
-    // A name that leads elsewhere a moment later.
+    // A name that changes its address a moment later.
     ['receiver.test', [['127.0.0.1'], ['10.0.0.1']], 'RefusedTarget'],
-    // An address never asks the resolver, and is judged all the same.
+    // An address needs no resolver and is still checked.
     ['127.0.0.1', [['10.0.0.1']], 204],
     ['10.0.0.1', [['127.0.0.1']], 'RefusedTarget'],
     ['[::1]', [['127.0.0.1']], 'RefusedTarget'],
     ['2130706433', [['10.0.0.1']], 204],
-  ])('to %s at %j ends with %s', async (host, answers, result) => {
+  ])('a connection to %s at %j ends with %s', async (host, answers, result) => {
     expect(await send(host, answers)).toBe(result);
   });
 });
@@ -77,7 +77,7 @@ describe('a request', () => {
       (response) => response.writeHead(400).end('Bearer abcdefgh12345678'),
       { outcome: { kind: 'failed', status: 400 }, answer: 'Bearer [redacted]' },
     ],
-  ])('that %s ends in its time', async (name, behaviour, result) => {
+  ])('a request that %s ends within its time limit', async (name, behaviour, result) => {
     const webhooks = { allowedNetworks: ['127.0.0.0/8'], timeoutMs: 300 };
     const client = new WebhookClient({
       webhooks: { ...webhooks, maxPerWorkspace: 1, retentionDays: 1 },

@@ -8,11 +8,11 @@ import { hiddenParts, HOSTS, type Kind, KINDS } from '../domain/kinds.js';
 import { type Judgement, TargetGuard } from '../domain/target.js';
 import { guardedConnector } from './connector.js';
 
-/** Of an answer's body; the rest is not read. */
+/** Maximum number of bytes that are read of an answer's body. */
 const MAX_ANSWER_BYTES = 4_096;
-/** For an answer's body, once its head is there. */
+/** Time limit for an answer's body after its head, in milliseconds. */
 const ANSWER_MS = 500;
-/** Between two requests of a connection. */
+/** Idle time between two requests of a connection, in milliseconds. */
 const KEEP_ALIVE = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 4_000 };
 
 export interface Request {
@@ -22,25 +22,28 @@ export interface Request {
   body: string;
 }
 
-/** What came of one request. */
+/** The result of one request. */
 export interface Attempt {
   outcome: Outcome;
   durationMs: number;
-  /** The first 4 KiB of the answer's body, without what looks like a secret. */
+  /** The first 4 KiB of the answer's body, without anything that looks like a secret. */
   answer?: string;
 }
 
-/** Nothing was sent: what is needed for it does not open. */
+/** Nothing was sent, because its secret or URL cannot be decrypted. */
 export const UNREADABLE: Attempt = {
   outcome: { kind: 'unanswered', error: 'secret_unreadable' },
   durationMs: 0,
 };
 
-/** Sends one request: no redirects, no more than its time, no more of an answer than 4 KiB and half a second. */
+/**
+ * Sends one request: without redirects, within its time limit, and reads at most 4 KiB of an answer
+ * within half a second.
+ */
 @Injectable()
 export class WebhookClient implements OnApplicationShutdown {
   private readonly guards: Record<Kind, TargetGuard>;
-  /** One for each kind: a connection was judged by the guard of the kind that opened it. */
+  /** One for each kind, because the guard of a kind judged the connections that it opened. */
   private readonly agents: Record<Kind, Agent>;
   private closed: Promise<unknown> | undefined;
 
@@ -57,22 +60,22 @@ export class WebhookClient implements OnApplicationShutdown {
     await this.close();
   }
 
-  /** Ends the requests under way. */
+  /** Ends running requests. */
   async close(): Promise<void> {
     this.closed ??= Promise.all(Object.values(this.agents).map((agent) => agent.destroy()));
     await this.closed;
   }
 
-  /** What can be said of a URL before its name is resolved. */
+  /** Judges a URL before its name is resolved. */
   judgeUrl(kind: Kind, url: string): Judgement {
     return this.guards[kind].judgeUrl(url);
   }
 
-  /** Never throws: what goes wrong is an outcome. */
+  /** Never throws, because failures are outcomes. */
   async send({ kind, url, headers, body }: Request): Promise<Attempt> {
     const start = performance.now();
     const took = () => Math.round(performance.now() - start);
-    // A setting may have become stricter since the URL was given.
+    // A setting may be stricter since the URL was stored.
     if (this.judgeUrl(kind, url).kind === 'refused') {
       return { outcome: { kind: 'unanswered', error: 'address_refused' }, durationMs: took() };
     }
@@ -101,7 +104,7 @@ function ofKinds<T>(make: (kind: Kind) => T): Record<Kind, T> {
   return Object.fromEntries(KINDS.map((kind) => [kind, make(kind)])) as Record<Kind, T>;
 }
 
-/** The status decides, not the body: one that is too long, or does not come at once, is left with its connection. */
+/** The status decides, not the body. A long or late body is abandoned with its connection. */
 async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -121,7 +124,10 @@ async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<strin
   return text.replaceAll('\0', '');
 }
 
-/** A server that knows no such path repeats it: where it is a secret, it is none of the answer's readers' business. */
+/**
+ * A server that does not know the path may repeat it. If it is secret, readers of the answer must
+ * not see it.
+ */
 function secretsOf(kind: Kind, url: string): SecretValues {
   return HOSTS[kind] ? SecretValues.ofTexts(hiddenParts(url)) : SecretValues.NONE;
 }

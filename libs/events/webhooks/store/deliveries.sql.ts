@@ -24,12 +24,12 @@ export interface DeliveryRow {
   attempts: AttemptRow[];
 }
 
-/** Attempts that a list shows of each. */
+/** Maximum number of attempts of a delivery in a list. */
 const SHOWN_ATTEMPTS = 20;
 
 /**
- * SQL: deliveries of one state, or of any. What waits or is dead has an index of its own, which a plan for any
- * value can use only where the statement says that it is for these.
+ * SQL: deliveries of one state, or of any. Waiting and dead ones have their own index, which a
+ * generic plan can use only if the statement is restricted to them.
  */
 const OF_STATE = {
   any: (row: string, state: string) => `(${state}::text IS NULL OR ${row}.state = ${state})`,
@@ -38,15 +38,15 @@ const OF_STATE = {
 
 type Which = keyof typeof OF_STATE;
 
-/** Which of two statements is for a state. */
+/** The statement for a state. */
 export function whichOf(state: DeliveryState | null): Which {
   return state === 'pending' || state === 'dead' ? 'open' : 'any';
 }
 
 /**
- * The newest events first, each with its last attempts. Index: primary key, webhook_deliveries_open_idx for those that
- * wait or are dead. 51 of 100,000: 0.6 ms; ten that are dead among them: 0.3 ms.
- * $1 workspace, $2 webhook, $3 state or NULL, $4 the last id of the page before or NULL, $5 rows at most.
+ * Newest events first, each with its last attempts. Index: primary key, webhook_deliveries_open_idx
+ * for waiting and dead ones. 51 of 100,000: 0.6 ms; ten dead ones among them: 0.3 ms. $1 workspace,
+ * $2 webhook, $3 state or NULL, $4 last id of the previous page or NULL, $5 maximum number of rows.
  */
 const listing = (name: string, which: Which) =>
   query<DeliveryRow>(
@@ -68,7 +68,7 @@ export const listDeliveries = {
   open: listing('webhooks_list_open_deliveries', 'open'),
 };
 
-/** An id for a message that no row of the journal has. */
+/** An id for a message without a row in the journal. */
 export const drawEventId = command<{ id: string }>(
   'draw_event_id',
   `SELECT 2 * nextval('journal_id_seq') AS id`,
@@ -84,17 +84,18 @@ RETURNING event_id, event, payload, occurred_at, state, next_attempt_at, created
 );
 
 /**
- * SQL: deliveries that a replay is of. $1 workspace, $2 webhook, $3 ids or NULL, $4 state or NULL, $5 and $6 bounds of
- * the events' times or NULL.
+ * SQL: the deliveries of a replay. $1 workspace, $2 webhook, $3 ids or NULL, $4 state or NULL, $5
+ * and $6 bounds of the events' times or NULL.
  */
 const wanted = (which: Which) => `c.workspace_id = $1 AND c.webhook_id = $2
     AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND ${OF_STATE[which]('c', '$4')} AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6)`;
 
 /**
- * How many deliveries a replay is of, and the first and the last of them; NULL when there is none.
- * Index: primary key, webhook_deliveries_open_idx for those that wait or are dead. 30,000 dead of 100,000: 6 ms. By time it
- * reads all of the webhook: 59 ms. $1 to $6 as above, $7 rows at most.
+ * The number of deliveries of a replay, with the first and the last. NULL if there are none. Index:
+ * primary key, webhook_deliveries_open_idx for waiting and dead ones. 30,000 dead of 100,000: 6 ms.
+ * By time it reads all deliveries of the webhook: 59 ms. $1 to $6 as above, $7 maximum number of
+ * rows.
  */
 const measuring = (name: string, which: Which) =>
   query<{ count: number; first: string | null; last: string | null }>(
@@ -110,9 +111,9 @@ export const measureReplay = {
 };
 
 /**
- * Deliveries to be sent once more, as if they had just come. Behind lockWebhook.
- * Index: primary key, webhook_deliveries_open_idx for those that wait or are dead. 1,000 of 100,000: 20 ms.
- * $1 to $6 as above, $7 and $8 the first and the last id, $9 rows at most. @returns in no order
+ * Resets deliveries so that they are sent again. After lockWebhook. Index: primary key,
+ * webhook_deliveries_open_idx for waiting and dead ones. 1,000 of 100,000: 20 ms. $1 to $6 as
+ * above, $7 and $8 the first and the last id, $9 maximum number of rows. @returns in no order
  */
 const replaying = (name: string, which: Which) =>
   command<{ event_id: string }>(
@@ -134,7 +135,9 @@ export const replayDeliveries = {
   open: replaying('webhooks_replay_open_deliveries', 'open'),
 };
 
-/** What was added is to be sent. Behind lockWebhook; a pause after failures ends. $1 workspace, $2 webhook. */
+/**
+ * Makes the webhook due. After lockWebhook. Ends a pause after failures. $1 workspace, $2 webhook.
+ */
 export const setDue = command<never>(
   'webhooks_set_due',
   `
@@ -143,8 +146,8 @@ WHERE w.workspace_id = $1 AND w.id = $2`,
 );
 
 /**
- * Behind lockAll. Index: primary keys. 1,000 beside 100,000: 16 ms.
- * $1 JSON array of NewDelivery. @returns those that are new
+ * After lockAll. Index: primary keys. 1,000 beside 100,000: 16 ms. $1 JSON array of NewDelivery.
+ * @returns the new ones
  */
 export const insertDeliveries = command<{ webhook_id: string }>(
   'webhooks_insert_deliveries',
@@ -166,7 +169,10 @@ WHERE w.workspace_id = a.workspace_id AND w.id = a.webhook_id
 RETURNING w.id AS webhook_id`,
 );
 
-/** In one order, as everywhere where there are several. Index: primary key. $1 workspaces, $2 their webhooks. */
+/**
+ * In one order, as everywhere with several locks. Index: primary key. $1 workspaces, $2 their
+ * webhooks.
+ */
 export const lockAll = query<{ id: string }>(
   'webhooks_lock_all',
   `
@@ -183,7 +189,7 @@ export interface Subscription {
   created_at: number;
 }
 
-/** What the enabled webhooks of some workspaces want. Index: primary key. $1 workspaces. */
+/** The filters of the enabled webhooks of some workspaces. Index: primary key. $1 workspaces. */
 export const readSubscriptions = query<Subscription>(
   'webhooks_read_subscriptions',
   `
@@ -192,10 +198,10 @@ WHERE w.workspace_id = ANY ($1::uuid[]) AND w.disabled_at IS NULL`,
 );
 
 /**
- * Removes deliveries that are more than $1 days old, with their attempts, at most $2. Those that wait stay, unless their
- * webhook is deleted. One that is just replayed is left alone.
- * Index: webhook_deliveries_age_idx, from $3 on (NULL: from the oldest), so that what stays is not read for each batch.
- * 5,000 of 200,000: 55 to 125 ms, most of it for their attempts.
+ * Removes at most $2 deliveries older than $1 days with their attempts. Waiting ones stay, unless
+ * their webhook is deleted. A delivery that is being replayed is left alone. Index:
+ * webhook_deliveries_age_idx, from $3 on (NULL: from the oldest), so that remaining rows are not
+ * read for each batch. 5,000 of 200,000: 55 to 125 ms, most of it for their attempts.
  */
 export const pruneDeliveries = command<{ created_at: Date }>(
   'webhooks_prune_deliveries',

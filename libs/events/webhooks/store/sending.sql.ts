@@ -5,20 +5,20 @@ import { dueOf, graceOf } from './webhooks.sql.js';
 export interface DueDelivery {
   event_id: string;
   event: string;
-  /** The status that the event told of; null where it told of none. */
+  /** The status in the event. Null if it has none. */
   status: string | null;
-  /** Null behind the first of them, which is as many as are told one by one. */
+  /** Null after the events that are listed one by one. */
   payload: string | null;
-  /** Recipients who have yet to get it; none: all. */
+  /** Recipients without the message. Empty means all. */
   left_to: string[];
   /** Attempts so far. */
   attempts: number;
-  /** Of them in a row, since it came or was replayed. */
+  /** Consecutive failures since it was added or replayed. */
   failures: number;
   left_ms: number;
 }
 
-/** A webhook that this process may send to until the lease ends, with what is due. */
+/** A webhook with its due messages that this process can send until the lease ends. */
 export interface Leased {
   workspace_id: string;
   id: string;
@@ -28,31 +28,32 @@ export interface Leased {
   hub_signature: boolean;
   recipients: string[];
   notice: NoticeSettings | null;
-  /** By the clock of the database, in milliseconds since 1970. */
+  /** The database's clock, in milliseconds since 1970. */
   now_ms: number;
-  /** Attempts in a row that have failed. */
+  /** Consecutive failed attempts. */
   failures: number;
   deliveries: DueDelivery[];
 }
 
-/** Events that one notice joins. */
+/** Maximum number of events that one notice joins. */
 const JOINED = 1_000;
-/** Events that a notice may tell one by one: their payloads are read. */
+/** Maximum number of events that a notice can list. Their payloads are read. */
 const TOLD = 50;
 
-/** SQL: webhooks for which something is due, those that have waited longest, with a lock. */
+/** SQL: locks webhooks with due messages, the longest wait first. */
 const due = (condition: string, limit: string) => `
   SELECT workspace_id, id FROM webhooks
   WHERE due_at <= now() AND ${condition} AND (leased_until IS NULL OR leased_until <= now())
   ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`;
 
 /**
- * Leases webhooks for which something is due, and reads what: several messages of one that works, one as a probe of
- * one that fails, and what one notice can join. However much waits for one of them, it has one turn.
+ * Leases webhooks with due messages and reads these: several of a working webhook, one of a failing
+ * webhook as a probe, and as many as one notice can join. A webhook has one turn, however many
+ * messages wait.
  *
- * Indexes: webhooks_due_idx, webhooks_failing_due_idx, webhook_deliveries_due_idx. 286 of 10,000 webhooks, one with
- * 20,000 deliveries that wait: 9 ms.
- * $1 webhooks that work at most, $2 webhooks that fail at most, $3 lease, $4 seconds, $5 messages of each at most.
+ * Indexes: webhooks_due_idx, webhooks_failing_due_idx, webhook_deliveries_due_idx. 286 of 10,000
+ * webhooks, one with 20,000 waiting deliveries: 9 ms. $1 maximum number of working webhooks, $2
+ * maximum number of failing webhooks, $3 lease, $4 seconds, $5 maximum number of messages of each.
  */
 export const leaseDue = command<Leased>(
   'webhooks_lease_due',
@@ -81,7 +82,7 @@ SELECT l.workspace_id, l.id, l.lease, l.kind, l.url, l.hub_signature, l.recipien
 FROM leased l`,
 );
 
-/** The places of tasks in traces, of those that have one. Index: primary key. $1 workspaces, $2 their tasks. */
+/** The trace contexts of traced tasks. Index: primary key. $1 workspaces, $2 their tasks. */
 export const readTraces = query<{ id: string; traceparent: string }>(
   'webhooks_read_traces',
   `
@@ -89,7 +90,10 @@ SELECT t.id, t.traceparent FROM unnest($1::uuid[], $2::uuid[]) AS x (workspace_i
 JOIN agent_tasks t ON t.workspace_id = x.workspace_id AND t.id = x.id AND t.traceparent IS NOT NULL`,
 );
 
-/** Those whose leases are still these. Index: primary key. $1 workspaces, $2 their webhooks, $3 leases. */
+/**
+ * The webhooks whose leases are unchanged. Index: primary key. $1 workspaces, $2 their webhooks, $3
+ * leases.
+ */
 export const lockLeased = query<{ id: string }>(
   'webhooks_lock_leased',
   `
@@ -99,8 +103,8 @@ ORDER BY w.workspace_id, w.id FOR NO KEY UPDATE OF w`,
 );
 
 /**
- * Keeps what came of attempts. A message that was replayed meanwhile is sent once more.
- * Index: primary keys, webhook_deliveries_open_idx. 1,000 of 100,000: 29 ms. $1 JSON array of Result.
+ * Stores the results of attempts. A message that was replayed meanwhile is sent again. Index:
+ * primary keys, webhook_deliveries_open_idx. 1,000 of 100,000: 29 ms. $1 JSON array of Result.
  */
 export const recordAttempts = command<{ event_id: string }>(
   'webhooks_record_attempts',
@@ -123,8 +127,8 @@ RETURNING d.event_id`,
 );
 
 /**
- * What waits until quiet hours end, and has its 24 hours from then on.
- * Index: webhook_deliveries_open_idx. 1,000 of 100,000: 24 ms. $1 JSON array of Held.
+ * Holds deliveries until quiet hours end. Their 24 hours start then. Index:
+ * webhook_deliveries_open_idx. 1,000 of 100,000: 24 ms. $1 JSON array of Held.
  */
 export const holdDeliveries = command<never>(
   'webhooks_hold_deliveries',
@@ -136,8 +140,9 @@ WHERE d.workspace_id = h.workspace_id AND d.webhook_id = h.webhook_id AND d.even
 );
 
 /**
- * What was held and not tried yet comes now: the quiet hours are others. Behind lockWebhook.
- * Index: webhook_deliveries_due_idx. $1 workspace, $2 webhook, $3 rows at most; what is behind them comes when it was to.
+ * Releases held deliveries without an attempt, after quiet hours changed. After lockWebhook. Index:
+ * webhook_deliveries_due_idx. $1 workspace, $2 webhook, $3 maximum number of rows; later ones keep
+ * their time.
  */
 export const releaseHeld = command<never>(
   'webhooks_release_held',
@@ -150,7 +155,8 @@ WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = held.event_id`,
 );
 
 /**
- * Names of what notices are about; none of what is no more. Indexes: primary keys. $1 workspace, $2 tasks, $3 agents.
+ * Names of the objects in notices, if they still exist. Indexes: primary keys. $1 workspace, $2
+ * tasks, $3 agents.
  */
 export const readNames = query<{ id: string; name: string }>(
   'webhooks_read_names',
@@ -161,9 +167,9 @@ SELECT a.id, a.name FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($3::
 );
 
 /**
- * What has waited for as long as it may, of webhooks that have just failed: behind one that takes nothing, most of what
- * waits is never tried itself. Index: webhook_deliveries_due_idx. $1 workspaces, $2 their webhooks, $3 rows of each at
- * most.
+ * Ends overdue deliveries of webhooks that have just failed, because most messages of a dead
+ * webhook are never tried. Index: webhook_deliveries_due_idx. $1 workspaces, $2 their webhooks, $3
+ * maximum number of rows of each.
  */
 export const giveUpOverdue = command<{ webhook_id: string }>(
   'webhooks_give_up_overdue',
@@ -179,9 +185,9 @@ RETURNING d.webhook_id`,
 );
 
 /**
- * Ends the lease; the webhook is due again when the next of its messages is. Behind lockLeased, in a statement of its
- * own: it has to see what was added while the lock was waited for.
- * Index: primary key. $1 JSON array of Turn.
+ * Ends the lease. The webhook is due again with its next message. After lockLeased, in a separate
+ * statement, because it must see rows that were added while the lock was waited for. Index: primary
+ * key. $1 JSON array of Turn.
  */
 export const endTurns = command<never>(
   'webhooks_end_turns',

@@ -4,9 +4,9 @@ import type { Kind, NoticeSettings } from '../domain/kinds.js';
 export interface WebhookRow {
   id: string;
   kind: Kind;
-  /** Cut where it is a secret; `mailto:` for e-mail. */
+  /** Shortened if it is secret. `mailto:` for e-mail. */
   url: string;
-  /** Users who get e-mail. */
+  /** Users who receive e-mail. */
   recipients: string[];
   notice: NoticeSettings | null;
   events: string[];
@@ -26,26 +26,32 @@ const SHOWN = `w.id, w.kind, w.url, w.recipients, w.notice, w.events, w.descript
     AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
   w.version, w.created_at, w.updated_at`;
 
-/** SQL: when the next of its deliveries is due; NULL when none waits, or it is disabled. Index: webhook_deliveries_due_idx. */
+/**
+ * SQL: the time at which its next delivery is due. NULL if none waits, or it is disabled. Index:
+ * webhook_deliveries_due_idx.
+ */
 export const dueOf = (w: string, pausedUntil: string) =>
   `CASE WHEN ${w}.disabled_at IS NULL THEN (
     SELECT greatest(${pausedUntil}, d.next_attempt_at) FROM webhook_deliveries d
     WHERE d.workspace_id = ${w}.workspace_id AND d.webhook_id = ${w}.id AND d.state = 'pending'
     ORDER BY d.next_attempt_at LIMIT 1) END`;
 
-/** SQL: no message is given up before: what waited while it was disabled has its 24 hours from then on. */
+/**
+ * SQL: the time before which no message is abandoned. Messages that waited while it was disabled
+ * have 24 hours from then.
+ */
 export const graceOf = (w: string) => `${w}.enabled_at + interval '24 hours'`;
 
-/** One at a time makes webhooks of a workspace, until the transaction ends. $1 workspace. */
+/** Serialises the creation of webhooks in a workspace until the transaction ends. $1 workspace. */
 export const lockWebhooks = query<never>(
   'lock_webhooks',
   `SELECT pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1::text, 0))`,
 );
 
 /**
- * No row: the workspace has as many as it may. Under the lock of lockWebhooks.
- * $1 workspace, $2 id, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7 recipients, $8 settings
- * of notices, $9 kind, $10 webhooks at most.
+ * No row means that the workspace has the maximum number. Under the lock of lockWebhooks. $1
+ * workspace, $2 id, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7
+ * recipients, $8 settings of notices, $9 kind, $10 maximum number of webhooks.
  */
 export const insertWebhook = command<{ id: string }>(
   'insert_webhook',
@@ -62,7 +68,10 @@ export const findWebhook = query<WebhookRow>(
   `SELECT ${SHOWN} FROM webhooks w WHERE w.workspace_id = $1 AND w.id = $2`,
 );
 
-/** The oldest first. Index: primary key. $1 workspace, $2 the last id of the page before or NULL, $3 rows at most. */
+/**
+ * Oldest first. Index: primary key. $1 workspace, $2 last id of the previous page or NULL, $3
+ * maximum number of rows.
+ */
 export const listWebhooks = query<WebhookRow>(
   'list_webhooks',
   `
@@ -78,9 +87,9 @@ export const lockWebhook = query<WebhookRow>(
 );
 
 /**
- * Behind lockWebhook. Enabling, or another place to send to, ends the pause after failures.
- * $1 workspace, $2 webhook, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7 recipients,
- * $8 settings of notices, $9 whether enabled, $10 whether it leads where it led.
+ * After lockWebhook. Enabling it, or changing its target, ends the pause after failures. $1
+ * workspace, $2 webhook, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7
+ * recipients, $8 settings of notices, $9 whether enabled, $10 whether the target is unchanged.
  */
 export const changeWebhook = command<{ id: string }>(
   'change_webhook',
@@ -105,16 +114,16 @@ WHERE w.workspace_id = $1 AND w.id = $2
 RETURNING w.id`,
 );
 
-/** With its secrets. Index: primary key. $1 workspace, $2 webhook. */
+/** Includes its secrets. Index: primary key. $1 workspace, $2 webhook. */
 export const deleteWebhook = command<{ id: string }>(
   'delete_webhook',
   `DELETE FROM webhooks WHERE workspace_id = $1 AND id = $2 RETURNING id`,
 );
 
 /**
- * The members among some users, by their ids or addresses; those whose accounts are disabled are none.
- * Indexes: workspace_members (primary key), users (primary key). $1 workspace, $2 ids and addresses, $3 whether a
- * password proves an address.
+ * The members among some users, by their ids or addresses, without disabled accounts. Indexes:
+ * workspace_members (primary key), users (primary key). $1 workspace, $2 ids and addresses, $3
+ * whether a password proves an address.
  */
 export const findMembers = query<{ id: string; email: string }>(
   'webhooks_find_members',

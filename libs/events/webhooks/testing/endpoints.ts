@@ -5,15 +5,15 @@ import { type Behaviour, type Received, type Receiver, startReceiver } from './r
 
 export type Made = WebhookView & { secret: string };
 
-/** A webhook with a path of its own at the receiver. */
+/** A webhook with its own path at the receiver. */
 export interface Endpoint extends Made {
   path: string;
 }
 
-/** What a server under test needs, so that the receiver may be this machine's. */
+/** Settings that let a server under test send to this machine. */
 export const WITH_RECEIVER = { ROLES: 'api,relay', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
 
-/** Webhooks of one workspace, which lead to one receiver. */
+/** Webhooks of one workspace that lead to one receiver. */
 export class Endpoints {
   private paths = 0;
   workspace!: TestWorkspace;
@@ -27,12 +27,12 @@ export class Endpoints {
     return new Endpoints(server, await startReceiver());
   }
 
-  /** Webhooks are of this one from now on. */
+  /** Later webhooks belong to a new workspace. */
   async newWorkspace(): Promise<void> {
     this.workspace = await this.server.newWorkspace();
   }
 
-  /** With a path of its own at the receiver. */
+  /** Creates a webhook with its own path at the receiver. */
   async make(values: Record<string, unknown> = {}, behaviour?: Behaviour): Promise<Endpoint> {
     const path = `/${++this.paths}`;
     if (behaviour) this.receiver.behave(path, behaviour);
@@ -42,7 +42,7 @@ export class Endpoints {
     return { ...made.body, path };
   }
 
-  /** Has a test event sent. @returns its id */
+  /** Sends a test event. @returns its id */
   async test({ id }: Endpoint): Promise<string> {
     const { status, body } = await this.workspace.api.post<DeliveryView>(`/webhooks/${id}/test`);
     if (status !== 202) throw new Error(JSON.stringify(body));
@@ -72,7 +72,7 @@ export class Endpoints {
     return (await this.workspace.api.get<WebhookView>(`/webhooks/${id}`)).body;
   }
 
-  /** As if the time until the next attempt had passed, and so many hours more. */
+  /** Moves time past the next attempt, and so many hours further. */
   async passTime({ id }: Endpoint, hours = 0): Promise<void> {
     const { owner } = this.server.db;
     await owner.query(
@@ -87,7 +87,7 @@ export class Endpoints {
     );
   }
 
-  /** Deliveries that are over, of events with the ids from 1 on. */
+  /** Adds finished deliveries of events with the ids from 1 on. */
   async addOld({ id }: Endpoint, count: number, state: 'delivered' | 'dead'): Promise<void> {
     await this.server.db.owner.query(
       `INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at, state, next_attempt_at)

@@ -1,23 +1,23 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** An e-mail that has come. */
+/** A received e-mail. */
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** With its headers. */
+  /** Includes the headers. */
   raw: string;
 }
 
-/** A mail server that keeps what it receives, and answers recipients with the codes that it was told. */
+/** A mail server that stores what it receives, and answers recipients with configured codes. */
 export interface MailStandIn {
   port: number;
   received: ReceivedMail[];
-  /** User names and passwords, as they came. */
+  /** User names and passwords as received. */
   accounts: string[];
-  /** 250 where nothing else was said. */
+  /** Default: 250. */
   codes: Map<string, number>;
-  /** What an account is told that is refused; accounts are taken without it. */
+  /** The answer to a refused account. Without it all accounts are accepted. */
   refusal: ((password: string) => string) | undefined;
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     },
     ...options,
   });
-  // Conversations that end in the middle are what some tests are about.
+  // Some tests end conversations in the middle.
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.server.address() as AddressInfo;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that has come, and the answer that it is to get. */
+/** A received request with the answer that it gets. */
 export interface Received {
   path: string;
   headers: IncomingHttpHeaders;
@@ -10,7 +10,7 @@ export interface Received {
 
 export type Behaviour = (response: ServerResponse, request: Received) => void;
 
-/** A server that keeps what it receives, and answers by the path: 204 where nothing else was said. */
+/** A server that stores what it receives and answers by path. Default: 204. */
 export interface Receiver {
   url(path: string): string;
   received(path: string): Received[];
