@@ -16,7 +16,7 @@ export default async function setUp() {
 
   const stack = await startStack({
     ephemeral: true,
-    postgres: { fsync: false, settings: { max_connections: '300' } },
+    postgres: { fsync: false, settings: { max_connections: '400' } },
     valkey: { url: '' },
   });
   const programs = await Supervisor.start();
