@@ -1,6 +1,6 @@
-// Generates the Prisma client and the types of the API's client, compiles every app, library and tool into dist/, and builds the dashboard: each only when
-// something that it is made of has changed. Nest's own build compiles all of them; of single files it knows nothing, and would
-// compile all again.
+// Generates the Prisma client and the client's types, compiles every app, library and tool into
+// dist/, and builds the dashboard, each only if its sources changed. Nest's own build cannot
+// compile single files.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -20,10 +20,10 @@ import { BUILT, hashOf, listFiles, root } from './lib/sources.mjs';
 const DIST = join(root, 'dist');
 const FOLDERS = ['apps', 'libs', 'tools', 'test'];
 const CLIENT = join(root, 'libs', 'platform', 'database', 'generated');
-/** What was compiled, in which state of its source. */
+/** The compiled files with the state of their sources. */
 const COMPILED = join(DIST, '.compiled.json');
 
-// Two at once would remove each other's output.
+// Two concurrent builds would remove each other's output.
 await withLock(`building ${root}`, async () => {
   generatePrismaClient();
   await generateClientTypes();
@@ -38,8 +38,8 @@ function generatePrismaClient() {
   const made = join(CLIENT, '.made-of');
   const key = hashOf('prisma/schema.prisma', 'node_modules/prisma/package.json');
   if (existsSync(made) && readFileSync(made, 'utf8') === key) return;
-  // `generate` needs no schema engine, but the CLI insists on finding one and would download it:
-  // any executable satisfies the look-up.
+  // `generate` needs no schema engine, but the CLI insists on finding one and would download it.
+  // Any executable satisfies the look-up.
   const env = {
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
@@ -86,7 +86,7 @@ async function compile() {
   renameSync(`${COMPILED}.draft`, COMPILED);
 }
 
-/** Nothing after a change of the compiler or when it is damaged: then nothing of the old is left either. */
+/** Empty after a change of the compiler, or if it is damaged. Then nothing old is reused. */
 function readCompiled(compiler) {
   try {
     const known = JSON.parse(readFileSync(COMPILED, 'utf8'));

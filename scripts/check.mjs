@@ -1,17 +1,18 @@
-// The fast part of `npm test`: types, lint, formatting, dependency rules, generated files, unit tests.
+// The fast part of `npm test`: types, lint, formatting, dependency rules, generated files, unit
+// tests.
 import { ensureReady } from './ensure.mjs';
 import { keptFolder } from './lib/kept.mjs';
 import { isMain } from './lib/main.mjs';
 import { runTogether } from './lib/steps.mjs';
 
-/** How many steps run at once. */
+/** Number of concurrent steps. */
 const LANES = 2;
 
 export const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 
 /**
- * Runs all but the tests, and beside them such steps as are given; the longest comes first. Whatever is kept of a run
- * for the next is kept by the content of files, and only where no other file has a say in the result.
+ * Runs everything except the tests, together with the given steps, the longest first. Results are
+ * cached by the content of files, and only if no other file affects the result.
  */
 export function check(...others) {
   const kept = keptFolder();
@@ -39,7 +40,7 @@ export function check(...others) {
         '.dependency-cruiser.cjs',
         '--output-type',
         'err',
-        // Of use only while no file has changed: then all are looked at again.
+        // Useful only while no file has changed. Otherwise all are checked again.
         '--cache',
         `${kept}/dependencies`,
         '--cache-strategy',
@@ -53,7 +54,7 @@ export function check(...others) {
     [
       'format',
       'node_modules/prettier/bin/prettier.cjs',
-      // It would walk through the folders that it ignores.
+      // Prettier would walk through the folders that it ignores.
       ['--check', '--log-level', 'warn', '.', '!.cache/**', '!dist/**', ...cache('prettier')],
     ],
   ]);

@@ -1,4 +1,4 @@
-// `npm start`, whose server is built and started again after every change of a source.
+// `npm start`, which builds and restarts the server after every change of a source.
 import { spawn, spawnSync } from 'node:child_process';
 import { watch } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { ensureReady } from './ensure.mjs';
 import { endWithParent } from './lib/end-with-parent.mjs';
 import { root } from './lib/sources.mjs';
 
-/** An editor writes a file in several steps, and a checkout many files. */
+/** An editor writes a file in several steps, and a checkout writes many files. */
 const QUIET_MS = 100;
 
 endWithParent();
@@ -19,7 +19,7 @@ const stack = spawn(
   },
 );
 stack.once('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
-// A Ctrl-C reaches both of us; it ends, and we with it.
+// Ctrl-C reaches both processes. The child ends, and this one with it.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => stack.kill('SIGTERM'));
 
@@ -34,7 +34,7 @@ for (const folder of ['apps', 'libs', 'prisma']) {
   });
 }
 
-/** What can't be built is said, and the server that runs goes on. */
+/** A failed build is reported, and the running server continues. */
 function rebuild() {
   const began = Date.now();
   const script = join(root, 'scripts', 'build.mjs');

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './lib/sources.mjs';
 
-// The command line, as it is built: a look at all sources would take longer than most commands.
+// Starts the command line as built, because checking all sources would take longer than most
+// commands.
 const main = join(root, 'dist', 'apps', 'cli', 'main.js');
 if (!existsSync(main)) {
   const { ensureReady } = await import('./ensure.mjs');

@@ -1,5 +1,5 @@
-// Makes a bare clone ready to run: dependencies and build, when they are missing or out of date.
-// Uses nothing but Node, since it runs before anything is installed.
+// Prepares a bare clone: installs dependencies and builds if they are missing or outdated. Uses
+// only Node, because it runs before anything is installed.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,10 +23,10 @@ const SETTINGS = [
 const INSTALLED = join(root, 'node_modules', '.drover-installed');
 
 /**
- * Checks Node, installs what is needed, goes on under the Node that came with it, and builds. Two at once in one clone
- * wait for each other. On trouble it prints one sentence and ends the process.
+ * Checks Node, installs what is needed, continues under the Node from npm, and builds. Concurrent
+ * calls in one clone wait for each other. On an error it prints one sentence and ends the process.
  *
- * @param forClient whether any Node will do that clients run on
+ * @param forClient whether any Node that clients support suffices
  */
 export async function ensureReady({ build = true, forClient = false } = {}) {
   try {
@@ -40,7 +40,7 @@ export async function ensureReady({ build = true, forClient = false } = {}) {
   }
 }
 
-/** Does what is not done yet, unless another process does it meanwhile. */
+/** Does missing work, unless another process does it meanwhile. */
 async function once(isDone, work) {
   if (isDone()) return;
   await withLock(`making ${root} ready`, async () => {
@@ -71,7 +71,7 @@ async function buildAll() {
   writeFileSync(BUILT, sources);
 }
 
-// The npm that runs us, when one does, else the one on the PATH.
+// The npm that runs this script, if any, otherwise the one on the PATH.
 function npm(...args) {
   const script = process.env.npm_execpath;
   const isNpm = script !== undefined && /npm-cli\.c?js$/.test(script) && existsSync(script);
@@ -88,7 +88,7 @@ function installKey() {
   return createHash('sha256').update(lock).update(platform).digest('hex');
 }
 
-// npm writes this file last, so a broken-off installation has none.
+// npm writes this file last, so an interrupted installation has none.
 function isInstalled() {
   const hidden = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(hidden)) return false;
@@ -96,7 +96,10 @@ function isInstalled() {
   return sameAsLock(readJson(hidden).packages);
 }
 
-/** Somebody ran npm by hand: are all packages there that this platform needs, in their versions? */
+/**
+ * After an installation by hand: whether all packages that this platform needs exist in their
+ * versions.
+ */
 function sameAsLock(installed) {
   const wanted = readJson(join(root, 'package-lock.json')).packages;
   const needed = Object.keys(wanted).filter((path) => path !== '' && isForHere(wanted[path]));
@@ -122,7 +125,7 @@ function isBuilt(sources) {
   return existsSync(BUILT) && readFileSync(BUILT, 'utf8') === sources;
 }
 
-/** Changes when any file that goes into the build is changed, added or removed. */
+/** Changes when any file of the build is changed, added or removed. */
 function fingerprint() {
   const hash = createHash('sha256');
   const add = (path) => {
@@ -135,7 +138,7 @@ function fingerprint() {
 }
 
 function isSource(path) {
-  // What the build itself generates is no source of it.
+  // Generated files are no sources.
   return (
     /\.(tsx?|mjs|prisma|sql|json|html|css)$/.test(path) &&
     !/(spec\.ts|queries\.sql)$|\/generated\//.test(path)

@@ -1,4 +1,4 @@
-// Generates all that is made of the sources, or the parts that are named: sql, settings, events, openapi, client.
+// Generates all generated files, or the named parts: sql, settings, events, openapi, client.
 import { spawnSync } from 'node:child_process';
 import { ensureReady } from './ensure.mjs';
 import { buildClientPackage } from './lib/client-package.mjs';

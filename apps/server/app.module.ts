@@ -25,7 +25,7 @@ import { HealthModule } from './health/health.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 
-/** Everything the server is made of. */
+/** All parts of the server. */
 @Module({})
 export class AppModule {
   static forRoot(config: Config, logger: Logger): DynamicModule {

@@ -5,7 +5,8 @@ import type { Logger } from '#lib/observability';
 import { databaseOptions } from './connections.js';
 
 /**
- * Makes the first administrator of an installation without users, with a password that is shown once.
+ * Creates the first administrator of an installation without users, with a password that is shown
+ * once.
  *
  * @returns the line to print
  */

@@ -19,7 +19,7 @@ import { serveDashboard } from './dashboard.js';
 import { showFrontPage } from './front-page.js';
 import { readVersion } from './version.js';
 
-/** The application, ready to listen. Nothing runs in the background before it does. */
+/** The application, ready to listen. Nothing runs in the background before it listens. */
 export async function createApp(config: Config, logger: Logger): Promise<NestFastifyApplication> {
   const { trustedProxies, limits } = config.http;
   const adapter = createFastifyAdapter({ trustedProxies, limits });
@@ -52,7 +52,7 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
 function refuseApi(adapter: DroverFastifyAdapter): void {
   const detail = 'This server has not the role api: ask another one.';
   adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
-    // Not by the address as it came: the router decodes it, and `/%61pi` is `/api` to it.
+    // Not by the raw address, because the router decodes it: `/%61pi` is `/api`.
     const route = request.routeOptions.url ?? request.url;
     if (!route.startsWith(`/${API_PREFIX}`) && !route.startsWith('/mcp')) return done();
     adapter.refuse(request, reply, new DroverError('route_not_found', { detail }));

@@ -4,10 +4,10 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX } from '#lib/http';
 
-/** Where the build has put the dashboard, beside the compiled server. */
+/** The build's folder of the dashboard, beside the compiled server. */
 const BUILT = join(import.meta.dirname, '../../dashboard');
 
-/** The first parts of the addresses of its pages, which all are index.html: the page itself finds out which. */
+/** The first parts of its pages' addresses. All are index.html, and the script selects the page. */
 const PAGES = [
   'tasks',
   'agents',
@@ -19,7 +19,7 @@ const PAGES = [
   'settings',
 ];
 
-/** It loads nothing from elsewhere, runs and styles nothing that is written into the page, and stands in no frame. */
+/** The page loads nothing from elsewhere, runs no inline script or style, and cannot be framed. */
 const HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
@@ -39,7 +39,7 @@ const HEADERS = {
 /**
  * Serves the dashboard's files, and its page at each of its addresses.
  *
- * @returns its page at `/`, for browsers; undefined when it was not built
+ * @returns the handler of `/` for browsers; undefined if the dashboard was not built
  */
 export function serveDashboard(
   fastify: FastifyInstance,
@@ -50,7 +50,7 @@ export function serveDashboard(
   const show = (reply: FastifyReply) => {
     void reply
       .headers(HEADERS)
-      // It names the files of this version, which the next one has not.
+      // The page names the files of this version, which the next version does not have.
       .header('cache-control', 'no-cache')
       .type('text/html; charset=utf-8')
       .send(page);
@@ -60,7 +60,7 @@ export function serveDashboard(
     fastify.get(`/${name}`, showPage);
     fastify.get(`/${name}/*`, showPage);
   }
-  // The page says that there is nothing; programs are told so in their own form.
+  // Browsers get the dashboard's page for an unknown address. Programs get a problem document.
   fastify.addHook('onRequest', (request, reply, done) => {
     const isOfBrowser = request.method === 'GET' && request.headers.accept?.includes('text/html');
     if (!request.is404 || !isOfBrowser || request.url.startsWith(`/${API_PREFIX}/`)) return done();
@@ -69,7 +69,7 @@ export function serveDashboard(
   void fastify.register(fastifyStatic, {
     root: join(BUILT, 'assets'),
     prefix: '/assets/',
-    // Their names are made of their content.
+    // File names contain a hash of the content.
     immutable: true,
     maxAge: '1y',
     index: false,

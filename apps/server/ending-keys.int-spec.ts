@@ -3,7 +3,7 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../../test/suppo
 import { apiClient } from '../../test/support/api-client.js';
 import { Logger } from '#lib/observability';
 
-/** A key that is used and ends within 14 days is warned of where people look. */
+/** A used key that expires within 14 days is reported where people look. */
 
 const TOKEN = 'a token of the tests';
 const DAY = 86_400;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A key that ends after so many days, used at once. */
+/** A key with this remaining lifetime, used at once. */
 async function usedKey(days: number): Promise<{ id: string; use: () => Promise<unknown> }> {
   const { body } = await workspace.api.post<{ id: string; key: string }>(
     `/workspaces/${workspace.id}/api-keys`,
@@ -38,7 +38,7 @@ const health = async () => {
   return ((await answer.json()) as { warnings?: string[] }).warnings;
 };
 
-it('warns in health, log and metrics, once a day, and not of keys that hold for longer', async () => {
+it('a used key that expires soon is reported in health, log and metrics, once a day', async () => {
   await usedKey(15);
   expect(await health()).toBeUndefined();
   expect(warned).toEqual([]);

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** What is told where no dashboard is shown. It asks nobody and tells nothing of the installation. */
+/** The page without a dashboard. It asks nobody and reveals nothing of the installation. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -21,7 +21,7 @@ const PAGE = `<!doctype html>
 /**
  * Serves a page at `/` that says where to go.
  *
- * @param dashboard shows the dashboard instead, to those who ask for HTML
+ * @param dashboard serves the dashboard to browsers instead
  */
 export function showFrontPage(
   fastify: FastifyInstance,

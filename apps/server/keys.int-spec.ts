@@ -41,7 +41,7 @@ const keyCounts = async () => {
 };
 
 describe('--rotate-keys', () => {
-  it('reseals everything while the server runs, which then opens it', async () => {
+  it('--rotate-keys reseals everything while the server runs, and the server opens it', async () => {
     const done = await rotateKeys(config, logger);
     expect(done).toEqual({ message: 'secrets resealed', tasks: 250, unreadable: 0 });
     expect(await keyCounts()).toEqual([250]);
@@ -56,17 +56,17 @@ describe('--rotate-keys', () => {
   });
 });
 
-describe('a server that starts', () => {
+describe('a server at its start', () => {
   const start = (keys: string, more = {}) =>
     prepareDatabase(withKeys(keys, more), { logger, migrate: false });
   const other = (id: string) => `${id}:${'B'.repeat(43)}=`;
 
-  it('without the master key of what is sealed says which one it needs', async () => {
+  it('a server without the master key of sealed values names the missing key', async () => {
     await expect(start(other('another'))).rejects.toThrow('need the master key tests');
     await expect(start(other('tests'))).rejects.toThrow('with other bytes');
   });
 
-  it('with it behind the current one starts, and so does one that was told it is lost', async () => {
+  it('a server with the key in second place starts, and so does one that knows it is lost', async () => {
     const keys = `${other('next')},tests:${'A'.repeat(43)}=`;
     await expect(start(keys)).resolves.toEqual([]);
     await expect(start(other('next'), { ENCRYPTION_LOST_KEYS: 'tests' })).resolves.toEqual([]);
@@ -74,7 +74,7 @@ describe('a server that starts', () => {
 });
 
 describe('a server with the role coordinator and another current master key', () => {
-  it('reseals everything by itself', async () => {
+  it('such a server reseals everything by itself', async () => {
     const before = (await server.db.owner.query('SELECT id FROM data_keys')).rows.length;
     const coordinator = await startTestApp({
       DATABASE_URL: server.db.appUrl,

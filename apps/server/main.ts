@@ -11,7 +11,7 @@ import { rotateKeys } from './rotate-keys.js';
 import { shutDownOnSignals } from './shutdown.js';
 import { explainStartup } from './startup-error.js';
 
-/** Tests, the demo and scripts wait for these lines; no log level silences them. */
+/** Tests, the demo and scripts wait for these lines, so no log level silences them. */
 function announce(line: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
@@ -20,7 +20,7 @@ const USAGE = `Usage: node dist/apps/server/main.js [argument]
 
 The server of Drover. Its settings come from the environment; docs/settings.md lists them.`;
 
-/** The commands to run instead of serving. */
+/** Commands that run instead of serving. */
 const ERRANDS = {
   '--migrate-only': 'brings the database up to date (DATABASE_OWNER_URL), and ends',
   '--create-administrator':

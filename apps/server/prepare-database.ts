@@ -22,9 +22,9 @@ export interface PrepareOptions {
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Leaves a database that this build can work with, and that both of our roles can sign in to.
+ * Leaves a database that this build can use and both roles can sign in to.
  *
- * @returns the names of the migrations that were applied
+ * @returns the names of the applied migrations
  * @throws StartupError, or the driver's error
  */
 export async function prepareDatabase(config: Config, options: PrepareOptions): Promise<string[]> {
@@ -37,7 +37,7 @@ export async function prepareDatabase(config: Config, options: PrepareOptions): 
   return applied;
 }
 
-/** Before the first connection that asks for limits, which a pooler would refuse. */
+/** Before the first connection with limits, which a pooler would refuse. */
 async function askForPooler({ database }: Config, logger: Logger): Promise<void> {
   const { appUrl, serviceUrl, statementTimeoutMs } = database;
   const urls = { DATABASE_URL: appUrl, DATABASE_SERVICE_URL: serviceUrl };
@@ -73,7 +73,7 @@ async function runMigrations({ database }: Config): Promise<string[]> {
   try {
     return await migrate({ ownerUrl, appUrl, serviceUrl });
   } catch (error) {
-    // The driver's errors have a code, and their own sentences; the migrator's are sentences.
+    // The driver's errors have a code and their own texts. The migrator's are sentences.
     if (!(error instanceof Error) || 'code' in error) throw error;
     throw new StartupError(error.message, { cause: error });
   }
@@ -95,7 +95,7 @@ async function signInAsBoth(config: Config, logger: Logger): Promise<void> {
   }
 }
 
-/** Before a task fails because its secrets can't be opened, which a forgotten variable would do to all. */
+/** Otherwise a forgotten variable would fail every task with secrets. */
 async function requireMasterKeys(config: Config, database: Database): Promise<void> {
   const missing = await new KeyRing(database, config).missingMasterKeys();
   if (missing.length === 0) return;

@@ -6,12 +6,12 @@ import { KeyRing, Resealing } from '#lib/secrets';
 import { databaseOptions } from './connections.js';
 
 const TASKS_AT_ONCE = 100;
-/** When others hold all that is left. */
+/** Wait while other servers hold the remaining values, in milliseconds. */
 const WAIT_MS = 200;
 
 /**
- * Makes a new data key and reseals everything with it, while the servers run. The keys from before
- * are removed by the servers, some minutes later.
+ * Creates a new data key and reseals everything with it while the servers run. The servers remove
+ * the old keys some minutes later.
  *
  * @returns the line to print
  */

@@ -17,7 +17,7 @@ describe('the server', () => {
 
   afterAll(() => app.stop());
 
-  it('is alive, ready and healthy, without being asked who wants to know', async () => {
+  it('a server is alive, ready and healthy without credentials', async () => {
     expect(await get(app, '/healthz')).toEqual({ status: 200, body: { status: 'alive' } });
     expect((await get(app, '/readyz')).body).toMatchObject({
       status: 'ready',
@@ -32,12 +32,12 @@ describe('the server', () => {
     ['/healthz', null],
     ['/readyz', null],
     ['/health/coordinator', expect.stringMatching(/^"address";q=/)],
-  ])('counts who asks for %s by address: %s', async (path, policy) => {
+  ])('requests for %s are counted by address: %s', async (path, policy) => {
     const { headers } = await fetch(`${app.url}${path}`);
     expect(headers.get('ratelimit-policy')).toEqual(policy);
   });
 
-  it('shows a page at its address that says where to go', async () => {
+  it("a page at the server's address says where to go", async () => {
     const response = await fetch(`${app.url}/`);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -48,13 +48,13 @@ describe('the server', () => {
     for (const link of links) expect([link, (await get(app, link)).status]).toEqual([link, 200]);
   });
 
-  it('shows its documentation', async () => {
+  it('a server serves its documentation', async () => {
     expect((await get(app, '/docs')).status).toBe(200);
     const { body } = await get(app, '/docs/openapi.json');
     expect(Object.keys(body.paths as object)).toContain('/api/v1/agent-tasks');
   });
 
-  it('asks for credentials everywhere else', async () => {
+  it('a server asks for credentials everywhere else', async () => {
     expect((await get(app, '/api/v1/agent-tasks')).body.code).toBe('unauthenticated');
     const heartbeat = await fetch(`${app.url}/api/v1/agents/x/heartbeat`, { method: 'POST' });
     expect(heartbeat.status).toBe(401);
@@ -71,7 +71,7 @@ describe('a server without the role api', () => {
   afterAll(() => app.stop());
 
   it.each(['/api/v1/agent-tasks', '/%61pi/v1/agent-tasks', '/api%2fv1/auth/me', '/api/v1/nothing'])(
-    'answers health checks only, and not %s',
+    'a server without the role api answers only health checks, and not %s',
     async (path) => {
       expect((await get(app, '/readyz')).status).toBe(200);
       expect(await get(app, path)).toMatchObject({
@@ -81,12 +81,12 @@ describe('a server without the role api', () => {
     },
   );
 
-  it('has no tools either', async () => {
+  it('a server without the role api serves no MCP tools', async () => {
     const answer = await fetch(`${app.url}/mcp`, { method: 'POST' });
     expect(await answer.json()).toMatchObject({ status: 404, code: 'route_not_found' });
   });
 
-  it('says so', async () => {
+  it('a server without the role api says so', async () => {
     const detail = expect.stringContaining('role api');
     expect((await get(app, '/%61pi/v1/agent-tasks')).body).toMatchObject({ detail });
     expect((await get(app, '/api/v1/agent-tasks')).body).toMatchObject({ detail });

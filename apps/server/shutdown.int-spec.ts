@@ -15,7 +15,7 @@ import { DATABASE_PROBE, Health, Logger, ObservabilityModule } from '#lib/observ
 import { closed } from '../../test/support/closed.js';
 import { shutDownOnSignals } from './shutdown.js';
 
-/** Stands for a claim that waits for work: answers early when the server goes. */
+/** Stands for a waiting claim: it answers early when the server stops. */
 @Injectable()
 class Waiting implements BeforeApplicationShutdown {
   private finish: (answer: string) => void = () => {};
@@ -75,7 +75,10 @@ async function start(deadlineSeconds: number): Promise<void> {
   url = await app.getUrl();
 }
 
-/** Resolves when the request has reached its handler; the answer is a member, not to be awaited with it. */
+/**
+ * Resolves when the request has reached its handler. The answer is a member, so that it is not
+ * awaited, too.
+ */
 async function ask(path: string): Promise<{ response: Promise<Response> }> {
   const entered = new Promise<void>((resolve) => (app.get(Waiting).announce = resolve));
   const response = fetch(`${url}/api/v1/${path}`);
@@ -92,7 +95,7 @@ describe('a signal', () => {
     app.getHttpServer().closeAllConnections();
   });
 
-  it('lets waiting requests answer, ends what is idle, and exits with 0', async () => {
+  it('a signal lets waiting requests answer, closes idle connections, and exits with 0', async () => {
     const idle = connect(Number(new URL(url).port), '127.0.0.1');
     await once(idle, 'connect');
     const idleEnd = closed(idle);
@@ -104,7 +107,7 @@ describe('a signal', () => {
     await expect(fetch(`${url}/api/v1/poll`)).rejects.toThrow();
   });
 
-  it('refuses what is new on a connection kept alive', async () => {
+  it('a signal refuses new requests on a kept-alive connection', async () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     await once(socket, 'connect');
     const entered = new Promise<void>((resolve) => (app.get(Waiting).announce = resolve));
@@ -123,7 +126,7 @@ describe('a signal', () => {
     socket.destroy();
   });
 
-  it('that comes twice ends the server at once', async () => {
+  it('a second signal ends the server at once', async () => {
     await ask('stuck');
     process.emit('SIGINT', 'SIGINT');
     process.emit('SIGINT', 'SIGINT');
@@ -139,7 +142,7 @@ describe('the deadline', () => {
     app.getHttpServer().closeAllConnections();
   });
 
-  it('ends a server whose requests do not end', async () => {
+  it('the deadline ends a server whose requests do not end', async () => {
     await ask('stuck');
     process.emit('SIGTERM', 'SIGTERM');
     expect(await exited).toBe(1);

@@ -7,16 +7,17 @@ type Signal = keyof typeof SIGNALS;
 
 export interface ShutdownOptions {
   deadlineSeconds: number;
-  /** For how long it goes on serving while it says that it is not ready any more; part of the deadline. */
+  /** Time for which it continues to serve while it is not ready. It is part of the deadline. */
   delaySeconds?: number;
   exit?: (code: number) => void;
 }
 
 /**
- * The first signal ends the server in order: it is not ready any more, but serves on for `delaySeconds`,
- * asking its clients to close their connections, so that a load balancer can look elsewhere. Then it refuses
- * new requests, long polls answer early (in the libraries' `beforeApplicationShutdown`), requests under way
- * are answered, and the parts close. A second signal, or the deadline, ends it at once.
+ * The first signal shuts the server down in order. It is no longer ready, but serves for
+ * `delaySeconds` and asks clients to close their connections, so that a load balancer can look
+ * elsewhere. Then it refuses new requests, ends long polls early (in the libraries'
+ * `beforeApplicationShutdown`), answers running requests and closes its parts. A second signal or
+ * the deadline ends it at once.
  *
  * @returns removes the signal handlers
  */

@@ -31,13 +31,13 @@ describe('an error at the start', () => {
       'cannot be reached (ENOTFOUND)',
     ],
     [new DroverError('database_unavailable'), 'cannot be reached (no answer)'],
-  ])('%s is one sentence without a secret', (error, words) => {
+  ])('the start-up error %s is one sentence without a secret', (error, words) => {
     const sentence = explainStartup(error, config);
     expect(sentence).toContain(words);
     expect(sentence).not.toContain('s3cret');
   });
 
-  it('that nobody foresaw is left as it is', () => {
+  it('an unexpected start-up error stays unchanged', () => {
     expect(explainStartup(new TypeError('x'), config)).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 import type { Config } from '#lib/config';
 import { DroverError } from '#lib/kernel';
 
-/** An error whose message is meant for the person who starts the server: the mistake, and the remedy. */
+/** An error for the person who starts the server: the mistake and the remedy. */
 export class StartupError extends Error {}
 
-/** The sentence for an error met while starting; undefined for one that nobody foresaw. */
+/** The sentence for an error at the start. Undefined for an unexpected one. */
 export function explainStartup(error: unknown, config: Config): string | undefined {
   if (error instanceof StartupError) return error.message;
   const code = codeOf(error);
@@ -53,14 +53,14 @@ function isUnreachable(error: unknown): boolean {
   );
 }
 
-/** The driver's own code, wherever our error carries it. */
+/** The driver's own code, wherever the error carries it. */
 function codeOf(error: unknown): string {
   const source = error instanceof DroverError ? error.extras.cause : error;
   const { code } = (source ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : '';
 }
 
-/** Host, port and name; never the password. */
+/** Host, port and name, never the password. */
 function placeOf(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The project's version; the built server lies one folder deeper than its source. */
+/** The project's version. The built server lies one folder deeper than its source. */
 export function readVersion(): string {
   for (const place of ['../../package.json', '../../../package.json']) {
     try {

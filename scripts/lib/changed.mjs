@@ -1,4 +1,5 @@
-// Finds the specs that a change can reach: Jest's graph of imports finds some, the table below finds the rest.
+// Finds the specs that a change can reach. Jest's graph of imports finds some, the table below the
+// rest.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -7,7 +8,7 @@ import { root } from './sources.mjs';
 const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 const isSpec = (path) => /(\.|-)spec\.ts$/.test(path);
 
-/** Changes that reach specs without an import: a pattern of changed files, and one of the specs. */
+/** Changes that reach specs without an import: a pattern of changed files and one of specs. */
 const WITHOUT_IMPORT = [
   // Packages, the schema and the set-up of tests reach everything.
   [/^(package(-lock)?\.json|jest\.config\.mjs|\.swcrc|prisma\/|test\/support\/.*\.mjs)/, /./],

@@ -3,7 +3,9 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './sources.mjs';
 
-/** Builds dist/client-package, which is @drover/client: `npm pack ./dist/client-package` packs it. */
+/**
+ * Builds dist/client-package, which is @drover/client: `npm pack ./dist/client-package` packs it.
+ */
 export function buildClientPackage() {
   const into = join(root, 'dist', 'client-package');
   const library = join(root, 'libs', 'clients', 'api-client');

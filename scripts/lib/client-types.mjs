@@ -1,4 +1,5 @@
-// Makes the types of libs/clients/api-client from the committed OpenAPI document, when that has changed.
+// Generates the types of libs/clients/api-client from the committed OpenAPI document when it
+// changed.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashOf, root } from './sources.mjs';
@@ -19,7 +20,7 @@ export async function generateClientTypes() {
   const folder = join(root, LIBRARY, 'generated');
   const [made, keyed, types] = ['.made-of', 'keyed.ts', 'api.ts'].map((name) => join(folder, name));
   const key = hashOf(...MADE_OF);
-  // A checkout of an older commit has them in git, and removes them when it is left.
+  // A checkout of an older commit has them in git and removes them when it is left.
   const isThere = [made, keyed, types].every(existsSync);
   if (isThere && readFileSync(made, 'utf8') === key) return;
   const document = JSON.parse(readFileSync(join(root, DOCUMENT), 'utf8'));
@@ -30,8 +31,8 @@ export async function generateClientTypes() {
 }
 
 /**
- * Every refusal is a `Problem`, so each operation has one answer `default` in place of its refusals by status: the file
- * is a third of what it would be.
+ * Every refusal is a `Problem`, so each operation has one answer `default` instead of its refusals
+ * by status. That reduces the file to a third.
  */
 async function apiTypes(document) {
   const { default: openapiTS, astToString } = await import('openapi-typescript');
@@ -48,7 +49,7 @@ function withOneRefusal(responses) {
   return { ...Object.fromEntries(good), default: { description: 'A refusal', content } };
 }
 
-/** The POSTs whose Idempotency-Key the server keeps: repeats of them get the first answer. */
+/** The POSTs that support Idempotency-Key: repetitions get the first answer. */
 function keyedPosts({ paths }) {
   const isKeyed = ({ post }) =>
     post?.parameters?.some(({ name }) => name === 'Idempotency-Key') ?? false;

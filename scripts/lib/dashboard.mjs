@@ -1,4 +1,4 @@
-// Builds the dashboard into dist/dashboard, when anything that it is made of has changed.
+// Builds the dashboard into dist/dashboard when its sources changed.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,11 +8,13 @@ import { listFiles, root } from './sources.mjs';
 const SOURCES = ['apps/dashboard', 'libs/clients/api-client'];
 const OUT = join(root, 'dist', 'dashboard');
 const MADE_OF = join(OUT, '.made-of');
-/** Bytes that a browser loads for the first page, compressed by gzip, at most. */
+/** Maximum size of the first page, gzipped, in bytes. */
 const LARGEST_FIRST_PAGE = 300_000;
 const COMPRESSED = /\.(js|css|svg)$/;
 
-/** @throws when the build fails, or its first page is too large */
+/**
+ * @throws if the build fails, or its first page is too large
+ */
 export async function buildDashboard() {
   if (!existsSync(join(root, SOURCES[0]))) return;
   const key = hashOfSources();
@@ -38,7 +40,7 @@ function hashOfSources() {
   return hash.digest('hex');
 }
 
-/** The server sends these instead, to browsers that take them. */
+/** The server sends the compressed files to browsers that accept them. */
 function compressAssets() {
   const folder = join(OUT, 'assets');
   for (const name of readdirSync(folder).filter((name) => COMPRESSED.test(name))) {
@@ -50,7 +52,7 @@ function compressAssets() {
   }
 }
 
-/** What index.html names is loaded before anything is shown; other chunks come when their page is opened. */
+/** index.html loads its files before anything is shown. Other chunks load with their page. */
 function firstPageBytes() {
   const index = readFileSync(join(OUT, 'index.html'));
   const named = [...index.toString().matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)];

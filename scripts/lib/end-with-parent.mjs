@@ -20,13 +20,13 @@ export function endWithParent() {
   timer.unref();
 }
 
-/** The parent, and where that is npm's shell, its parent too: a process that loses its parent gets another. */
+/** The parent, and the parent of npm's shell: a process that loses its parent gets another. */
 function ancestors() {
   const shell = shellOf(process.ppid);
   return shell === undefined ? `${process.ppid}` : `${process.ppid} ${shell.parent}`;
 }
 
-/** On Linux; elsewhere the usual shells become the command that they were given. */
+/** On Linux. Elsewhere the usual shells become the command that they were given. */
 function shellOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

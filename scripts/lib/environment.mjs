@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './sources.mjs';
 
-/** Variables for tests themselves, such as DROVER_TEST_FAULTS and DROVER_MODEL_SEED. */
+/** Variables for tests, such as DROVER_TEST_FAULTS and DROVER_MODEL_SEED. */
 const FOR_TESTS = /^DROVER_(TEST|CHAOS|MODEL|BUDGETS)_/;
 
 /**
- * Removes all settings of Drover's programs: tests must not depend on the shell that starts them. docs/settings.md
- * names the settings; each can also have the suffix `_FILE`.
+ * Removes all settings of Drover's programs, because tests must not depend on the shell that starts
+ * them. docs/settings.md lists the settings. Each can also have the suffix `_FILE`.
  */
 export function clearSettings(env) {
   const page = readFileSync(join(root, 'docs', 'settings.md'), 'utf8');

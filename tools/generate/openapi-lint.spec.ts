@@ -22,7 +22,7 @@ const lint = (change: object, schemas = {}, morePaths = {}) =>
     }),
   );
 
-it('finds nothing in a good document', async () => {
+it('a valid document has no finding', async () => {
   expect(await lint({})).toEqual([]);
 });
 
@@ -33,19 +33,19 @@ it.each([
   ['no word of who may call', { security: undefined }, 'security-defined'],
   ['a group that nothing describes', { tags: ['Other'] }, 'operation-tag-defined'],
   ['no refusal', { responses: { '200': { description: 'Made' } } }, 'operation-4xx-response'],
-])('finds %s', async (_, change, rule) => {
+])('the lint finds %s', async (_, change, rule) => {
   const problems = await lint(change);
   expect(problems).not.toEqual([]);
   for (const problem of problems) expect(problem).toMatch(/^#\/paths\/\/things\/post.*: /);
   expect(problems.join('\n')).toContain(`(${rule})`);
 });
 
-it('finds an id that two have', async () => {
+it('the lint finds a duplicate operation id', async () => {
   const problems = await lint({}, {}, { '/others': { post: GOOD } });
   expect(problems.join('\n')).toContain('(operation-operationId-unique)');
 });
 
-it('finds what OpenAPI 3.1 knows no more', async () => {
+it('the lint finds keywords that OpenAPI 3.1 removed', async () => {
   expect(await lint({}, { Thing: { type: 'string', nullable: true } })).toEqual(
     expect.arrayContaining([expect.stringContaining('`nullable`')]),
   );

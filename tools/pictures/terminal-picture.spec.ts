@@ -21,11 +21,11 @@ it.each([
   ['what was written over', 'old\rnew\r\nnext', ['<tspan>new</tspan>', '<tspan>next</tspan>']],
   ['markup', '<script>&</script>', ['<tspan>&lt;script&gt;&amp;&lt;/script&gt;</tspan>']],
   ['other orders', 'a\u001b[2K\u001b[3;4Hb\u0007', ['<tspan>a</tspan><tspan>b</tspan>']],
-])('draws %s', (_what, output, texts) => {
+])('the picture shows %s', (_what, output, texts) => {
   expect(textsOf(output)).toEqual(texts);
 });
 
-it('is as wide as its longest line, and as high as its lines', () => {
+it('the picture is as wide as its longest line and as high as its lines', () => {
   const size = (output: string) =>
     /width="(\d+)" height="(\d+)"/.exec(terminalPicture('', output))?.slice(1).map(Number);
   const [width = 0, height = 0] = size('x'.repeat(10)) ?? [];

@@ -15,7 +15,7 @@ describe('The arguments of npm start', () => {
     ['status', { kind: 'status' }],
     ['stop --help', { kind: 'help' }],
     ['--nonsense -h', { kind: 'help' }],
-  ])('are read: %s', (line, request) => {
+  ])('valid arguments are parsed: %s', (line, request) => {
     expect(readRequest(line.split(' ').filter(Boolean))).toEqual(request);
   });
 
@@ -32,7 +32,7 @@ describe('The arguments of npm start', () => {
     ['--workers 1 stop', unknown('stop')],
     ['stop --daemon', 'stop takes no further arguments.'],
     ['status stop', 'status takes no further arguments.'],
-  ])('are refused in a sentence: %s', (line, sentence) => {
+  ])('invalid arguments are refused in a sentence: %s', (line, sentence) => {
     expect(readRequest(line.split(' '))).toEqual({ kind: 'wrong', sentence });
   });
 });

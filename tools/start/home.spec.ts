@@ -15,13 +15,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('DROVER_HOME', () => {
-  it('is the .drover of the clone when it is empty or not set', () => {
+  it('the home is .drover of the clone if DROVER_HOME is empty or absent', () => {
     expect(homeFolder('')).toBe(join(projectRoot, '.drover'));
     expect(homeFolder(undefined)).toBe(join(projectRoot, '.drover'));
     expect(homeFolder('/srv/drover')).toBe('/srv/drover');
   });
 
-  it('is refused in a sentence when a file is in the way', () => {
+  it('a file in the way is refused in a sentence', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     for (const path of [file, join(file, 'below')]) {
@@ -31,17 +31,17 @@ describe('DROVER_HOME', () => {
   });
 
   it.each(process.platform === 'linux' ? ['/proc/drover', '/proc/drover/home'] : [])(
-    'is refused in a sentence at %s',
+    'a home at %s is refused in a sentence',
     (path) => {
       expect(() => new Home(path)).toThrow(`DROVER_HOME is ${path}, where no folder can be made`);
     },
   );
 
-  it('is refused when it is the clone, where Git would see the keys', () => {
+  it('the clone itself is refused as home, because Git would see the keys', () => {
     expect(() => new Home(projectRoot)).toThrow('DROVER_HOME is the clone itself');
   });
 
-  it('is kept from Git wherever it is made, and an existing folder is left as it is', () => {
+  it('a new home is hidden from Git, and an existing folder stays unchanged', () => {
     const made = new Home(join(folder, 'home'));
     expect(readFileSync(join(made.folder, '.gitignore'), 'utf8')).toBe('*\n');
     expect(statSync(join(made.folder, '.gitignore')).mode & 0o077).toBe(0);

@@ -18,18 +18,19 @@ const ENV = {
   SECRET_OF_SOMETHING_ELSE: 'x',
 };
 
-describe('A gateway of the user’s own', () => {
+describe('a gateway of your own', () => {
   it.each([
     [{ GATEWAY_PROTOCOL: 'basic' }, /GATEWAY_URL is not set/],
     [{ GATEWAY_URL: 'http://127.0.0.1:1' }, /GATEWAY_SECRET is not/],
-  ])('is not begun with %j', (env, sentence) => {
+  ])('npm start refuses %j', (env, sentence) => {
     expect(() => givenGateway(env)).toThrow(sentence);
   });
 
-  it('is none when nothing names it', () => expect(givenGateway({})).toBeUndefined());
+  it('npm start runs its own gateway if no variable names one', () =>
+    expect(givenGateway({})).toBeUndefined());
 });
 
-describe('What npm start was started with', () => {
+describe('the environment of npm start', () => {
   it.each([
     ['the server', serverSettings, { OPEN_SIGN_UP: 'true', HUNG_AFTER_SECONDS: '60' }],
     [
@@ -52,7 +53,7 @@ describe('What npm start was started with', () => {
         REGION: 'north',
       },
     ],
-  ])('goes to %s, and nothing else does', (_whom, settings, expected) => {
+  ])('exactly these variables are passed to %s', (_whom, settings, expected) => {
     expect(settings(ENV)).toEqual(expected);
   });
 });

@@ -15,7 +15,7 @@ function life(onLine: (line: string) => void) {
   return { pid: 1, exited, stop };
 }
 
-it('ends a life that begins while it is told to stop', async () => {
+it('a process that starts during a stop is ended', async () => {
   const lives: ReturnType<typeof life>[] = [];
   let letBegin = (): void => undefined;
   const asked = new AbortController();

@@ -19,7 +19,7 @@ export class HealthController {
     return { status: 'alive' };
   }
 
-  // Those who ask at the same time share one question to the database.
+  // Concurrent requests share one query.
   @Get('readyz')
   @Public({ unlimited: true })
   @ApiOperation({

@@ -16,7 +16,7 @@ import { GatewayReach, SessionsModule } from '#lib/runs';
 import { refusesChanges, ValkeyClient } from '#lib/valkey';
 import { HealthController } from './health.controller.js';
 
-/** What to throw on of a probe's error. */
+/** Which of a probe's errors to rethrow. */
 function refusedIf(isRefusal: (error: unknown) => boolean) {
   return (error: unknown): never => {
     throw isRefusal(error) ? new ChangesRefused('It takes no changes', { cause: error }) : error;

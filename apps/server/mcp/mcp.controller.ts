@@ -15,10 +15,13 @@ import { ownAddress } from './own-address.js';
 
 const version = readVersion();
 
-/** What the transport reads of a request. */
+/** The headers that the transport reads. */
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'origin'] as const;
 
-/** Tools for clients of the Model Context Protocol. Each asks the API of this server as its caller would. */
+/**
+ * Tools for clients of the Model Context Protocol. Each tool calls the API of this server as its
+ * caller.
+ */
 @ApiExcludeController()
 @Auth({ kinds: ['user', 'api_key', 'run'], scope: 'any' })
 @Controller('mcp')
@@ -61,7 +64,7 @@ function headersOf({ headers }: FastifyRequest): Headers {
   return read;
 }
 
-/** With the credentials of the request, whose id and trace its requests carry on. */
+/** Uses the credentials of the request and passes its id and trace on. */
 function clientOf(
   baseUrl: string,
   { workspaceId }: TokenCaller,
@@ -74,7 +77,7 @@ function clientOf(
     'x-request-id': request.id,
     ...(traceparent === undefined ? {} : { traceparent }),
   };
-  // The client of the tool decides on a repetition: waiting for one here would keep its connection.
+  // The client of the tool decides about retries. Waiting here would keep its connection open.
   return createClient({
     baseUrl,
     workspaceId,

@@ -7,7 +7,9 @@ import { ClaimService } from '#lib/runs';
 import { AGENT_STATUSES, LIVE_RUN_STATES } from '#lib/transitions';
 import { type GaugeRow, readGauges } from './read-gauges.sql.js';
 
-/** Rows of the database are counted this often at most, for all readers together. */
+/**
+ * Minimum interval between two counts of the database, for all readers together, in milliseconds.
+ */
 const COUNTED_EVERY_MS = 10_000;
 
 const AGENT_STATES = AGENT_STATUSES.filter((status) => status !== 'TERMINATED');
@@ -16,7 +18,10 @@ interface Counted {
   name: string;
   help: string;
   label: string;
-  /** Shown as zero when there are none: an absent series raises no alarm. Left out: those that are read. */
+  /**
+   * Labels that are shown as zero, because a missing series raises no alarm. Default: only those
+   * that are read.
+   */
   values?: readonly string[];
 }
 
@@ -126,7 +131,10 @@ export class Gauges {
     });
   }
 
-  /** Counts again if the last count is old enough. Never throws: values that could not be read grow old. */
+  /**
+   * Counts again if the last count is old enough. Never throws, because values that cannot be read
+   * just age.
+   */
   async refresh(): Promise<void> {
     if (performance.now() - this.triedAt >= COUNTED_EVERY_MS) {
       this.reading ??= this.read().finally(() => (this.reading = undefined));

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Public } from '#lib/identity';
 import { Metrics } from './metrics.js';
 
-/** For Prometheus, which has a token of its own and no account. */
+/** For Prometheus, which has its own token and no account. */
 @ApiExcludeController()
 @Public({ unlimited: true })
 @Controller('metrics')

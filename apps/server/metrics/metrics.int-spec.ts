@@ -43,7 +43,7 @@ async function scrape(): Promise<string> {
   return response.text();
 }
 
-/** The value of a series; undefined when it is not there. */
+/** The value of a series. Undefined if it is missing. */
 function valueOf(text: string, series: string): number | undefined {
   const line = text.split('\n').find((one) => one.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
@@ -55,7 +55,7 @@ const requests = (text: string, method: string, route: string, status: number) =
     `drover_http_request_seconds_count{method="${method}",route="${route}",status="${status}"}`,
   ) ?? 0;
 
-/** One with a delivery, whose turn came a minute ago. */
+/** A webhook with a delivery that has been due for a minute. */
 async function webhookThatWaits(app: TestApp, workspaceId: string, id: string, failures = 0) {
   await app.db.owner.query(
     `INSERT INTO webhooks (workspace_id, id, url, events, due_at, failures)
@@ -70,7 +70,7 @@ async function webhookThatWaits(app: TestApp, workspaceId: string, id: string, f
 }
 
 describe('GET /metrics', () => {
-  it('is for those who have the token', async () => {
+  it('only the token reads the metrics', async () => {
     for (const [header, status] of [
       [undefined, 401],
       ['Bearer another', 401],
@@ -83,14 +83,14 @@ describe('GET /metrics', () => {
     expect((await ask(`Bearer ${agent.token}`)).status).toBe(401);
   });
 
-  it('is not there without a token in the configuration', async () => {
+  it('without a configured token the metrics do not exist', async () => {
     const closed = await startTestApp({ ROLES: 'api' });
     expect((await ask(`Bearer ${TOKEN}`, closed.url)).status).toBe(404);
     expect((await ask('Bearer undefined', closed.url)).status).toBe(404);
     await closed.stop();
   });
 
-  it('is text that Prometheus reads: each line a comment or a series with a number', async () => {
+  it("the metrics are in Prometheus' text format", async () => {
     const response = await ask(`Bearer ${TOKEN}`);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     const lines = (await response.text()).split('\n').filter((line) => line !== '');
@@ -104,7 +104,7 @@ describe('GET /metrics', () => {
     );
   });
 
-  it('counts requests by the template of their route and their status, hot routes too', async () => {
+  it('requests are counted by route template and status, hot routes too', async () => {
     const heartbeat = '/api/v1/agents/:id/heartbeat';
     const create = '/api/v1/agent-tasks';
     const before = await scrape();
@@ -130,7 +130,7 @@ describe('GET /metrics', () => {
     expect(more('GET', 'unmatched', 404)).toBe(1);
   });
 
-  it('tells what the installation holds, and reads it every 10 s at most', async () => {
+  it('installation counts are read at most every 10 s', async () => {
     const held = { title: 'x', taskType: 't', inputContext: { token: SECRET } };
     const fresh = await startTestApp({ METRICS_TOKEN: TOKEN, ROLES: 'api' });
     const tenant = await fresh.newWorkspace();
@@ -198,7 +198,7 @@ describe('GET /metrics', () => {
     await fresh.stop();
   });
 
-  it('tells of the coordinator: its cycles, steps, moves and recoveries', async () => {
+  it("the coordinator's cycles, steps, moves and recoveries are counted", async () => {
     const name = 'drover_recoveries_total{reason="exit_code"}';
     const before = valueOf(await scrape(), name) ?? 0;
     await workspace.api.post('/agent-tasks', { title: 'x', taskType: 't' });
@@ -222,7 +222,7 @@ describe('GET /metrics', () => {
     ).toBeDefined();
   });
 
-  it('counts failed tasks by their reason, from zero for those without a retry left', async () => {
+  it('failed tasks are counted by reason, from zero for exhausted retries', async () => {
     const exhausted = 'drover_tasks_failed_total{reason="retries_exhausted"}';
     const before = valueOf(await scrape(), exhausted) ?? NaN;
     const wanted = { title: 'x', taskType: 't', maxRetries: 0 };
@@ -237,7 +237,7 @@ describe('GET /metrics', () => {
     expect(valueOf(await scrape(), exhausted)).toBe(before + 1);
   });
 
-  it('tells how long tasks waited for an agent, from when they could run', async () => {
+  it('the wait of tasks for an agent is measured from the moment they could run', async () => {
     const counted = (text: string, le: string) =>
       valueOf(text, `drover_dispatch_seconds_bucket{le="${le}"}`) ?? NaN;
     const { body: task } = await workspace.api.post<{ id: string }>('/agent-tasks', {
@@ -255,7 +255,7 @@ describe('GET /metrics', () => {
     expect(more).toEqual([0, 1]);
   });
 
-  it('counts the budgets whose period runs by how much of them is used', async () => {
+  it('budgets in their period are counted by usage', async () => {
     const fresh = await startTestApp({ METRICS_TOKEN: TOKEN, ROLES: 'api' });
     const tenant = await fresh.newWorkspace();
     const day = 86_400_000;
@@ -278,7 +278,7 @@ describe('GET /metrics', () => {
     await fresh.stop();
   });
 
-  it('tells some of it in plain words as well', async () => {
+  it('some metrics have aliases', async () => {
     await waitFor('a cycle', async () => {
       return (valueOf(await scrape(), 'coordinator_cycle_duration_ms') ?? 0) > 0;
     });
@@ -297,7 +297,7 @@ describe('GET /metrics', () => {
     expect(valueOf(text, 'coordinator_stale_agents_count')).toBeDefined();
   });
 
-  it('counts the sessions that a gateway has accepted', async () => {
+  it('sessions that a gateway accepted are counted', async () => {
     const name = 'drover_sessions_spawned_total';
     const before = valueOf(await scrape(), name) ?? NaN;
     const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
@@ -317,7 +317,7 @@ describe('GET /metrics', () => {
     });
   });
 
-  it('counts connections to Valkey that cannot be made', async () => {
+  it('failed connections to Valkey are counted', async () => {
     const name = 'drover_valkey_connection_errors_total';
     const before = valueOf(await scrape(), name) ?? NaN;
     const refused = await new Promise<ValkeyClient>((resolve) => {
@@ -328,7 +328,7 @@ describe('GET /metrics', () => {
     expect(valueOf(await scrape(), name)).toBeGreaterThan(before);
   });
 
-  it('tells what docs/operations.md says, and nothing else', async () => {
+  it('docs/operations.md lists exactly these metrics', async () => {
     const text = await scrape();
     const told = [...text.matchAll(/^# TYPE (\w+) /gm)]
       .map(([, name = '']) => name)
@@ -338,7 +338,7 @@ describe('GET /metrics', () => {
     expect(described.sort()).toEqual(told.sort());
   });
 
-  it('names no tenant, agent or task, and no secret', async () => {
+  it('metrics name no tenant, agent, task or secret', async () => {
     const text = await scrape();
     for (const told of [workspace.id, agent.id, workspace.userId, SECRET, TOKEN]) {
       expect(text).not.toContain(told);

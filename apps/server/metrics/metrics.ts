@@ -9,8 +9,8 @@ import { Gauges } from './gauges.js';
 import { registerPlainNames } from './plain-names.js';
 
 /**
- * The metrics of this process, for Prometheus. Made at the first request: an installation without Prometheus
- * pays nothing.
+ * The metrics of this process for Prometheus. Created at the first request, so an installation
+ * without Prometheus pays nothing.
  */
 @Injectable()
 export class Metrics {
@@ -24,7 +24,7 @@ export class Metrics {
 
   /**
    * @param authorization the request's header
-   * @throws DroverError `route_not_found` when there is no METRICS_TOKEN, `invalid_metrics_token`
+   * @throws DroverError `route_not_found` without METRICS_TOKEN, `invalid_metrics_token`
    */
   require(authorization: string | undefined): void {
     const { metricsToken } = this.config.http;
@@ -36,7 +36,7 @@ export class Metrics {
     if (!hasBearer(authorization, metricsToken)) throw new DroverError('invalid_metrics_token');
   }
 
-  /** In the text format of Prometheus. */
+  /** In Prometheus' text format. */
   async text(): Promise<{ type: string; body: string }> {
     this.registry ??= this.makeRegistry();
     await this.gauges.refresh();

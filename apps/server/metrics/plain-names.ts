@@ -4,14 +4,14 @@ interface PlainName {
   name: string;
   help: string;
   kind: typeof Counter | typeof Gauge;
-  /** The metric that it tells in other words. */
+  /** The metric that it repeats. */
   of: string;
-  /** Of its series only those with this label; absent: all. */
+  /** Only its series with this label. Absent means all. */
   where?: readonly [label: string, value: string];
   factor?: number;
 }
 
-/** Names that dashboards made for the first specification of Drover know; each is one of our metrics in other words. */
+/** Names in dashboards for the first specification of Drover. Each repeats another metric. */
 const PLAIN_NAMES: readonly PlainName[] = [
   {
     name: 'coordinator_cycle_duration_ms',
@@ -61,7 +61,7 @@ const PLAIN_NAMES: readonly PlainName[] = [
   },
 ];
 
-/** Adds each, read from its metric at every scrape. */
+/** Registers each alias. Every scrape reads it from its metric. */
 export function registerPlainNames(registry: Registry): void {
   for (const { kind: Kind, name, help, of, where, factor = 1 } of PLAIN_NAMES) {
     const source = registry.getSingleMetric(of);

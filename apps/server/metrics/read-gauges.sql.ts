@@ -2,7 +2,7 @@ import { query } from '#lib/database';
 import { isEndedKey, isEndingKey } from '#lib/identity';
 import { awaitsRetry, isInFleet, isLiveRun, isReady } from '#lib/transitions';
 
-/** One number: which gauge, the value of its one label (or ''), and how much. */
+/** One number: the gauge, the value of its label (or ''), and the amount. */
 export interface GaugeRow {
   gauge: string;
   label: string;

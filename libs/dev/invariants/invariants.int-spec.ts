@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(() => db.drop());
 
-/** A task under lease as the claim and the start leave it. */
+/** A task under lease, as the claim and the start leave it. */
 function held(): Promise<{ taskId: string; runId: string }> {
   return aHeldTask(db.owner, { workspaceId, agentId });
 }
@@ -34,7 +34,7 @@ async function runEvent(runId: string, version: number, newState: string): Promi
   );
 }
 
-/** Breaks the rows as no transition could: constraints and triggers out of the way. */
+/** Breaks the rows as no transition could, with constraints and triggers disabled. */
 async function breakBy(sql: string, params: unknown[] = []): Promise<void> {
   const client = await db.owner.connect();
   try {
@@ -59,7 +59,7 @@ async function broken(): Promise<Record<string, string[]>> {
 }
 
 describe('The invariants', () => {
-  test('hold on an empty database, for the service and for the owner', async () => {
+  test('the invariants hold on an empty database, for the service and the owner', async () => {
     for (const url of [db.serviceUrl, db.ownerUrl]) {
       const outcomes = await checkInvariants(url);
       expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
@@ -67,7 +67,7 @@ describe('The invariants', () => {
     }
   });
 
-  test('hold for tasks in every status, and can be asked through a SqlRunner', async () => {
+  test('the invariants hold for tasks in every status, also through a SqlRunner', async () => {
     const statuses = ['PENDING', 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'] as const;
     for (const status of statuses) {
       await aTask(db.owner, workspaceId, { status });
@@ -78,7 +78,7 @@ describe('The invariants', () => {
   });
 });
 
-describe('Every task is accounted for', () => {
+describe('accounted_for', () => {
   test.each([
     ['a run that is gone', 'run_id = NULL', /^is RUNNING without a live run$/],
     ['no time', `status = 'PENDING', run_id = NULL, ready_at = NULL`, /not since any time/],
@@ -97,13 +97,13 @@ describe('Every task is accounted for', () => {
       `status = 'PAUSED', run_id = NULL, paused_by = NULL`,
       /nobody knows by whom/,
     ],
-  ])('a task with %s', async (_, assignment, problem) => {
+  ])('a task with %s is found', async (_, assignment, problem) => {
     const { taskId } = await held();
     await breakBy(`UPDATE agent_tasks SET ${assignment} WHERE id = $1`, [taskId]);
     expect((await broken())['accounted_for']).toContainEqual(expect.stringMatching(problem));
   });
 
-  test('a lease that has passed', async () => {
+  test('an expired lease is found', async () => {
     const { runId } = await held();
     await breakBy(
       `UPDATE task_runs SET lease_by_heartbeat = false, lease_expires_at = now() - interval '2 minutes'
@@ -113,7 +113,7 @@ describe('Every task is accounted for', () => {
     expect(await broken()).toEqual({ accounted_for: ['is under a lease that has passed'] });
   });
 
-  test('an agent that sends no more heartbeats', async () => {
+  test('an agent without heartbeats is found', async () => {
     await held();
     await breakBy(`UPDATE agent_heartbeats SET last_seen_at = now() - interval '1 hour'`);
     await breakTime();
@@ -122,7 +122,7 @@ describe('Every task is accounted for', () => {
     });
   });
 
-  test('a release that was forgotten', async () => {
+  test('a forgotten release is found', async () => {
     const dependsOnId = await aTask(db.owner, workspaceId, { status: 'COMPLETED' });
     const taskId = await aTask(db.owner, workspaceId);
     await aDependency(db.owner, workspaceId, { taskId, dependsOnId });
@@ -135,7 +135,7 @@ describe('Every task is accounted for', () => {
     db.owner.query(`UPDATE task_runs SET lease_expires_at = now() - interval '1 hour'`);
 });
 
-describe('Who waits for an answer has a question', () => {
+describe('one_open_question', () => {
   const ask = (taskId: string, runId: string, deadline: string) =>
     db.owner.query(
       `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
@@ -152,7 +152,7 @@ describe('Who waits for an answer has a question', () => {
     ['no question', [], false, ['waits for an answer, and has no open question']],
     ['a run', ['1 day'], false, ['waits for an answer, and has a run']],
     ['a passed deadline', ['-1 hour'], true, ['has an open question whose deadline has passed']],
-  ])('and one with %s is found', async (_, deadlines, withoutRun, problems) => {
+  ])('a waiting task with %s is found', async (_, deadlines, withoutRun, problems) => {
     const { taskId, runId } = await held();
     for (const deadline of deadlines) await ask(taskId, runId, deadline);
     await rest(taskId);
@@ -161,7 +161,7 @@ describe('Who waits for an answer has a question', () => {
     expect(found).toEqual(expect.arrayContaining(problems));
   });
 
-  test('and a question without such a task is found', async () => {
+  test('a question without a waiting task is found', async () => {
     const { taskId, runId } = await held();
     await ask(taskId, runId, '1 day');
     expect(await broken()).toEqual({
@@ -170,7 +170,7 @@ describe('Who waits for an answer has a question', () => {
   });
 });
 
-describe('The log is an unbroken chain', () => {
+describe('unbroken_log', () => {
   test.each([
     [
       'a missing entry',
@@ -219,14 +219,14 @@ describe('The log is an unbroken chain', () => {
       `UPDATE journal SET id = (SELECT min(id) - 1 FROM journal) WHERE task_id = $1 AND version = 3`,
       /version 3 stands before the one that it follows/,
     ],
-  ])('%s', async (_, sql, problem) => {
+  ])('%s is found', async (_, sql, problem) => {
     const { taskId } = await held();
     expect(await broken()).toEqual({});
     await breakBy(sql, [taskId]);
     expect((await broken())['unbroken_log']).toContainEqual(expect.stringMatching(problem));
   });
 
-  test('what retention has dropped is not missed, and what is younger is', async () => {
+  test('rows that retention dropped are not missed, and younger ones are', async () => {
     const { taskId, runId } = await held();
     const other = await aTask(db.owner, workspaceId, { status: 'COMPLETED' });
     await breakBy(`DELETE FROM journal WHERE task_id = $1 AND version < 3 OR task_id = $2`, [
@@ -254,7 +254,7 @@ describe('The log is an unbroken chain', () => {
   });
 });
 
-describe('One live run', () => {
+describe('one_live_run', () => {
   const secondRun = (taskId: string, generation: number) =>
     breakBy(
       `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds, lease_expires_at)
@@ -262,33 +262,33 @@ describe('One live run', () => {
       [workspaceId, newId(), taskId, agentId, generation],
     );
 
-  test('two at once', async () => {
+  test('two live runs are found', async () => {
     const { taskId } = await held();
     await secondRun(taskId, 2);
     expect((await broken())['one_live_run']).toContain('has 2 live runs');
   });
 
-  test('two of one generation, though another is left out', async () => {
+  test('two runs of one generation are found, even with a gap elsewhere', async () => {
     const { taskId } = await held();
     await secondRun(taskId, 1);
     await secondRun(taskId, 3);
     expect((await broken())['one_live_run']).toContain('has 3 runs of 2 generations');
   });
 
-  test('a gap in the generations', async () => {
+  test('a gap in the generations is found', async () => {
     const { taskId, runId } = await held();
     await breakBy('UPDATE task_runs SET generation = 3 WHERE id = $1', [runId]);
     await db.owner.query('UPDATE agent_tasks SET generation = 3 WHERE id = $1', [taskId]);
     expect((await broken())['one_live_run']).toEqual(['has 1 runs, and the latest is number 3']);
   });
 
-  test('a task that names another run', async () => {
+  test('a task that names another run is found', async () => {
     const { taskId } = await held();
     await breakBy('UPDATE agent_tasks SET run_id = $2 WHERE id = $1', [taskId, newId()]);
     expect((await broken())['one_live_run']?.[0]).toMatch(/^names the run/);
   });
 
-  test('an older run that moved the task, or wrote, after a newer one', async () => {
+  test('an entry of an older run after one of a newer is found', async () => {
     const { taskId, runId } = await held();
     await breakBy(
       `UPDATE task_runs SET state = 'FAILED', ended_at = now(), end_reason = 'agent_stale',
@@ -317,7 +317,7 @@ describe('One live run', () => {
   });
 });
 
-test('Attempts are bounded, and a retry by hand begins again', async () => {
+test('too many attempts are found, and a retry by hand starts anew', async () => {
   const { taskId, runId } = await held();
   await db.owner.query('UPDATE agent_tasks SET max_retries = 0 WHERE id = $1', [taskId]);
   const failed = `state = 'FAILED', ended_at = now(), end_reason = 'exit_code'`;
@@ -342,21 +342,21 @@ test('Attempts are bounded, and a retry by hand begins again', async () => {
   expect((await broken())['bounded_attempts']).toBeUndefined();
 });
 
-describe('Concurrency is bounded', () => {
-  test('a wrong count of live runs', async () => {
+describe('bounded_concurrency', () => {
+  test('a wrong count of live runs is found', async () => {
     await held();
     await db.owner.query('UPDATE agents SET live_runs = 2 WHERE id = $1', [agentId]);
     expect(await broken()).toEqual({ bounded_concurrency: ['counts 2 live runs, and has 1'] });
   });
 
-  test('more than it may hold now', async () => {
+  test('an agent with more runs than its limit is found', async () => {
     await held();
     await held();
     await db.owner.query('UPDATE agents SET max_concurrent_tasks = 1 WHERE id = $1', [agentId]);
     expect((await broken())['bounded_concurrency']).toContain('holds 2 runs, and may hold 1');
   });
 
-  test('more than it could hold once, though all is over', async () => {
+  test('an earlier excess of the limit is found after all runs ended', async () => {
     const runs = [newId(), newId(), newId()];
     for (const run of runs) await runEvent(run, 1, 'ASSIGNED');
     for (const run of runs) await runEvent(run, 2, 'COMPLETED');
@@ -365,7 +365,7 @@ describe('Concurrency is bounded', () => {
   });
 });
 
-describe('Each transition has exactly one event', () => {
+describe('one_event_each', () => {
   test.each([
     ['none', `DELETE FROM journal WHERE task_id = $1 AND version = 2`, 'version 2 has 0 events'],
     [
@@ -380,13 +380,13 @@ describe('Each transition has exactly one event', () => {
       `UPDATE journal SET version = 8 WHERE task_id = $1 AND version = 3`,
       'version 8 has an event, and never was',
     ],
-  ])('%s', async (_, sql, problem) => {
+  ])('%s is found', async (_, sql, problem) => {
     const { taskId } = await held();
     await db.owner.query(sql, [taskId]);
     expect((await broken())['one_event_each']).toContain(problem);
   });
 
-  test('a run without its event', async () => {
+  test('a run without its event is found', async () => {
     const { runId } = await held();
     await db.owner.query(
       'UPDATE journal SET run_version = NULL WHERE run_id = $1 AND run_version = 1',
@@ -395,13 +395,13 @@ describe('Each transition has exactly one event', () => {
     expect((await broken())['one_event_each']).toEqual(['version 1 has 0 events']);
   });
 
-  test('a run with an event for what never was', async () => {
+  test('a run with an event for a version that never existed is found', async () => {
     const { runId } = await held();
     await runEvent(runId, 3, 'STALE');
     expect((await broken())['one_event_each']).toEqual(['version 3 has an event, and never was']);
   });
 
-  test('an event that was passed over, or more numbers than there can have been events', async () => {
+  test('a skipped event, and more numbers than events, are found', async () => {
     await held();
     await db.owner.query(`UPDATE event_consumers SET position = (SELECT max(id) FROM journal)`);
     await db.owner.query(`INSERT INTO event_numbers VALUES ('channels', $1, 5)`, [workspaceId]);
@@ -417,7 +417,7 @@ describe('Each transition has exactly one event', () => {
   });
 });
 
-test('No task runs before what it depends on', async () => {
+test('a task that ran before its dependency is found', async () => {
   const dependsOnId = await aTask(db.owner, workspaceId);
   const { taskId } = await held();
   await db.owner.query(

@@ -2,15 +2,16 @@ import { query } from '#lib/database';
 import { LIVE_RUN_STATES } from '#lib/transitions';
 import type { Invariant, Violation } from './invariant.js';
 
-/** Sweeps come within seconds; what is overdue by this much, nobody will come for. */
+/** Sweeps come within seconds. Nobody will come for work that is overdue by more. */
 const GRACE = `interval '60 seconds'`;
 const LIVE = LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ');
 
 /**
- * Every task is over, or waits with a reason and a time, or is under a live lease.
+ * Every task is finished, or waits with a reason and a time, or is under a live lease.
  *
- * Reads all tasks that are not over, with their runs and edges: agent_tasks_status_idx, primary keys.
- * A lease that heartbeats carry is written down only when it would pass, so it is alive while the agent is.
+ * Reads all unfinished tasks with their runs and edges: agent_tasks_status_idx, primary keys. A
+ * lease that heartbeats renew is written only when it would expire, so it is alive while the agent
+ * is.
  */
 export const accountedFor: Invariant = {
   name: 'accounted_for',

@@ -3,10 +3,10 @@ import type { Invariant, Violation } from './invariant.js';
 import { KEPT } from './kept.js';
 
 /**
- * Since it was made, or last retried by hand, a task has failed in at most maxRetries + 1 runs. A run
- * that was given back is no attempt, and one that was lost while its task was paused has not counted.
- * Tasks whose limit somebody changed are left out: earlier runs had another. Nor do runs count from before the journal
- * that is kept, since it would have to say whether somebody retried by hand.
+ * Since its creation or its last retry by hand, a task has failed in at most maxRetries + 1 runs. A
+ * released run is no attempt, and a run that was lost while its task was paused did not count.
+ * Tasks whose limit was changed are left out, because earlier runs had another limit. Runs from
+ * before the stored journal do not count either, because it would have to record retries by hand.
  *
  * Reads all failed runs, and the rows of their tasks by journal_task_idx.
  */

@@ -5,14 +5,15 @@ import type { Invariant, Violation } from './invariant.js';
 const LIVE = LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ');
 
 /**
- * An agent's count of live runs is right, and at no moment did it hold more than it may.
+ * An agent's count of live runs is correct, and at no moment did it hold more than its limit.
  *
- * The moments are taken from the journal of its runs, in the order in which it was written: a claim
- * holds the agent's row when it writes, so the end that made room for it stands before. (By the
- * times in the runs, which are those of transactions' beginnings, an end and the claim that waited for
- * it can seem to overlap.) Runs whose beginning is no longer kept are not seen; nor is a limit that was higher.
+ * The moments come from the journal of its runs, in the order in which it was written. A claim
+ * locks the agent's row when it writes, so the end that made room for it stands before it. By the
+ * times in the runs, which are those of transactions' starts, an end and the next claim can seem to
+ * overlap. Runs whose start is no longer stored, and earlier higher limits, are not seen.
  *
- * Reads all agents, live runs (task_runs_live_agent_idx) and the rows of the journal that move a run.
+ * Reads all agents, live runs (task_runs_live_agent_idx) and the rows of the journal that move a
+ * run.
  */
 export const boundedConcurrency: Invariant = {
   name: 'bounded_concurrency',

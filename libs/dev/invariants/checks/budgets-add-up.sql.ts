@@ -3,10 +3,10 @@ import { isLiveRun } from '#lib/transitions';
 import type { Invariant, Violation } from './invariant.js';
 
 /**
- * Of each budget, what is reserved is what live runs hold of it, and what is consumed was used in its scope and period, as
- * far as reports are kept.
+ * For each budget, the reserved tokens are those that live runs hold, and the consumed ones were
+ * used in its scope and period, as far as reports are stored.
  *
- * Reads all budgets, live runs that hold something, and the usage of the periods: task_runs_live_agent_idx,
+ * Reads all budgets, live runs with a hold, and the usage of the periods: task_runs_live_agent_idx,
  * agent_usage_logs_time_idx.
  */
 export const budgetsAddUp: Invariant = {

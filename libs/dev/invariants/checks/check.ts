@@ -13,7 +13,7 @@ import { usageRollups } from './usage-rollups.sql.js';
 import type { Invariant, Outcome } from './invariant.js';
 import { withRunner } from './runner.js';
 
-/** The invariants, in the order in which they are reported. */
+/** The invariants in the order of the report. */
 const INVARIANTS: readonly Invariant[] = [
   accountedFor,
   unbrokenLog,
@@ -31,10 +31,10 @@ const INVARIANTS: readonly Invariant[] = [
 const SHOWN_VIOLATIONS = 5;
 
 /**
- * Checks every invariant on the whole database, of all workspaces. Each is one statement, so one
- * snapshot: it may be asked while everything runs.
+ * Checks every invariant on the whole database, for all workspaces. Each is one statement, and so
+ * one snapshot, which can run while everything else runs.
  *
- * @param database a URL of the owner or of drover_service, or something that runs statements as them
+ * @param database a URL of the owner or of drover_service, or a runner of statements as them
  */
 export function checkInvariants(database: string | SqlRunner): Promise<Outcome[]> {
   return withRunner(database, checkAll);

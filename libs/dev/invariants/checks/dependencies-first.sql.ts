@@ -3,11 +3,11 @@ import type { Invariant, Violation } from './invariant.js';
 import { KEPT } from './kept.js';
 
 /**
- * No run of a task began before what the task depends on had completed; edges with the policy `ignore`
- * wait only for the end, and runs from before an edge was added don't count.
+ * No run of a task started before its dependencies had completed. Edges with the policy `ignore`
+ * only wait for the end, and runs from before an edge was added do not count.
  *
- * Times decide first. They are those of transactions' beginnings, so where they seem to overlap, the
- * order in the journal does; runs from before what is kept of it are left out.
+ * Times decide first. They are those of transactions' starts, so if they seem to overlap, the order
+ * in the journal decides. Runs from before the stored journal are left out.
  *
  * Reads all edges with their runs: primary keys, task_runs_task_idx, journal_task_idx.
  */

@@ -3,14 +3,14 @@ import { query } from '#lib/database';
 export interface KnownHeartbeat {
   workspace_id: string;
   agent_id: string;
-  /** NULL: there is no such agent. */
+  /** NULL if the agent does not exist. */
   stale_threshold_seconds: number | null;
-  /** Seconds since its last heartbeat that Postgres knows of; NULL: it knows of none. */
+  /** Seconds since its last heartbeat in Postgres. NULL if there is none. */
   age_seconds: number | null;
 }
 
 /**
- * The heartbeats in Postgres of the agents that Valkey has heard.
+ * The heartbeats in Postgres of the agents that Valkey knows.
  *
  * Indexes: primary keys. $1 workspaces, $2 agents, as two arrays of the same length.
  */

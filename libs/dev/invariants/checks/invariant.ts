@@ -1,16 +1,19 @@
 import type { Sql } from '#lib/database';
 
-/** One thing that is wrong. `subject` names the row that it is about. */
+/** One violation. `subject` names its row. */
 export interface Violation {
   subject: string;
   problem: string;
 }
 
-/** One statement that looks for violations of one invariant; it returns none where it holds. */
+/**
+ * One statement that searches for violations of one invariant. It returns no row if the invariant
+ * holds.
+ */
 export interface Invariant {
   name: string;
   title: string;
-  /** $1: rows at most. */
+  /** $1: maximum number of rows. */
   sql: Sql<Violation>;
 }
 
@@ -18,6 +21,6 @@ export interface Outcome {
   name: string;
   title: string;
   holds: boolean;
-  /** The first few. */
+  /** The first few violations. */
   violations: Violation[];
 }

@@ -1,6 +1,6 @@
 /**
- * A CTE `kept` of one row: `since` when the journal is kept. Partitions from before were dropped by retention, and what
- * stood in them is not missed.
+ * A CTE `kept` with one row: `since` names the start of the stored journal. Retention dropped
+ * earlier partitions, and their rows are not missed.
  */
 export const KEPT = `kept AS MATERIALIZED (
   SELECT CASE WHEN bool_or(bounds LIKE 'FOR VALUES FROM (MINVALUE)%') THEN '-infinity'

@@ -28,7 +28,10 @@ beforeAll(async () => {
 
 afterAll(() => db.drop());
 
-/** Sets a column of all rows of a table, constraints and triggers out of the way. @returns what it was */
+/**
+ * Sets a column of all rows of a table, with constraints and triggers disabled. @returns the
+ * earlier value
+ */
 async function set(table: string, column: string, value: unknown): Promise<unknown> {
   const client = await db.owner.connect();
   try {
@@ -64,7 +67,7 @@ describe('No row refers to one that is missing', () => {
     ['journal', 'agent_id', 'agents'],
     ['task_log_lines', 'task_id', 'agent_tasks'],
     ['task_log_lines', 'agent_id', 'agents'],
-  ])('%s.%s', async (child, column, parent) => {
+  ])('a missing reference of %s.%s is found', async (child, column, parent) => {
     expect(await orphans()).toEqual([]);
     const missing = newId();
     const before = await set(child, column, missing);

@@ -2,8 +2,9 @@ import { query } from '#lib/database';
 import type { Invariant, Violation } from './invariant.js';
 
 /**
- * References without a foreign key: child, its columns, parent, its columns; the first is the workspace's but for
- * users. The log may name a run that is missing: what recover_orphans has found is told there.
+ * References without a foreign key: child, its columns, parent, its columns. The first column is
+ * the workspace's except for users. The log can name a missing run, because it records the findings
+ * of recover_orphans.
  */
 const REFERENCES = [
   ['agent_tasks', ['workspace_id'], 'workspaces', ['id']],
@@ -33,8 +34,8 @@ WHERE c.${column} IS NOT NULL AND NOT EXISTS (SELECT FROM ${parent} p WHERE ${ma
 }
 
 /**
- * Referenced rows exist where no foreign key says so: the statements that write such references lock what
- * they name, and triggers refuse its removal.
+ * Referenced rows exist where no foreign key says so. Statements that write such references lock
+ * the referenced rows, and triggers refuse their removal.
  *
  * Reads the tables of REFERENCES, each against the primary key of its parent, hashed.
  */

@@ -3,14 +3,15 @@ import type { Invariant, Violation } from './invariant.js';
 import { KEPT } from './kept.js';
 
 /**
- * Each version of a task and of a run has exactly one row of the journal, and no row tells of a version that never was.
- * Of what is older than the journal that is kept, the versions from the oldest kept one on; so too of runs from before there
- * was a journal, whose events had a shorter retention than the log that they became part of. And the consumers that began
- * with the oldest event have counted all that the journal holds up to their position: they may have had more, from rows that
- * are no longer kept, but each message has an id below twice the position.
+ * Each version of a task and of a run has exactly one row of the journal, and no row has a version
+ * that never existed. For data older than the stored journal, this holds from the oldest stored
+ * version on. It also holds for runs from before the journal, whose events had a shorter retention
+ * than the log that they became part of. Consumers that started with the oldest event have counted
+ * everything in the journal up to their position. They may have had more, from rows that are no
+ * longer stored, but each message has an id below twice the position.
  *
- * A row without a version (progress) tells of no transition. Reads the tasks, the runs and the journal; each is hashed
- * once.
+ * A row without a version (progress) is no transition. Reads the tasks, the runs and the journal,
+ * each hashed once.
  */
 export const oneEventEach: Invariant = {
   name: 'one_event_each',

@@ -5,9 +5,10 @@ import type { Invariant, Violation } from './invariant.js';
 const LIVE = `IN (${LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ')})`;
 
 /**
- * A task has at most one live run, and names it; its runs are numbered without a gap, each once; in the order of
- * its versions no entry of an older run comes after one of a newer; and no entry of a run was accepted
- * once the next had begun. (A second of grace: an entry has the time at which its transaction began.)
+ * A task has at most one live run and names it. Its runs are numbered without gaps and repetitions.
+ * In the order of its versions no entry of an older run follows one of a newer. No entry of a run
+ * was accepted once the next had started, with a second of grace, because an entry has the time at
+ * which its transaction started.
  *
  * Reads all runs (task_runs_task_idx) and all entries that name a run.
  */

@@ -2,14 +2,14 @@ import { query } from '#lib/database';
 import { waitsForAnswer } from '#lib/transitions';
 import type { Invariant, Violation } from './invariant.js';
 
-/** Sweeps come within a second; what is overdue by this much, nobody will come for. */
+/** Sweeps come within a second. Nobody will come for a question that is overdue by more. */
 const GRACE = `interval '60 seconds'`;
 
 /**
- * A task that rests for an answer has exactly one open question and no run, and an open question has such a task. Whoever
- * is to close it at its deadline does.
+ * A task that waits for an answer has exactly one open question and no run, and an open question
+ * has such a task. An open question is closed at its deadline.
  *
- * Reads all tasks that are PAUSED and all open questions: agent_tasks_status_idx, questions_open_key.
+ * Reads all PAUSED tasks and all open questions: agent_tasks_status_idx, questions_open_key.
  */
 export const oneOpenQuestion: Invariant = {
   name: 'one_open_question',

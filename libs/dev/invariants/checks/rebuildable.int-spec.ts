@@ -51,10 +51,10 @@ const problems = async () => {
 };
 
 describe('What is in Valkey', () => {
-  it('may be a lock, a count of attempts, and heartbeats that Postgres has as well', async () => {
+  it('a lock, counts of attempts, and heartbeats that Postgres has can be rebuilt', async () => {
     await client.commands.set('coordinator:lock:global', 'somebody');
     await client.commands.set('rate:login', '1');
-    // Of a server of the version before.
+    // Written by a server of the previous version.
     await client.commands.set(`agent:heartbeat:${newId()}`, '{}');
     const agentId = await anAgent(db.owner, workspaceId);
     await heard(agentId);
@@ -62,7 +62,7 @@ describe('What is in Valkey', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('may not be a heartbeat that Postgres lacks', async () => {
+  it('a heartbeat that Postgres lacks is found', async () => {
     const [never, before] = [
       await anAgent(db.owner, workspaceId),
       await anAgent(db.owner, workspaceId),
@@ -75,12 +75,12 @@ describe('What is in Valkey', () => {
     ]);
   });
 
-  it('may not be an agent that Postgres does not know', async () => {
+  it('an agent that Postgres does not know is found', async () => {
     await heard(newId());
     expect(await problems()).toEqual(['was heard by Valkey, and is not in Postgres']);
   });
 
-  it('may not be of a kind that nobody knows how to make again', async () => {
+  it('a key of an unknown kind is found', async () => {
     await client.commands.set('tasks:queue', '1');
     expect(await problems()).toEqual(['nobody says how to make it again']);
   });

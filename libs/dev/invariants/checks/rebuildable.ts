@@ -12,9 +12,10 @@ export interface ValkeyPlace {
 
 const HEARTBEAT = 'agent:heartbeat:';
 /**
- * Keys that hold no fact: who loses one makes another. The lock has its lease in Postgres; a counter of
- * attempts forgives one window; those of heartbeats were left by an earlier version. Those of usage are a view: their
- * position is lost together with them, and then they are made again from the reports of the last day.
+ * Keys without facts, which can be created again. The lock has its lease in Postgres. A counter of
+ * attempts forgives one window. Those of heartbeats come from an earlier version. Those of usage
+ * are a view: their position is lost with them, and they are rebuilt from the reports of the last
+ * day.
  */
 const DISPENSABLE = [
   /^coordinator:lock:/,
@@ -23,18 +24,18 @@ const DISPENSABLE = [
   /^coordinator:(?:agent_deadlines|heartbeat_epoch)$/,
   /^agent:heartbeat:[^:]*$/,
 ];
-/** Heartbeats are written down within a second or so; by then Postgres must have them. */
+/** Heartbeats are written within about a second. Postgres must have them after this many. */
 const FLUSH_SECONDS = 10;
 const SHOWN_VIOLATIONS = 5;
 
 /**
- * Whether Postgres alone could make everything that is in Valkey: each key is of a kind that is known
- * to be dispensable, and each heartbeat stands in Postgres as well.
+ * Whether Postgres alone could rebuild everything in Valkey: each key is of a dispensable kind, and
+ * each heartbeat is in Postgres, too.
  *
- * Reads all keys of the installation. A heartbeat's age is taken from its key's time to live, so an agent
- * whose threshold was changed after its last heartbeat can be reported by mistake.
+ * Reads all keys of the installation. A heartbeat's age derives from its key's time to live, so an
+ * agent whose threshold changed after its last heartbeat can be reported by mistake.
  *
- * @throws Error when Valkey or Postgres does not answer
+ * @throws Error if Valkey or Postgres does not answer
  */
 export async function checkRebuildable(
   database: string | SqlRunner,
@@ -64,7 +65,7 @@ export async function checkRebuildable(
 
 /** The heartbeats in Valkey. */
 interface Heard {
-  /** Milliseconds that an agent's heartbeat has to live, by `agentKey`. */
+  /** Remaining lifetime of an agent's heartbeat, in milliseconds, by `agentKey`. */
   ages: Map<string, number>;
   unknown: Violation[];
 }
@@ -99,7 +100,7 @@ function judge(heartbeat: KnownHeartbeat, ages: Heard['ages']): Violation[] {
   }
   const { workspace_id: workspaceId, agent_id: agentId } = heartbeat;
   const leftMs = ages.get(agentKey({ workspaceId, agentId })) ?? -1;
-  // Without a time to live the key has just ended.
+  // A key without a time to live has just expired.
   if (leftMs < 0) return [];
   const age = heartbeatTtlSeconds(heartbeat.stale_threshold_seconds) - leftMs / 1_000;
   const known = heartbeat.age_seconds ?? Infinity;

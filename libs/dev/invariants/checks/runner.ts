@@ -1,6 +1,6 @@
 import { createPool, type Sql, type SqlRunner } from '#lib/database';
 
-/** Runs statements on a database that is given as a URL, or as something that runs statements. */
+/** Runs statements on a database given as a URL or as a runner. */
 export async function withRunner<T>(
   database: string | SqlRunner,
   work: (runner: SqlRunner) => Promise<T>,

@@ -8,10 +8,10 @@ const EDGES = TASK_STATUSES.flatMap((from) =>
 ).join(', ');
 
 /**
- * The versions 1 to n of a task stand in the journal in their order; the first makes it PENDING, each goes on
- * from where the one before ended, along a legal edge, and the last one ends where the task is. A row that is
- * no `task.status_changed` records a change of fields, which keeps the status. The chain of a task that is
- * older than the retention begins with its oldest row.
+ * The versions 1 to n of a task are in the journal in order. The first makes it PENDING, each
+ * continues from the previous one along a legal edge, and the last leads to the task's status. A
+ * row that is no `task.status_changed` records a change of fields and keeps the status. The chain
+ * of a task that is older than the retention starts with its oldest row.
  *
  * Reads all versioned rows of the journal, sorted once.
  */

@@ -7,7 +7,7 @@ import { EmbeddedError } from './errors.js';
 
 const execute = promisify(execFile);
 
-/** Whom PostgreSQL runs as when we are root, which it refuses to run as. */
+/** The account of PostgreSQL, which refuses to run as root. */
 export interface Account {
   uid: number;
   gid: number;
@@ -15,7 +15,7 @@ export interface Account {
 
 const SERVICE_ACCOUNT = 'drover-postgres';
 
-/** The account for new data: undefined means our own, because we aren't root. */
+/** The account for new data. Undefined means the current user, who is not root. */
 export async function serviceAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const found = (await lookUp('postgres')) ?? (await lookUp(SERVICE_ACCOUNT));
@@ -56,7 +56,7 @@ async function lookUp(name: string): Promise<Account | undefined> {
   }
 }
 
-/** Whether the account may pass through every folder down to `path`, that one included. */
+/** Whether the account can enter every folder down to `path`, including it. */
 export async function canReach(path: string, account: Account): Promise<boolean> {
   for (let folder = path; ; folder = dirname(folder)) {
     const { mode, uid, gid } = await stat(folder);
@@ -66,7 +66,7 @@ export async function canReach(path: string, account: Account): Promise<boolean>
   }
 }
 
-/** Makes the folder and what is missing above it, passable for others whatever the umask says. */
+/** Creates the folder and its missing parents, accessible to others whatever the umask is. */
 export async function makePassableFolder(path: string): Promise<void> {
   if (existsSync(path)) return;
   await makePassableFolder(dirname(path));

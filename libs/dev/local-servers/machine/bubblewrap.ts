@@ -36,7 +36,7 @@ const BUBBLEWRAP: Wanted<Bubblewrap> = {
 };
 
 /**
- * Bubblewrap on the PATH, else the distribution's package, fetched once.
+ * Bubblewrap on the PATH, otherwise the distribution's package, downloaded once.
  *
  * @throws EmbeddedError
  */

@@ -15,7 +15,7 @@ describe('explainPostgres', () => {
     ['error: password authentication failed for user "postgres"', 'data_folder_foreign'],
     ['FATAL:  invalid value for parameter "shared_buffers"', 'server_failed'],
     ['', 'server_failed'],
-  ])('%j is %s', (line, code) => {
+  ])('%j is explained as %s', (line, code) => {
     const error = explainPostgres(line === '' ? [] : ['LOG:  starting', line], {
       folder: '/data',
       port: 5432,
@@ -31,7 +31,7 @@ describe('explainValkey', () => {
     ["# Can't open the append-only file: No space left on device", 'disk_full'],
     ["# Can't chdir to '/data': Permission denied", 'permission_denied'],
     ['*** FATAL CONFIG FILE ERROR', 'server_failed'],
-  ])('%j is %s', (line, code) => {
+  ])('%j is explained as %s', (line, code) => {
     const error = explainValkey([line], { folder: '/data', port: 6379 });
     expect(error.code).toBe(code);
     expect(error.message).toMatch(ONE_SENTENCE);
@@ -44,13 +44,13 @@ describe('explainFileError', () => {
     ['EDQUOT', 'disk_full'],
     ['EACCES', 'permission_denied'],
     ['EROFS', 'permission_denied'],
-  ])('%s is %s', (code, expected) => {
+  ])('%s is explained as %s', (code, expected) => {
     const explained = explainFileError(Object.assign(new Error(), { code }), '/data');
     expect(explained).toBeInstanceOf(EmbeddedError);
     expect(explained).toMatchObject({ code: expected, message: expect.stringMatching('/data') });
   });
 
-  it('leaves every other error as it is', () => {
+  it('any other error stays unchanged', () => {
     const error = new Error('something else');
     expect(explainFileError(error, '/data')).toBe(error);
   });

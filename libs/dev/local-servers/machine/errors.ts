@@ -13,7 +13,7 @@ export type EmbeddedErrorCode =
   | 'stopped'
   | 'valkey_missing';
 
-/** Something the embedded servers can't do; `message` is one sentence: what is wrong, what to do. */
+/** A failure of the local servers. `message` is one sentence: the mistake and the remedy. */
 export class EmbeddedError extends Error {
   constructor(
     readonly code: EmbeddedErrorCode,
@@ -31,7 +31,7 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Turns a file system error on `path` into a sentence; anything else comes back as it is. */
+/** Turns a file system error on `path` into a sentence. Returns other errors unchanged. */
 export function explainFileError(error: unknown, path: string): unknown {
   const cause = { cause: error };
   switch (errnoOf(error)) {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** A TCP port of 127.0.0.1 that nobody listens on now. Somebody may take it before you do: retry. */
+/** A TCP port of 127.0.0.1 without a listener. Another program can take it first, so retry. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {

@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 describe('withLock', () => {
-  it('lets one in at a time', async () => {
+  it('a lock admits one holder at a time', async () => {
     const name = `lock spec ${String(process.pid)}`;
     let inside = 0;
     const most: number[] = [];
@@ -27,7 +27,7 @@ describe('withLock', () => {
     expect(most).toEqual(Array.from({ length: 20 }, () => 1));
   });
 
-  it('is freed when its holder is killed', async () => {
+  it('the lock of a killed holder is released', async () => {
     const name = `lock spec killed ${String(process.pid)}`;
     const child = await library.run(
       `const { withLock } = await import("./machine/lock.js");

@@ -11,7 +11,7 @@ const WAIT_MS = 300_000;
 
 /**
  * Runs `body` while no other process of this machine runs one under the same name. The lock is a
- * listening socket, so the system itself releases it when its holder dies, however it dies.
+ * listening socket, so the system releases it however its holder dies.
  */
 export async function withLock<T>(name: string, body: () => Promise<T>): Promise<T> {
   const release = await acquire(name);
@@ -34,7 +34,7 @@ async function acquire(name: string): Promise<() => Promise<void>> {
   }
 }
 
-// Linux has socket names outside the file system, which can't be left behind.
+// Linux has socket names outside the file system, which cannot be left behind.
 function socketPath(name: string): string {
   const id = `drover-${createHash('sha256').update(name).digest('hex').slice(0, 24)}`;
   return process.platform === 'linux' ? `\0${id}` : join(tmpdir(), `${id}.sock`);

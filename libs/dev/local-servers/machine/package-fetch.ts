@@ -9,7 +9,7 @@ import { projectRoot } from './project.js';
 import type { Supervisor } from '../processes/supervisor.js';
 
 export interface Fetching {
-  /** Runs the package tools, so that they too end when we do. */
+  /** Runs the package tools, so that they end with this process, too. */
   supervisor: Supervisor;
   progress?: ((message: string) => void) | undefined;
 }
@@ -17,26 +17,26 @@ export interface Fetching {
 const COMMAND_WITHIN_MS = 180_000;
 
 interface System {
-  /** Such as `debian-12`. */
+  /** For example `debian-12`. */
   name: string;
   family: string[];
 }
 
-/** A program that distributions have as a package. */
+/** A program that distributions package. */
 export interface Wanted<Program> {
   /** The name of its folder in the cache. */
   name: string;
-  /** For messages: `a Valkey server`. */
+  /** Its name in messages: `a Valkey server`. */
   title: string;
-  /** Packages that hold it, the best first. */
+  /** Packages that contain it, the best first. */
   packages: readonly string[];
-  /** What is taken for a need that several packages fulfil. */
+  /** Preferred packages for a dependency that several fulfil. */
   rather?: readonly string[];
-  /** Of the packages that one needs, those that are taken along. */
+  /** Which dependencies of a package are included. */
   needs: (needed: string, by: string) => boolean;
   /** The program in the folder `bin`, if it works here. */
   probe: (bin: string, env: Record<string, string>) => Promise<Program | undefined>;
-  /** What to do where there is none, for a system of these names. */
+  /** The error with advice for a system of these names, if there is no package. */
   missing: (family: string[], cause?: unknown) => EmbeddedError;
 }
 
@@ -47,8 +47,8 @@ interface Place<Program> {
 }
 
 /**
- * A program out of the distribution's own package, unpacked into the project's cache folder
- * without installing anything and without root. One process fetches, the others wait for it.
+ * A program from the distribution's own package, unpacked into the project's cache folder without
+ * installation and without root. One process downloads, and the others wait.
  *
  * @throws EmbeddedError
  */
@@ -72,7 +72,7 @@ export async function fetchPackage<Program>(
   });
 }
 
-/** In the project, or, where that is read-only, in the home folder. */
+/** In the project, or in the home folder if the project is read-only. */
 async function cacheFolder(name: string): Promise<string> {
   const places = [join(projectRoot(), '.cache', name), join(homedir(), '.cache', 'drover', name)];
   for (const place of places) {
@@ -112,7 +112,7 @@ async function unpackedProgram<Program>(
   return probe(join(folder, 'usr', 'bin'), { LD_LIBRARY_PATH: libraries.join(':') });
 }
 
-/** All that have a library, and be it below another one's folder, as PulseAudio's are. */
+/** All folders with a library, also below another library folder, like PulseAudio's. */
 async function libraryFolders(folder: string): Promise<string[]> {
   const found = new Set<string>();
   for (const top of [join(folder, 'usr', 'lib'), join(folder, 'lib')]) {
@@ -164,7 +164,7 @@ interface Tools {
   dpkg: Tool;
 }
 
-/** apt with lists, state and cache of its own, so that neither root nor fresh lists are needed. */
+/** apt with its own lists, state and cache, so that it needs neither root nor fresh lists. */
 async function privateApt(work: string, supervisor: Supervisor): Promise<Tools> {
   for (const folder of ['state/lists/partial', 'cache/archives/partial', 'packages', 'root']) {
     await mkdir(join(work, folder), { recursive: true });
@@ -199,7 +199,7 @@ function toolRunner(work: string, supervisor: Supervisor): Tool {
   };
 }
 
-// The proxy settings are in there.
+// Contains the proxy settings.
 function definedEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => !!entry[1]));
@@ -226,7 +226,7 @@ async function unpackPackages(
   }
 }
 
-/** The package, and what is missing here of that it needs. */
+/** The package and its missing dependencies. */
 async function packagesFor(
   tools: Tools,
   name: string,
@@ -249,7 +249,7 @@ async function thisSystem(): Promise<System> {
   };
 }
 
-/** The command of the first system that has one, else Debian's. */
+/** The command of the first system that has one, otherwise Debian's. */
 export function installCommand(family: string[], commands: Record<string, string>): string {
   const known = family.find((name) => name in commands) ?? 'debian';
   return commands[known] ?? '';

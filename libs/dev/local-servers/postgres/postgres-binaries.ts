@@ -17,9 +17,9 @@ export interface PostgresBinaries {
 const PACKAGES: Partial<Record<string, string>> = { win32: 'windows' };
 
 /**
- * PostgreSQL's programs, ready to run as `account` (undefined: as ourselves). They are used where
- * npm put them; when the account can't reach that place, or the links between the libraries can't
- * be made there, a copy is made once for each version.
+ * PostgreSQL's programs, ready to run as `account` (undefined: the current user). They are used
+ * where npm put them. If the account cannot reach that place, or the links between the libraries
+ * cannot be created there, a copy is made once for each version.
  */
 export async function postgresBinaries(account: Account | undefined): Promise<PostgresBinaries> {
   const folder = packageFolder();
@@ -30,7 +30,7 @@ export async function postgresBinaries(account: Account | undefined): Promise<Po
   return describe(usable ? native : await copyOnce(native, version));
 }
 
-/** The major version that is installed, as PG_VERSION in a data folder would say it. */
+/** The installed major version in the form of PG_VERSION. */
 export async function packagedMajor(): Promise<string> {
   const version = await versionOf(packageFolder());
   return version.split('.')[0] ?? version;
@@ -64,9 +64,11 @@ function describe(native: string): PostgresBinaries {
 }
 
 /**
- * Makes the symbolic links that an npm package can't contain (its install script would, but install
- * scripts are off). Each link is made in one step, so two processes may do it at once.
- * @returns false when the folder can't be written to.
+ * Creates the symbolic links that an npm package cannot contain; its install script would, but
+ * install scripts are disabled. Each link is created in one step, so two processes can do it at
+ * once.
+ *
+ * @returns false if the folder cannot be written
  */
 async function linkLibraries(native: string): Promise<boolean> {
   const list = join(native, 'pg-symlinks.json');
@@ -112,7 +114,7 @@ async function copyOnce(native: string, version: string): Promise<string> {
   });
 }
 
-// A folder that somebody else made under our name in a shared place must not be run.
+// A folder that another user created under this name in a shared place must not be run.
 async function isOurs(target: string, uid: number): Promise<boolean> {
   try {
     const found = await lstat(target);
@@ -139,7 +141,7 @@ async function copyTo(native: string, target: string): Promise<boolean> {
   }
 }
 
-// Whatever the umask of `npm ci` was, the account that runs the copy has to read it.
+// The account that runs the copy must be able to read it, whatever the umask of `npm ci` was.
 async function openUp(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { withFileTypes: true })) {

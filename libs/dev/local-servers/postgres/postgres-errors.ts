@@ -5,7 +5,7 @@ interface Where {
   port?: number;
 }
 
-/** The meaning of PostgreSQL's own messages, for the person who started it. */
+/** Explains PostgreSQL's messages to the person who started it. */
 export function explainPostgres(lines: string[], where: Where): EmbeddedError {
   const text = lines.join('\n');
   const cause = { cause: new Error(lines.slice(-20).join('\n')) };

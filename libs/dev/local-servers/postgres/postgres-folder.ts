@@ -19,7 +19,7 @@ import type { Account } from '../machine/accounts.js';
 import { canReach, makePassableFolder, serviceAccount } from '../machine/accounts.js';
 import { EmbeddedError, errnoOf, explainFileError } from '../machine/errors.js';
 
-/** Where root's data goes when the requested folder lies where PostgreSQL's account can't pass. */
+/** Place of root's data if PostgreSQL's account cannot enter the requested folder. */
 const ELSEWHERE = '/var/lib/drover/data';
 
 export interface PostgresFolder {
@@ -30,9 +30,10 @@ export interface PostgresFolder {
 }
 
 /**
- * Finds or makes the data folder: `pgdata` (the cluster), `password` (readable by its owner only).
- * As root the folder belongs to PostgreSQL's account; where that account can't pass, the requested
- * path becomes a symbolic link to a folder under /var/lib/drover/data, told to `beforeMaking` first.
+ * Finds or creates the data folder: `pgdata` (the cluster) and `password` (readable only by its
+ * owner). As root, the folder belongs to PostgreSQL's account. If that account cannot enter it, the
+ * requested path becomes a symbolic link to a folder under /var/lib/drover/data, which
+ * `beforeMaking` learns first.
  */
 export async function preparePostgresFolder(
   requested: string,
@@ -73,7 +74,7 @@ async function ownerOf(pgdata: string): Promise<Account | undefined> {
   return uid === 0 ? undefined : { uid, gid };
 }
 
-/** Nothing there, or an empty folder, or a link to nothing. */
+/** Whether nothing is there, or an empty folder, or a dangling link. */
 async function isFree(requested: string): Promise<boolean> {
   if (!existsSync(requested)) return true;
   const link = await lstat(requested);
@@ -109,7 +110,7 @@ async function handOver(path: string, account: Account): Promise<void> {
   await chmod(path, 0o700);
 }
 
-// Taking over somebody's full folder would change its owner and mode; an empty one is fair.
+// Taking over a foreign folder with content would change its owner and mode. An empty one is safe.
 async function refuseForeign(path: string, pgdata: string): Promise<void> {
   if (existsSync(pgdata)) return;
   const other = (await readdir(path)).find((name) => !/^(password|pgdata\..*)$/.test(name));

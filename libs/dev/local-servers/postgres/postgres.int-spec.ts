@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 describe('startEmbeddedPostgres', () => {
-  it('keeps its data and password over a restart', async () => {
+  it('Postgres keeps data and password over a restart', async () => {
     const first = await start('keep');
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
@@ -50,14 +50,14 @@ describe('startEmbeddedPostgres', () => {
     expect((await stat(join(second.dataDir, 'password'))).mode & 0o777).toBe(0o600);
   });
 
-  it('refuses a connection without the password', async () => {
+  it('a connection without the password is refused', async () => {
     const server = await start('keep');
     const url = new URL(server.url);
     url.password = 'guess';
     await expect(query(url.href, 'SELECT 1')).rejects.toThrow(/password authentication failed/);
   });
 
-  it('refuses a data folder that another server uses', async () => {
+  it('a data folder that another server uses is refused', async () => {
     const first = await start('keep');
     await expect(start('keep')).rejects.toMatchObject({
       code: 'data_folder_in_use',
@@ -66,14 +66,14 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(first.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('starts several at the same time', async () => {
+  it('several servers start at the same time', async () => {
     const servers = await Promise.all(['a', 'b'].map((name) => start(name)));
     expect(new Set(servers.map((server) => server.port)).size).toBe(2);
     for (const { url } of servers)
       expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('says that the port is taken', async () => {
+  it('a port in use is reported', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
@@ -84,12 +84,12 @@ describe('startEmbeddedPostgres', () => {
     other.close();
   });
 
-  it('ignores the lock file of a server that died with its machine', async () => {
+  it('the lock file of a server that died with its machine is ignored', async () => {
     const server = await start('a');
     const pgdata = join(server.dataDir, 'pgdata');
     const [, ...rest] = (await readFile(join(pgdata, 'postmaster.pid'), 'utf8')).split('\n');
     await server.stop();
-    // PostgreSQL itself believes in any living process of its own user.
+    // PostgreSQL accepts any living process of its own user as the holder.
     const { uid, gid } = await stat(pgdata);
     const as = process.getuid?.() === 0 ? { uid, gid } : {};
     const other = spawn('sleep', ['600'], { ...as, stdio: 'ignore' });
@@ -98,7 +98,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(again.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('refuses the data of another major version', async () => {
+  it('data of another major version is refused', async () => {
     const server = await start('b');
     await server.stop();
     await writeFile(join(server.dataDir, 'pgdata', 'PG_VERSION'), '17\n');
@@ -108,14 +108,14 @@ describe('startEmbeddedPostgres', () => {
     });
   });
 
-  it('leaves a folder alone that holds something else', async () => {
+  it('a folder with other content is left alone', async () => {
     await writeFile(join(scratch, 'note.txt'), 'mine');
     await expect(start('.')).rejects.toMatchObject({ code: 'data_folder_foreign' });
     expect(await readFile(join(scratch, 'note.txt'), 'utf8')).toBe('mine');
     await rm(join(scratch, 'note.txt'));
   });
 
-  it("passes on PostgreSQL's own words about a wrong setting", async () => {
+  it("PostgreSQL's own words about a wrong setting are passed on", async () => {
     const dataDir = join(scratch, 'a');
     const settings = { shared_buffers: 'plenty' };
     await expect(startEmbeddedPostgres({ dataDir, settings })).rejects.toMatchObject({

@@ -16,32 +16,32 @@ import type { RunningServer, ServerCommand } from '../processes/supervisor.js';
 import { Supervisor } from '../processes/supervisor.js';
 
 export interface PostgresOptions {
-  /** Made when missing, reused when it holds data. */
+  /** Created if missing, reused if it contains data. */
   dataDir: string;
-  /** Default: a free one. */
+  /** Default: a free port. */
   port?: number | undefined;
-  /** Receives the server's log, a line at a time. */
+  /** Receives the server's log line by line. */
   log?: ((line: string) => void) | undefined;
-  /** False trades the data's safety in a power cut for speed; for tests. Default true. */
+  /** False trades safety in a power failure for speed in tests. Default: true. */
   fsync?: boolean | undefined;
-  /** The data goes when the server's supervisor does. Default false. */
+  /** The data is removed with the server's supervisor. Default: false. */
   ephemeral?: boolean | undefined;
-  /** More settings, as in postgresql.conf. */
+  /** Further settings of postgresql.conf. */
   settings?: Record<string, string | number | boolean> | undefined;
-  /** Share one supervisor among servers; then closing it is the caller's business. */
+  /** A shared supervisor, which the caller must close. */
   supervisor?: Supervisor | undefined;
-  /** Called when the server ends without having been asked to. */
+  /** Called when the server ends unasked. */
   onLost?: ((message: string) => void) | undefined;
 }
 
 export interface EmbeddedPostgres {
-  /** The address of the database `drover`, as its owner, a superuser. */
+  /** The address of the database `drover` as its owner, a superuser. */
   url: string;
-  /** The same user, in the database `postgres`. */
+  /** The same user in the database `postgres`. */
   adminUrl: string;
   port: number;
   pid: number;
-  /** Where the data really is. */
+  /** The real place of the data. */
   dataDir: string;
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ const DATABASE = 'drover';
 const START_WITHIN_MS = 120_000;
 const PORT_TRIES = 10;
 
-/** Starts a PostgreSQL of our own on 127.0.0.1. @throws EmbeddedError */
+/** Starts a PostgreSQL on 127.0.0.1. @throws EmbeddedError */
 export async function startEmbeddedPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   if (options.supervisor) return start(options, options.supervisor);
   const supervisor = await Supervisor.start();
@@ -88,7 +88,7 @@ interface Context {
   folder: PostgresFolder;
 }
 
-/** A cluster appears whole, under its final name, or not at all. */
+/** A cluster appears complete under its final name, or not at all. */
 async function initialise(context: Context): Promise<void> {
   const { folder, binaries, options } = context;
   const draft = join(folder.path, `pgdata.${randomBytes(4).toString('hex')}.tmp`);
@@ -156,8 +156,8 @@ async function mayTryAgain(error: EmbeddedError, context: Context): Promise<bool
 }
 
 /**
- * A server whose parent was just killed needs a moment to go; and after a crash of the machine its
- * lock file may name a process that is no PostgreSQL at all.
+ * A server whose parent was just killed needs a moment to end. After a crash of the machine its
+ * lock file can name a process that is no PostgreSQL.
  */
 async function previousServerLeaves({ pgdata }: PostgresFolder): Promise<boolean> {
   const file = join(pgdata, 'postmaster.pid');
@@ -240,7 +240,8 @@ function settingsOf(options: PostgresOptions, port: number): string[] {
   const settings: Record<string, string | number | boolean> = {
     shared_buffers: '128MB',
     max_connections: 100,
-    // A new installation fills its empty tables within seconds, and plans for empty ones would stay.
+    // A new installation fills its empty tables within seconds, and plans for empty tables would
+    // stay.
     autovacuum_naptime: '10s',
     timezone: 'UTC',
     log_timezone: 'UTC',

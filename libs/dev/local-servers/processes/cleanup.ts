@@ -6,21 +6,21 @@ const SAME_SIGNAL_MS = 1_000;
 const SIGNALS = Object.keys(EXIT_CODES) as EndingSignal[];
 
 const scopes = new Set<CleanupScope>();
-/** When the process was told to end, on the monotonic clock. */
+/** The time of the first signal on the monotonic clock. */
 let endingSince: number | undefined;
 
-/** The steps to undo when the work ends, in whatever way. */
+/** Undo steps for the end of the work, whatever the end is. */
 export class CleanupScope {
   private readonly cleanups: Cleanup[] = [];
   private running: Promise<void> | undefined;
   private readonly controller = new AbortController();
 
-  /** Aborted when the process was told to end: stop starting new things. */
+  /** Aborted when the process was asked to end: start nothing new. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
-  /** Undone last in, first out. Add it before, or in the same breath as, what it undoes. */
+  /** Undone in reverse order. Add it before, or together with, the step that it undoes. */
   add(cleanup: Cleanup): void {
     this.cleanups.push(cleanup);
     if (this.signal.aborted) void this.run();
@@ -31,7 +31,9 @@ export class CleanupScope {
     this.controller.abort();
   }
 
-  /** @internal Runs every cleanup, even when some fail. */
+  /**
+   * @internal Runs every cleanup, even if some fail.
+   */
   run(): Promise<void> {
     this.running = (this.running ?? Promise.resolve()).then(() => this.runAll());
     return this.running;
@@ -47,9 +49,9 @@ export class CleanupScope {
 }
 
 /**
- * Runs `body`, then what it put into its scope; also when it throws, and when SIGINT, SIGTERM or
- * SIGHUP arrives, after which the process exits with 128 + the signal's number. A second signal,
- * a second later, exits at once, which is safe: supervisors finish what is left.
+ * Runs `body`, then the cleanups in its scope, also when it throws, and on SIGINT, SIGTERM or
+ * SIGHUP, after which the process exits with 128 plus the signal's number. A second signal, a
+ * second later, exits at once, which is safe, because supervisors finish the rest.
  */
 export async function withCleanup<T>(body: (scope: CleanupScope) => Promise<T>): Promise<T> {
   const scope = new CleanupScope();
@@ -59,7 +61,7 @@ export async function withCleanup<T>(body: (scope: CleanupScope) => Promise<T>):
     return await body(scope);
   } finally {
     await scope.run();
-    // Once the process is ending, neither a result nor an error of the broken-off work counts.
+    // Once the process ends, neither a result nor an error of the interrupted work counts.
     if (endingSince !== undefined) await new Promise<never>(() => undefined);
     scopes.delete(scope);
     if (scopes.size === 0) stopListening();
@@ -82,7 +84,7 @@ function onSignal(signal: NodeJS.Signals): void {
     void endAll().finally(() => process.exit(code));
     return;
   }
-  // One Ctrl-C arrives twice under npm: from the terminal, and passed on by npm.
+  // Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm.
   if (performance.now() - endingSince > SAME_SIGNAL_MS) process.exit(code);
 }
 

@@ -52,7 +52,7 @@ function pidsOf({ postgres, valkey }: Stack): number[] {
 }
 
 describe('startStack', () => {
-  it('runs both servers, and leaves neither processes nor data', async () => {
+  it('a stack runs both servers and leaves neither processes nor data', async () => {
     const stack = await startStack({ valkey: { url: '' } });
     expect(await askValkey(stack.valkey.url, 'PING')).toBe('+OK\r\n+PONG\r\n');
     await stack.stop();
@@ -61,7 +61,7 @@ describe('startStack', () => {
     expect(existsSync(stack.dataDir)).toBe(false);
   });
 
-  it('can be stopped before it is up', async () => {
+  it('a stack can be stopped during its start', async () => {
     const before = await temporaryFolders();
     const stack = beginStack({ valkey: { url: '' } });
     await stack.stop();
@@ -69,7 +69,7 @@ describe('startStack', () => {
     expect(await temporaryFolders()).toEqual(before);
   });
 
-  it('gives up starting when its signal is aborted', async () => {
+  it('an aborted signal cancels the start', async () => {
     const before = await temporaryFolders();
     const abort = new AbortController();
     const log = (): void => {
@@ -81,7 +81,7 @@ describe('startStack', () => {
     expect(await temporaryFolders()).toEqual(before);
   });
 
-  it('goes away with a parent that is killed outright', async () => {
+  it('a stack ends with a parent that is killed', async () => {
     const child = await runStack();
     const { pids, dataDir } = await child.told<Told>();
     child.kill('SIGKILL');
@@ -89,17 +89,20 @@ describe('startStack', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('is cleaned up on %s to the group', async (signal) => {
-    const child = await runStack();
-    const { pids, dataDir } = await child.told<Told>();
-    child.signalGroup(signal);
-    child.signalGroup(signal);
-    expect(await child.exited).toEqual({ code: signal === 'SIGINT' ? 130 : 143, signal: null });
-    expect(pids.filter(isAlive)).toEqual([]);
-    expect(existsSync(dataDir)).toBe(false);
-  });
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'a stack is cleaned up on %s to the group',
+    async (signal) => {
+      const child = await runStack();
+      const { pids, dataDir } = await child.told<Told>();
+      child.signalGroup(signal);
+      child.signalGroup(signal);
+      expect(await child.exited).toEqual({ code: signal === 'SIGINT' ? 130 : 143, signal: null });
+      expect(pids.filter(isAlive)).toEqual([]);
+      expect(existsSync(dataDir)).toBe(false);
+    },
+  );
 
-  it('ends its servers when the supervisor itself is killed', async () => {
+  it('a stack ends its servers when the supervisor is killed', async () => {
     const supervisor = await Supervisor.start();
     const { port } = await startEmbeddedValkey({ supervisor, dataDir: scratch });
     const connection = connect(port, '127.0.0.1');
@@ -110,7 +113,7 @@ describe('startStack', () => {
     await supervisor.close();
   });
 
-  it('tells when a server is lost', async () => {
+  it('a lost server is reported', async () => {
     let lost = (_message: string): void => undefined;
     const message = new Promise<string>((resolve) => (lost = resolve));
     const stack = await startStack({ valkey: { url: '' }, onLost: (text) => lost(text) });

@@ -11,19 +11,21 @@ import type { EmbeddedValkey, ExternalValkey, ValkeyOptions } from '../valkey/va
 import { resolveValkey } from '../valkey/valkey.js';
 
 export interface StackOptions {
-  /** Holds `postgres` and `valkey`. Without it the data is temporary. */
+  /** Contains `postgres` and `valkey`. Without it the data is temporary. */
   dataDir?: string | undefined;
-  /** Remove the data at the end, and don't wait for the disk. Default: true without `dataDir`. */
+  /**
+   * Removes the data at the end and does not wait for the disk. Default: true without `dataDir`.
+   */
   ephemeral?: boolean | undefined;
   postgres?: Pick<PostgresOptions, 'port' | 'fsync' | 'settings'> | undefined;
   valkey?: (Pick<ValkeyOptions, 'port' | 'appendOnly'> & { url?: string | undefined }) | undefined;
   log?: ((line: string) => void) | undefined;
   progress?: ((message: string) => void) | undefined;
-  /** Called when a server ends without having been asked to. */
+  /** Called when a server ends unasked. */
   onLost?: ((message: string) => void) | undefined;
-  /** Runs the servers in the place of one of the stack's own; closed with the stack. */
+  /** Runs the servers instead of the stack's own. Closed with the stack. */
   supervisor?: Supervisor | undefined;
-  /** Abort it to give up starting; what was begun is undone. */
+  /** Abort it to cancel the start. Finished steps are undone. */
   signal?: AbortSignal | undefined;
 }
 
@@ -31,13 +33,16 @@ export interface Stack {
   postgres: EmbeddedPostgres;
   valkey: EmbeddedValkey | ExternalValkey;
   dataDir: string;
-  /** Stops both; removes the data if it is ephemeral. Safe more than once. */
+  /** Stops both servers and removes ephemeral data. Can be called more than once. */
   stop(): Promise<void>;
 }
 
 export interface StackStart {
   ready: Promise<Stack>;
-  /** Safe at any moment, also while starting: `ready` then rejects with the code `stopped`. */
+  /**
+   * Can be called at any moment, also during the start: `ready` then rejects with the code
+   * `stopped`.
+   */
   stop(): Promise<void>;
 }
 
@@ -46,7 +51,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   return beginStack(options).ready;
 }
 
-/** As startStack, with a handle to stop it before it is up. */
+/** Like startStack, with a handle to stop it during the start. */
 export function beginStack(options: StackOptions = {}): StackStart {
   const supervisor = Promise.resolve(options.supervisor ?? Supervisor.start());
   const abort = new AbortController();
@@ -110,12 +115,12 @@ async function startBoth(plan: Plan, supervisor: Supervisor): Promise<Omit<Stack
     }),
   ]);
   refuseIfStopped(plan);
-  // A given one has more to do.
+  // A given supervisor has more to do.
   if (options.supervisor === undefined) supervisor.unref();
   return { postgres, valkey, dataDir };
 }
 
-// Both have to settle before the folder may be removed.
+// Both must settle before the folder can be removed.
 async function allOrFirstError<A, B>([a, b]: [Promise<A>, Promise<B>]): Promise<[A, B]> {
   await Promise.allSettled([a, b]);
   return Promise.all([a, b]);
@@ -138,7 +143,7 @@ async function makeFolder(plan: Plan, supervisor: Supervisor): Promise<string> {
   return folder;
 }
 
-/** In the first temporary place that PostgreSQL's account can pass through. */
+/** In the first temporary folder that PostgreSQL's account can enter. */
 async function temporaryFolder(): Promise<string> {
   const name = `drover-${randomBytes(6).toString('hex')}`;
   const account = await serviceAccount();

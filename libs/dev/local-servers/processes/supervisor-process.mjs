@@ -1,9 +1,9 @@
-// Runs servers on behalf of a parent process, and outlives it by just as long as cleaning up takes.
-// Plain JavaScript, because it is started from the source tree by tests and by the build alike.
+// Runs servers for a parent process and outlives it only for the clean-up. Plain JavaScript,
+// because tests start it from the source tree and the build alike.
 //
 // One JSON object a line. On standard input: own, run, stop. On standard output: owned, started,
-// failed, output, exit. The end of standard input means that the parent wants to stop or is dead;
-// either way every child is stopped and every owned path removed before this process ends.
+// failed, output, exit. The end of standard input means that the parent wants to stop or is dead.
+// Either way every child is stopped and every owned path removed before this process ends.
 import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
@@ -16,7 +16,8 @@ const children = new Map();
 const ownedPaths = new Set();
 let shuttingDown;
 
-// Not process.stdout: writing to a pipe is synchronous there, so a stopped parent would stop us.
+// Not process.stdout, because writing to a pipe is synchronous there, and a stopped parent would
+// stop this process.
 const parent = new Socket({ fd: 1, readable: false, writable: true });
 parent.on('error', () => {});
 
@@ -61,7 +62,7 @@ function run(spec) {
   return tell({ type: 'started', id: spec.id, pid: child.pid });
 }
 
-// A grandchild may hold the output open, so the end of the output is awaited for a moment only.
+// A grandchild can hold the output open, so its end is awaited only for a moment.
 function whenExited(child) {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
@@ -78,7 +79,7 @@ function signalChild(entry, signal) {
   try {
     entry.child.kill(signal);
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }
 
@@ -87,7 +88,7 @@ function killGroup(entry) {
   try {
     process.kill(-entry.child.pid, 'SIGKILL');
   } catch {
-    // The whole group is gone already.
+    // The whole group has already ended.
   }
 }
 
@@ -142,7 +143,7 @@ function obey(line) {
   }
 }
 
-// Ctrl-C and a closing terminal are the parent's business: it may still need its servers to drain.
+// Ctrl-C and a closing terminal concern the parent, which may still need its servers for a drain.
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
 process.on('SIGTERM', shutDownOnce);

@@ -13,13 +13,13 @@ export interface ServerCommand {
   args: string[];
   cwd: string;
   env: Record<string, string>;
-  /** Only for root: the account that the program runs as. */
+  /** Only for root: the account of the program. */
   uid?: number | undefined;
   gid?: number | undefined;
   /** Written to the program's standard input, which is then closed. */
   input?: string;
   stopSignal: NodeJS.Signals;
-  /** After this many milliseconds comes `forceSignal` (if any), 5 s later SIGKILL. */
+  /** Milliseconds until `forceSignal`, if any. SIGKILL follows 5 s later. */
   stopWithinMs: number;
   forceSignal?: NodeJS.Signals;
   onLine?: (line: string) => void;
@@ -37,7 +37,7 @@ export interface Finished extends Exit {
 export interface RunningServer {
   pid: number;
   exited: Promise<Exit>;
-  /** Asks it to stop, and answers when it has. */
+  /** Asks it to stop and resolves when it has. */
   stop(): Promise<Exit>;
 }
 
@@ -52,15 +52,15 @@ interface Report {
 }
 
 /**
- * A process of its own, in its own session, that runs servers for us. It stops them and removes the
- * folders it was told to own when we ask for it, and also when this process dies in any way.
+ * A separate process in its own session that runs servers. It stops them and removes the folders
+ * that it owns on request, and also when this process dies in any way.
  */
 export class Supervisor {
   private readonly reports = new EventEmitter();
   private readonly ended: Promise<void>;
   private isEnded = false;
   private lastId = 0;
-  /** The program that runs now, and the signal that ends it at once. */
+  /** The running programs with the signal that ends each at once. */
   private readonly running = new Map<number, NodeJS.Signals>();
 
   private constructor(private readonly child: ChildProcessByStdio<Writable, Readable, null>) {
@@ -82,7 +82,7 @@ export class Supervisor {
     });
   }
 
-  /** The supervising process itself. */
+  /** The supervising process. */
   get pid(): number {
     return this.child.pid ?? 0;
   }
@@ -100,7 +100,10 @@ export class Supervisor {
     return supervisor;
   }
 
-  /** From now on the folder is removed at the end, whatever that end is. Tell before making it. */
+  /**
+   * From now on the folder is removed at the end, whatever the end is. Call it before creating the
+   * folder.
+   */
   async own(path: string): Promise<void> {
     const owned = this.next('owned', (report) => report.path === path);
     this.send({ type: 'own', path });
@@ -108,8 +111,9 @@ export class Supervisor {
   }
 
   /**
-   * Starts a program; answers as soon as it runs.
-   * @throws EmbeddedError `server_failed` when it can't be started, `stopped` after `close`.
+   * Starts a program. Resolves as soon as it runs.
+   *
+   * @throws EmbeddedError `server_failed` if it cannot be started, `stopped` after `close`
    */
   async run(command: ServerCommand): Promise<RunningServer> {
     const id = (this.lastId += 1);
@@ -140,7 +144,7 @@ export class Supervisor {
     return { pid, exited, stop };
   }
 
-  /** Runs a program that ends by itself; answers with its exit and all its output. */
+  /** Runs a program that ends by itself. Resolves with its exit and all its output. */
   async runToEnd(command: Omit<ServerCommand, 'onLine'>, withinMs: number): Promise<Finished> {
     const lines: string[] = [];
     const program = await this.run({ ...command, onLine: (line) => lines.push(line) });
@@ -151,20 +155,20 @@ export class Supervisor {
     return { ...exit, lines };
   }
 
-  /** Stops everything, removes what is owned; safe to call at any time and more than once. */
+  /** Stops everything and removes owned folders. Can be called at any time and more than once. */
   async close(): Promise<void> {
     this.ref();
     this.child.stdin.end();
     await this.ended;
   }
 
-  /** Lets this process end by itself while servers run (they then stop). */
+  /** Lets this process end while servers run, which then stop. */
   unref(): void {
     this.child.unref();
     for (const stream of this.streams()) stream.unref();
   }
 
-  /** Somebody killed the supervisor itself: then its servers are ours to end. */
+  /** Somebody killed the supervisor, so this process ends its servers. */
   private endOrphans(): void {
     for (const [pid, signal] of this.running) {
       try {

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { projectRoot } from '../machine/project.js';
 
-/** The library compiled for processes of their own, which tests may kill. */
+/** The library compiled for separate processes, which tests can kill. */
 export class CompiledLibrary {
   private constructor(private readonly folder: string) {}
 
@@ -30,7 +30,7 @@ export class CompiledLibrary {
     return new CompiledLibrary(folder);
   }
 
-  /** Runs a module's text, in which `lib` is the library and `tell` prints a line of JSON. */
+  /** Runs a module's text with `lib` (the library) and `tell`, which prints a line of JSON. */
   async run(body: string): Promise<Child> {
     const file = join(this.folder, `child-${String(Math.random()).slice(2)}.mjs`);
     const tell = 'const tell = (value) => console.log(JSON.stringify(value));';
@@ -67,7 +67,7 @@ export class Child {
     this.child.kill(signal);
   }
 
-  /** As a terminal does it: to everyone in the foreground group. */
+  /** As a terminal does: to everyone in the foreground group. */
   signalGroup(signal: NodeJS.Signals): void {
     process.kill(-this.pid, signal);
   }
@@ -82,7 +82,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Resolves when the path doesn't exist any more. */
+/** Resolves when the path no longer exists. */
 export async function gone(path: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const watcher = watch(dirname(path), (_event, name) => {
@@ -97,7 +97,7 @@ export async function gone(path: string): Promise<void> {
   });
 }
 
-/** Says something to a Valkey and returns its first answer. */
+/** Sends commands to a Valkey and returns its first answer. */
 export async function askValkey(url: string, ...commands: string[]): Promise<string> {
   const { hostname, port, password } = new URL(url);
   const socket = connect(Number(port), hostname);

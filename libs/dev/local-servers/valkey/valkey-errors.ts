@@ -1,6 +1,6 @@
 import { diskFull, EmbeddedError, permissionDenied } from '../machine/errors.js';
 
-/** The meaning of Valkey's own messages, for the person who started it. */
+/** Explains Valkey's messages to the person who started it. */
 export function explainValkey(
   lines: string[],
   where: { folder: string; port: number },

@@ -22,7 +22,7 @@ const VALKEY: Wanted<ValkeyProgram> = {
   name: 'valkey',
   title: 'a Valkey server',
   packages: SERVER_NAMES,
-  // In some versions the program itself lies in the tools.
+  // In some versions the program is in the package of the tools.
   needs: (needed, by) => /^(lib|lua)/.test(needed) || needed === by.replace('-server', '-tools'),
   probe: (bin, env) => firstOf(SERVER_NAMES.map((name) => () => probe(join(bin, name), env))),
   missing: (family, cause) =>
@@ -33,20 +33,23 @@ const VALKEY: Wanted<ValkeyProgram> = {
     ),
 };
 
-/** A server on the PATH, else the distribution's package, fetched once. @throws EmbeddedError */
+/**
+ * A server on the PATH, otherwise the distribution's package, downloaded once. @throws
+ * EmbeddedError
+ */
 export async function findValkey(fetching: Fetching): Promise<ValkeyProgram> {
   const files = SERVER_NAMES.flatMap((name) => onPath(name));
   const found = await firstOf(files.map((file) => () => probe(file, {})));
   return found ?? fetchPackage(VALKEY, fetching);
 }
 
-/** Where a program of this name may be. */
+/** Possible paths of a program of this name. */
 export function onPath(name: string): string[] {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   return folders.map((folder) => join(folder, name));
 }
 
-/** The first that is there, asked one after the other. */
+/** The first that exists, tried one after the other. */
 export async function firstOf<T>(
   candidates: (() => Promise<T | undefined>)[],
 ): Promise<T | undefined> {

@@ -6,18 +6,18 @@ import { promisify } from 'node:util';
 export interface ValkeyProgram {
   file: string;
   env: Record<string, string>;
-  /** Such as `Valkey 9.0.1` or `Redis 7.0.15`. */
+  /** For example `Valkey 9.0.1` or `Redis 7.0.15`. */
   product: string;
 }
 
 export const SERVER_NAMES = ['valkey-server', 'redis-server'] as const;
 
-/** The oldest that has the commands we use. */
+/** The oldest version with the required commands. */
 const OLDEST: readonly [number, number] = [6, 2];
 
 const execute = promisify(execFile);
 
-/** Runs `--version`: undefined when it isn't there, can't run here, or is too old. */
+/** Runs `--version`. Undefined if the program is missing, cannot run here, or is too old. */
 export async function probe(
   file: string,
   env: Record<string, string>,

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('startEmbeddedValkey', () => {
-  it('starts several at once, each with a password, and stops them', async () => {
+  it('several servers start at once, each with a password, and stop', async () => {
     const servers = await Promise.all([startEmbeddedValkey(), startEmbeddedValkey()]);
     for (const server of servers) {
       expect(await askValkey(server.url, 'PING')).toBe('+OK\r\n+PONG\r\n');
@@ -29,7 +29,7 @@ describe('startEmbeddedValkey', () => {
     expect(servers.filter((server) => isAlive(server.pid))).toEqual([]);
   });
 
-  it('saves nothing unless asked to', async () => {
+  it('a server saves nothing by default', async () => {
     const dataDir = join(scratch, 'plain');
     const server = await startEmbeddedValkey({ dataDir });
     await askValkey(server.url, 'SET key value');
@@ -37,7 +37,7 @@ describe('startEmbeddedValkey', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  it('keeps its data with appendOnly', async () => {
+  it('a server with appendOnly keeps its data', async () => {
     const options = { dataDir: join(scratch, 'kept'), appendOnly: true };
     const first = await startEmbeddedValkey(options);
     await askValkey(first.url, 'SET key value');
@@ -48,7 +48,7 @@ describe('startEmbeddedValkey', () => {
     expect(existsSync(options.dataDir)).toBe(true);
   });
 
-  it('says that the port is taken', async () => {
+  it('a port in use is reported', async () => {
     const server = await startEmbeddedValkey();
     await expect(startEmbeddedValkey({ port: server.port })).rejects.toMatchObject({
       code: 'port_taken',
@@ -59,7 +59,7 @@ describe('startEmbeddedValkey', () => {
 });
 
 describe('resolveValkey', () => {
-  it('leaves an external server as it is', async () => {
+  it('an external server stays unchanged', async () => {
     const url = 'redis://example.test:6379/3';
     const server = await resolveValkey({ url });
     await server.stop();

@@ -13,16 +13,16 @@ import { findValkey } from './valkey-find.js';
 import { explainValkey } from './valkey-errors.js';
 
 export interface ValkeyOptions {
-  /** Default: a free one. */
+  /** Default: a free port. */
   port?: number | undefined;
-  /** Default: a temporary folder that goes with the server. */
+  /** Default: a temporary folder that is removed with the server. */
   dataDir?: string | undefined;
-  /** Default: a random one of each start. */
+  /** Default: a random password for each start. */
   password?: string | undefined;
-  /** Keep an append-only file in `dataDir`. Default false: nothing is saved. */
+  /** Writes an append-only file to `dataDir`. Default: false, which saves nothing. */
   appendOnly?: boolean | undefined;
   log?: ((line: string) => void) | undefined;
-  /** Told, in a few words, what takes time: a download. */
+  /** Reports slow steps, such as a download. */
   progress?: ((message: string) => void) | undefined;
   supervisor?: Supervisor | undefined;
   onLost?: ((message: string) => void) | undefined;
@@ -32,7 +32,7 @@ export interface EmbeddedValkey {
   url: string;
   port: number;
   pid: number;
-  /** Such as `Valkey 9.0.1` or `Redis 7.0.15`. */
+  /** For example `Valkey 9.0.1` or `Redis 7.0.15`. */
   product: string;
   stop(): Promise<void>;
 }
@@ -46,7 +46,8 @@ const PORT_TRIES = 10;
 const START_WITHIN_MS = 60_000;
 
 /**
- * The server at `url` (default: VALKEY_URL) when there is one, untouched; else one of our own.
+ * The server at `url` (default: VALKEY_URL), if one answers, unchanged. Otherwise a new one.
+ *
  * @throws EmbeddedError
  */
 export async function resolveValkey(
@@ -57,7 +58,7 @@ export async function resolveValkey(
   return startEmbeddedValkey(options);
 }
 
-/** Starts a Valkey (or Redis) of our own on 127.0.0.1, with a random password. @throws EmbeddedError */
+/** Starts a Valkey (or Redis) on 127.0.0.1 with a random password. @throws EmbeddedError */
 export async function startEmbeddedValkey(options: ValkeyOptions = {}): Promise<EmbeddedValkey> {
   if (options.supervisor) return start(options, options.supervisor);
   const supervisor = await Supervisor.start();
@@ -158,7 +159,7 @@ async function folderOwner(folder: string, program: string): Promise<Account | u
   return (await canReach(dirname(program), owner)) ? owner : undefined;
 }
 
-// The configuration travels on standard input, so that the password isn't in the process list.
+// The configuration goes over standard input, so that the password is not in the process list.
 function configuration({ options, folder, port }: Context, password: string): string {
   return [
     'bind 127.0.0.1',
