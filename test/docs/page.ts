@@ -13,12 +13,12 @@ request() { command curl -w '%{stderr}%{http_code} %{url_effective}\\n' "$@"; }
 curl() {
   case "$1" in
     -sN) request --max-time 4 "$@" || [ $? = 28 ];;
-    *) request --max-time 30 "$@";;
+    *) request --max-time 120 "$@";;
   esac
 }
 `;
 
-const MOST_MS = 90_000;
+const MOST_MS = 170_000;
 
 export function readPage(name: string): string {
   return readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');

@@ -18,7 +18,9 @@ let access: Record<string, string>;
 let config: string;
 
 beforeAll(async () => {
-  fleet = await TestFleet.create({ env: { OPEN_SIGN_UP: 'true' } });
+  // A process that ignores the end of its task lives for as long as a test wants.
+  const env = { OPEN_SIGN_UP: 'true', CANCEL_GRACE_SECONDS: '600' };
+  fleet = await TestFleet.create({ env });
   server = await fleet.startServer();
   worker = await fleet.startWorker('cli');
   config = join(fleet.folder, 'config.json');
@@ -88,7 +90,9 @@ describe('run', () => {
   });
 
   it('a second Ctrl-C in run leaves the task running', async () => {
-    const script = `process.on('SIGTERM', () => {}); console.log('works'); setTimeout(() => {}, 4000)`;
+    const go = join(fleet.folder, 'end');
+    const script = `process.on('SIGTERM', () => {}); console.log('works');
+      setInterval(() => require('fs').existsSync('${go}') && process.exit(), 20)`;
     const run = start(['run', '--', process.execPath, '-e', script]);
     await waitFor('the first word', () => run.stdout.includes('works'));
     run.child.kill('SIGINT');
@@ -96,6 +100,7 @@ describe('run', () => {
     run.child.kill('SIGINT');
     const { code, stderr } = await run.ended;
     expect([code, stderr]).toEqual([130, expect.stringContaining('continues')]);
+    writeFileSync(go, '');
   });
 });
 
@@ -189,13 +194,15 @@ describe('tasks', () => {
   );
 
   it('task logs -f survives a restart of the server', async () => {
-    const script = ['sh', '-c', 'echo one; sleep 8; echo two'];
+    const go = join(fleet.folder, 'two');
+    const script = ['sh', '-c', `echo one; until test -e ${go}; do sleep 0.1; done; echo two`];
     const id = (await drover(['run', '--detach', '--', ...script])).stdout.trim();
     const following = start(['task', 'logs', id, '-f']);
     await waitFor('the first line', () => following.stdout.includes('one') || undefined);
     await server.stop();
     await waitFor('the message', () => following.stderr.includes('Retrying') || undefined);
     server = await fleet.startServer();
+    writeFileSync(go, '');
     const { code, stdout } = await following.ended;
     expect([code, stdout.match(/ (one|two)$/gm)]).toEqual([0, [' one', ' two']]);
   });

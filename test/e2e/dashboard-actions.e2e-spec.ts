@@ -11,8 +11,7 @@ let browser: TestBrowser;
 let page: Page;
 
 beforeAll(async () => {
-  fleet = await TestFleet.create();
-  await fleet.startServer();
+  fleet = await TestFleet.atSharedServer();
   await fleet.startWorker('asking');
   browser = await TestBrowser.start(`http://127.0.0.1:${fleet.port}`);
   page = await browser.openSignedIn(await createPerson(fleet, [fleet.workspaceId]));

@@ -58,8 +58,7 @@ beforeAll(async () => {
   fleet = await TestFleet.create();
   const port = await freePort();
   gatewayUrl = `http://127.0.0.1:${port}`;
-  server = await startServer();
-  gateway = await startGateway(port);
+  [server, gateway] = await Promise.all([startServer(), startGateway(port)]);
   const agentId = newId();
   const { status } = await fleet.api.put(`/agents/${agentId}`, {
     name: 'Pushed',
@@ -80,7 +79,6 @@ function startGateway(port: number): Promise<TestGateway> {
   return new TestGateway({
     DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
     PORT: String(port),
-    SHUTDOWN_DEADLINE_SECONDS: '5',
     GATEWAY_GRACE_SECONDS: '1',
   }).start();
 }

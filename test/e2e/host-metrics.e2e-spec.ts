@@ -9,8 +9,7 @@ const TOKEN = 'a token of the tests';
 let fleet: TestFleet;
 
 beforeAll(async () => {
-  fleet = await TestFleet.create();
-  await fleet.startServer();
+  fleet = await TestFleet.atSharedServer();
 });
 afterAll(() => fleet.stop());
 

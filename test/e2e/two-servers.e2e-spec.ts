@@ -19,8 +19,10 @@ beforeAll(async () => {
   fleet = await TestFleet.create();
   secondPort = await freePort();
   // The cron alone would take half a minute: what passes here is owed to wake-ups and failover.
-  first = await fleet.startServer();
-  second = await fleet.startServer({ PORT: String(secondPort) });
+  [first, second] = await Promise.all([
+    fleet.startServer(),
+    fleet.startServer({ PORT: String(secondPort) }),
+  ]);
   agentId = await anAgent(fleet.db.owner, fleet.workspaceId, {
     maxConcurrentTasks: 10,
     capabilities: ['command'],

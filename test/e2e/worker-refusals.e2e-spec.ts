@@ -14,8 +14,7 @@ let fleet: TestFleet;
 let key: string;
 
 beforeAll(async () => {
-  fleet = await TestFleet.create();
-  await fleet.startServer();
+  fleet = await TestFleet.atSharedServer();
   key = await aKey(['agents:write']);
 });
 

@@ -14,8 +14,7 @@ let folder: string;
 let begun: string;
 
 beforeAll(async () => {
-  fleet = await TestFleet.create();
-  await fleet.startServer();
+  fleet = await TestFleet.atSharedServer();
 });
 
 afterAll(() => fleet.stop());

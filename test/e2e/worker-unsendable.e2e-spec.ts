@@ -7,8 +7,7 @@ import { waitFor } from '../support/wait-for.js';
 let fleet: TestFleet;
 
 beforeAll(async () => {
-  fleet = await TestFleet.create();
-  await fleet.startServer();
+  fleet = await TestFleet.atSharedServer();
   await fleet.startWorker('nested');
 });
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#lib/local-servers';
 import { loadConfig } from '#lib/config';
-import { TokenService } from '#lib/identity';
-import { newId } from '#lib/kernel';
+import { TokenService } from '../../libs/access/identity/tokens/token.service.js';
 import { apiClient, type ApiClient } from './api-client.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
-import { aMember, aWorkspace } from './factories.js';
+import { aMember, aSessionOf, aWorkspace } from './factories.js';
 import { BuiltProcess } from './processes.js';
 import { serverSettings } from './settings.js';
+import { sharedServer } from './shared-server.js';
 import { testValkey } from './valkey.js';
 
 export interface FleetOptions {
@@ -58,18 +58,27 @@ export class TestFleet {
     };
     const workspaceId = await aWorkspace(db.owner);
     const userId = await aMember(db.owner, workspaceId);
-    const sessionId = newId();
-    await db.owner.query(
-      `INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
-       VALUES ($1, $2, decode(md5($1::uuid::text), 'hex'), now() + interval '1 day')`,
-      [sessionId, userId],
-    );
+    const sessionId = await aSessionOf(db.owner, userId);
     const { token } = new TokenService(loadConfig(env)).issueUserToken({
       userId,
       sessionId,
       workspaceId,
     });
     return new TestFleet(db, folder, port, env, { workspaceId, token });
+  }
+
+  /**
+   * Workers of a workspace of their own, at the server that the test files of a Jest worker share: for
+   * files that neither end the server nor look at other workspaces.
+   */
+  static async atSharedServer(): Promise<TestFleet> {
+    const { db, url, tokens, newWorkspace, stop } = await sharedServer('all');
+    const { id: workspaceId, userId } = await newWorkspace();
+    const sessionId = await aSessionOf(db.owner, userId);
+    const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId });
+    const folder = await mkdtemp(join(tmpdir(), 'drover-fleet-'));
+    const port = Number(new URL(url).port);
+    return new TestFleet({ ...db, drop: stop }, folder, port, {}, { workspaceId, token });
   }
 
   async startServer(env: Record<string, string> = {}): Promise<BuiltProcess> {

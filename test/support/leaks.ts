@@ -13,7 +13,7 @@ export async function expectNothingLeftOpen(owner: pg.Pool): Promise<void> {
       left = await leftOpen(owner);
       return left.length === 0;
     },
-    2_000,
+    30_000,
   ).catch(() => {
     throw new Error(`The database was left with:\n${left.join('\n')}`);
   });
