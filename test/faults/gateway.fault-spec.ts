@@ -51,22 +51,32 @@ afterEach(async () => {
   await service.close();
 });
 
-const env = (url: string) => ({
+/** Seconds after which a gateway, its agent and a session that has not begun are missed. */
+interface Missed {
+  gateway: number;
+  agent: number;
+  session: number;
+}
+const SOON: Missed = { gateway: 4, agent: 4, session: 5 };
+/** However long a gateway takes to come back. */
+const LATE: Missed = { gateway: 600, agent: 600, session: 600 };
+
+const env = (url: string, { gateway, session }: Missed) => ({
   GATEWAY_URL: url,
   GATEWAY_SECRET: SECRET,
   GATEWAY_TIMEOUT_MS: '500',
-  GATEWAY_STALE_SECONDS: '4',
+  GATEWAY_STALE_SECONDS: String(gateway),
   SPAWN_ATTEMPTS: '3',
-  SPAWN_DEADLINE_SECONDS: '5',
+  SPAWN_DEADLINE_SECONDS: String(session),
 });
 
-async function aPushAgent(): Promise<void> {
+async function aPushAgent({ agent }: Missed): Promise<void> {
   const { status } = await fleet.api.put(`/agents/${newId()}`, {
     name: 'Pushed',
     mode: 'push',
     maxConcurrentTasks: AT_ONCE,
     heartbeatIntervalSeconds: 1,
-    staleThresholdSeconds: 4,
+    staleThresholdSeconds: agent,
     command: [process.execPath, '-e', SESSION],
   });
   expect(status).toBe(201);
@@ -120,7 +130,7 @@ async function expectEachDoneOnce(ids: readonly string[]): Promise<void> {
 describe('the gateway', () => {
   let gateway: TestGateway;
 
-  beforeEach(async () => {
+  async function startAll(missed: Missed): Promise<void> {
     const port = await freePort();
     const urls = { DATABASE_SERVICE_URL: service.url };
     const starting = new TestGateway({
@@ -131,16 +141,17 @@ describe('the gateway', () => {
     }).start();
     [gateway] = await Promise.all([
       starting,
-      fleet.startServer({ ...env(`http://127.0.0.1:${port}`), ...urls }),
+      fleet.startServer({ ...env(`http://127.0.0.1:${port}`, missed), ...urls }),
     ]);
-    await aPushAgent();
-  });
+    await aPushAgent(missed);
+  }
   afterEach(async () => {
     gateway.kill('SIGCONT');
     await gateway.dispose();
   });
 
   it('stands still until its agents are taken for dead, and goes on: no session twice', async () => {
+    await startAll(SOON);
     const ids = await submit(3 * AT_ONCE);
     await born(AT_ONCE);
     gateway.kill('SIGSTOP');
@@ -158,6 +169,7 @@ describe('the gateway', () => {
   });
 
   it('dies right after it has spawned, before anybody knows: the sessions are found again', async () => {
+    await startAll(LATE);
     const settled = service.catch({ at: 'before', statement: 'settle_spawn' });
     const ids = await submit(1);
     await Promise.all([settled.reached, born(1)]);
@@ -172,6 +184,7 @@ describe('the gateway', () => {
   });
 
   it('dies with its sessions, and comes back without them: all are retried at once', async () => {
+    await startAll(LATE);
     const ids = await submit(AT_ONCE);
     await born(AT_ONCE);
     await waitFor('all to run', async () =>
@@ -186,6 +199,7 @@ describe('the gateway', () => {
   });
 
   it('is never heard of again: what it had waits with a reason, and another one takes it', async () => {
+    await startAll(SOON);
     const ids = await submit(2 * AT_ONCE);
     await born(AT_ONCE);
     await gateway.crash();
@@ -206,10 +220,10 @@ describe('a gateway that fails', () => {
     gateway.behaviour = { kind: 'refuse', status: 500, code: 'internal' };
     try {
       await fleet.startServer({
-        ...env(gateway.url),
+        ...env(gateway.url, SOON),
         GATEWAY_SECRET: gateway.env.GATEWAY_SECRET ?? '',
       });
-      await aPushAgent();
+      await aPushAgent(SOON);
       await heartbeatFor(gateway);
       const ids = await submit(AT_ONCE);
       await waitFor('a spawn to be given up', async () => {
