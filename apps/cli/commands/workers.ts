@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,8 +15,10 @@ import { list as listAgents } from './agents.js';
 
 const MAIN = join('dist', 'apps', 'worker', 'main.js');
 
-/** A worker that cannot start exits within this time, in milliseconds. */
-const STARTUP_MS = 1_500;
+/** How long a worker may start without a line in its log, in milliseconds. */
+const SILENT_STARTUP_MS = 10_000;
+/** A worker that cannot start exits this soon after its first line, in milliseconds. */
+const EXIT_MS = 500;
 
 /** A worker in the background. */
 interface BackgroundWorker {
@@ -48,30 +50,34 @@ const start: CommandSpec = {
     if (!flags.has('daemon')) return runNode([main], { env });
     const running = read(name);
     if (running) throw usageError(`Worker ${name} already runs as process ${running.pid}.`);
-    const log = openSync(join(folder, 'worker.log'), 'a', 0o600);
+    const file = join(folder, 'worker.log');
+    const log = openSync(file, 'a', 0o600);
+    const { size } = statSync(file);
     const child = spawn(await nodeOfClone(), [main], {
       env,
       detached: true,
       stdio: ['ignore', log, log],
     });
-    const ended = await Promise.race([once(child, 'exit'), delay(STARTUP_MS)]);
-    if (ended) {
-      throw new Failure(
-        `Worker ${name} exited at startup.`,
-        `Read the log: ${join(folder, 'worker.log')}`,
-      );
+    if (await exitsAtStartup(child, () => statSync(file).size > size)) {
+      throw new Failure(`Worker ${name} exited at startup.`, `Read the log: ${file}`);
     }
     child.unref();
     const { url } = cli.access();
     const worker = { name, pid: child.pid ?? 0, since: new Date().toISOString(), url };
     writeFileSync(join(folder, 'process.json'), JSON.stringify(worker), { mode: 0o600 });
-    cli.out.done(
-      worker,
-      `Worker ${name} started as process ${worker.pid}; log: ${join(folder, 'worker.log')}`,
-    );
+    cli.out.done(worker, `Worker ${name} started as process ${worker.pid}; log: ${file}`);
     return EXIT.ok;
   },
 };
+
+/** Waits for the first line of the worker's log; a worker that cannot start exits after it. */
+async function exitsAtStartup(child: ChildProcess, hasLogged: () => boolean): Promise<boolean> {
+  const until = performance.now() + SILENT_STARTUP_MS;
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
+  while (!hasExited() && !hasLogged() && performance.now() < until) await delay(50);
+  if (!hasExited()) await Promise.race([once(child, 'exit'), delay(EXIT_MS)]);
+  return hasExited();
+}
 
 function toWorkerEnv(cli: Cli, name: string, folder: string, flags: Flags): Record<string, string> {
   const { url, name: context, workspaceId } = cli.access();
