@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { cloneFolder } from './project.js';
 
 /**
- * Returns the Node that runs servers and workers of this clone. The command line itself runs on older versions, too.
+ * Returns the Node that runs servers and workers of this clone. The command line itself runs on
+ * older versions, too.
  *
  * @throws Failure if there is no clone, or no such Node
  */

@@ -1,6 +1,8 @@
 let known;
 
-/** The C library that Node uses, as packages name it: `glibc` or `musl` on Linux, nothing elsewhere. */
+/**
+ * The C library that Node uses, as packages name it: `glibc` or `musl` on Linux, nothing elsewhere.
+ */
 export function libc() {
   if (process.platform !== 'linux') return '';
   if (known === undefined) {

@@ -1,5 +1,5 @@
-// The Node that Drover runs on. On Linux with glibc it is one of the packages; other platforms use the Node of the
-// machine.
+// The Node that Drover runs on. On Linux with glibc it is one of the packages; other platforms use
+// the Node of the machine.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,16 +51,15 @@ export function nodeOfDrover() {
 }
 
 /**
- * Starts this program again under the Node of Drover. This process then passes signals on and ends as the other process
- * does.
+ * Starts this program again under the Node of Drover. This process then passes signals on and ends
+ * as the other process does.
  */
 export async function moveToNodeOfDrover() {
-  const node = nodeOfDrover();
-  if (node !== process.execPath) await handOver(node);
+  const program = nodeOfDrover();
+  if (program !== process.execPath) await handOver(program);
   if (isAtLeast(MADE_FOR)) return;
-  process.stderr.write(
-    `Drover is made for Node ${MADE_FOR[0]}. It runs on Node ${process.versions.node} of this machine.\n`,
-  );
+  const { node: found } = process.versions;
+  process.stderr.write(`Drover is made for Node ${MADE_FOR[0]}. It runs on Node ${found} here.\n`);
 }
 
 function handOver(node) {

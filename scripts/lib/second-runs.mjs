@@ -1,6 +1,6 @@
 /**
- * What the second runs of failed files say about a whole run. A file that passes alone is flaky, and counts by that
- * run; a file that fails twice has failed.
+ * What the second runs of failed files say about a whole run. A file that passes alone is flaky,
+ * and counts by that run; a file that fails twice has failed.
  *
  * @param first the report of the whole run, as Jest writes it with --json
  * @param second the report of each failed file by its path; undefined if that run wrote none

@@ -10,7 +10,10 @@ import { olderNode } from '../support/older-node.js';
 import { waitFor } from '../support/wait-for.js';
 import { ownPort, processesWith, Program } from './program.js';
 
-/** Clients run on Node 20, servers and workers on 22; where the package of Node 24 is, scripts go on under that. */
+/**
+ * Clients run on Node 20, servers and workers on 22; where the package of Node 24 is, scripts go on
+ * under that.
+ */
 
 const root = join(import.meta.dirname, '../..');
 let folder: string;

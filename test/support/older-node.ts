@@ -8,8 +8,9 @@ const PACKAGE = `node-linux-${process.arch}`;
 const cache = join(import.meta.dirname, '../../.cache');
 
 /**
- * An older Node as npm has it, installed below `.cache` at the first call; our own where npm has no such package. It is
- * none of the packages of development, as its `node` would take the place of the newer one among their programs.
+ * An older Node as npm has it, installed below `.cache` at the first call; our own where npm has no
+ * such package. It is none of the packages of development, as its `node` would take the place of
+ * the newer one among their programs.
  */
 export async function olderNode(major: keyof typeof VERSIONS): Promise<string> {
   if (process.platform !== 'linux') return process.execPath;

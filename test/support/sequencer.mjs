@@ -7,8 +7,8 @@ import { readSeconds } from './durations.mjs';
 const LONG = ['e2e', 'faults', 'load'];
 
 /**
- * Starts the longest files first, so that no long one is left for the end. Jest's own order knows durations from its
- * cache alone: for a fresh clone it goes by size.
+ * Starts the longest files first, so that no long one is left for the end. Jest's own order knows
+ * durations from its cache alone: for a fresh clone it goes by size.
  */
 export default class LongestFirst extends Sequencer {
   sort(tests) {

@@ -1,6 +1,6 @@
 /**
- * Ends a program that an older Node could not run, with a sentence. Its entry imports this before all else: other
- * packages fail while they are loaded.
+ * Ends a program that an older Node could not run, with a sentence. Its entry imports this before
+ * all else: other packages fail while they are loaded.
  */
 const OLDEST = { major: 22, minor: 19 };
 
