@@ -39,11 +39,10 @@ SELECT workspace_id, status FROM task_moved
 
 -- announce_cycles
 INSERT INTO journal (workspace_id, event, log_event, task_id, actor_kind, details)
-SELECT $1, 'task.dependency_cycle', '', (c.path ->> 0)::uuid, 'coordinator', jsonb_build_object(
-  'path', c.path, 'taskIds', c.tasks, 'length', c.length,
-  'ownerIds', (SELECT coalesce(jsonb_agg(m.user_id ORDER BY m.user_id), '[]') FROM workspace_members m
-    WHERE m.workspace_id = $1 AND m.role = 'OWNER'))
-FROM jsonb_to_recordset($2::jsonb) AS c (path jsonb, tasks jsonb, length int)
+  SELECT $1, 'task.dependency_cycle', '', (c.path ->> 0)::uuid, 'coordinator', jsonb_build_object('path', c.path, 'taskIds', c.tasks, 'length', c.length,
+      'ownerIds', (SELECT coalesce(jsonb_agg(m.user_id ORDER BY m.user_id), '[]')
+        FROM workspace_members m WHERE m.workspace_id = $1 AND m.role = 'OWNER'))
+  FROM jsonb_to_recordset($2::jsonb) AS c (path jsonb, tasks jsonb, length int)
 RETURNING id
 
 -- append_coordinator_logs
@@ -75,8 +74,7 @@ journaled AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
-  SELECT workspace_id, task_id, id, agent_id, 'WARN', 'state_repaired',
-    'It was RUNNING, but its run had not begun', 'coordinator'
+  SELECT workspace_id, task_id, id, agent_id, 'WARN', 'state_repaired', 'It was RUNNING, but its run had not begun', 'coordinator'
   FROM run_moved
 )
 SELECT workspace_id, id FROM run_moved
@@ -355,8 +353,7 @@ WITH forgot AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
-  SELECT workspace_id, id, run_id, agent_id, 'WARN', 'state_repaired',
-    'It named a run that is not live; it stays paused without one', 'coordinator'
+  SELECT workspace_id, id, run_id, agent_id, 'WARN', 'state_repaired', 'It named a run that is not live; it stays paused without one', 'coordinator'
   FROM forgot
 )
 SELECT workspace_id, id FROM forgot
@@ -591,9 +588,8 @@ ORDER BY t.id
 
 -- log_stray_runs
 INSERT INTO task_log_lines (workspace_id, task_id, run_id, level, event, message, actor_kind)
-SELECT workspace_id, task_id, id, 'WARN', 'state_repaired',
-  'A live run of it, of which it knew nothing, was ended', 'coordinator'
-FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, task_id uuid)
+  SELECT workspace_id, task_id, id, 'WARN', 'state_repaired', 'A live run of it, of which it knew nothing, was ended', 'coordinator'
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, task_id uuid)
 
 -- mark_propagated
 UPDATE agent_tasks p SET dependents_unsettled = false
@@ -796,8 +792,7 @@ repaired AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
-  SELECT workspace_id, id, 'WARN', 'state_repaired', 'Its count of unmet dependencies was wrong',
-    jsonb_build_object('counted', counted, 'actual', actual), 'coordinator'
+  SELECT workspace_id, id, 'WARN', 'state_repaired', 'Its count of unmet dependencies was wrong', jsonb_build_object('counted', counted, 'actual', actual), 'coordinator'
   FROM repaired
 )
 SELECT workspace_id, id, status = 'PENDING' AND actual = 0 AS ready FROM repaired
@@ -813,8 +808,8 @@ WITH repaired AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
-  SELECT workspace_id, id, 'WARN', 'state_repaired', 'It had forgotten the tasks that depend on it',
-    jsonb_build_object('hadDependents', has_dependents, 'dependentsToTell', dependents_unsettled), 'coordinator'
+  SELECT workspace_id, id, 'WARN', 'state_repaired', 'It had forgotten the tasks that depend on it', jsonb_build_object('hadDependents', has_dependents,
+        'dependentsToTell', dependents_unsettled), 'coordinator'
   FROM repaired
 )
 SELECT workspace_id, id FROM repaired
@@ -841,9 +836,8 @@ repaired AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
-  SELECT workspace_id, id, 'WARN', 'state_repaired', 'No agent could have claimed it',
-    jsonb_build_object('queueBefore', had, 'queue', key, 'generationBefore', before, 'generation', generation),
-    'coordinator'
+  SELECT workspace_id, id, 'WARN', 'state_repaired', 'No agent could have claimed it', jsonb_build_object('queueBefore', had, 'queue', key, 'generationBefore', before,
+        'generation', generation), 'coordinator'
   FROM repaired
 )
 SELECT workspace_id, id, ready FROM repaired
@@ -966,12 +960,9 @@ warned AS (
   WHERE r.workspace_id = h.workspace_id AND r.id = h.run_id
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    session_key)
-  SELECT workspace_id, 'run.hung_warning', 'hung_warning', task_id, run_id, agent_id, 'WARN',
-    'It is long past its estimate without progress; without any it is aborted',
-    jsonb_build_object('estimatedCompletionAt', estimated_completion_at, 'lastProgressAt', last_progress_at,
-      'abortsAfterSeconds', $4::int), 'coordinator', session_key
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, session_key)
+  SELECT workspace_id, 'run.hung_warning', 'hung_warning', task_id, run_id, agent_id, 'WARN', 'It is long past its estimate without progress; without any it is aborted', jsonb_build_object('estimatedCompletionAt', estimated_completion_at,
+        'lastProgressAt', last_progress_at, 'abortsAfterSeconds', $4::int), 'coordinator', session_key
   FROM hung
 )
 SELECT workspace_id, run_id, agent_id FROM hung

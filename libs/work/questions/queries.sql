@@ -8,11 +8,8 @@ WITH q AS (
   RETURNING q.*
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    actor_id)
-  SELECT q.workspace_id, 'question.answered', 'question_answered', q.task_id, q.run_id, q.agent_id, 'INFO',
-    'Answered: ' || left(q.answer, 500),
-    jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'answer', q.answer, 'answeredBy', q.answered_by), $4, $5
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, actor_id)
+  SELECT q.workspace_id, 'question.answered', 'question_answered', q.task_id, q.run_id, q.agent_id, 'INFO', 'Answered: ' || left(q.answer, 500), jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'answer', q.answer, 'answeredBy', q.answered_by), $4, $5
   FROM q
 )
 SELECT q.id, q.task_id, q.run_id, q.prompt, q.on_deadline, q.answer, q.closed_at FROM q
@@ -40,10 +37,9 @@ WITH q AS (
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind)
-  SELECT q.workspace_id, 'question.expired', 'question_expired', q.task_id, q.run_id, q.agent_id, 'WARN',
-    CASE q.on_deadline WHEN 'default' THEN 'Nobody answered in time; the default counts: ' || left(q.answer, 500)
-      ELSE 'Nobody answered in time' END,
-    jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'answer', q.answer, 'onDeadline', q.on_deadline), 'coordinator'
+  SELECT q.workspace_id, 'question.expired', 'question_expired', q.task_id, q.run_id, q.agent_id, 'WARN', CASE q.on_deadline
+        WHEN 'default' THEN 'Nobody answered in time; the default counts: ' || left(q.answer, 500)
+        ELSE 'Nobody answered in time' END, jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'answer', q.answer, 'onDeadline', q.on_deadline), 'coordinator'
   FROM q
 )
 SELECT q.id, q.task_id, q.run_id, q.prompt, q.on_deadline, q.answer, q.closed_at FROM q
@@ -57,11 +53,9 @@ WITH q AS (
   RETURNING *
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    actor_id)
-  SELECT q.workspace_id, 'question.asked', 'question_asked', q.task_id, q.run_id, q.agent_id, 'INFO',
-    'It asks: ' || left(q.prompt, 500), jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'choices', q.choices, 'freeText', q.free_text,
-      'deadlineAt', to_json(q.deadline_at)::jsonb, 'onDeadline', q.on_deadline), $13, $14
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, actor_id)
+  SELECT q.workspace_id, 'question.asked', 'question_asked', q.task_id, q.run_id, q.agent_id, 'INFO', 'It asks: ' || left(q.prompt, 500), jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'choices', q.choices, 'freeText', q.free_text,
+        'deadlineAt', to_json(q.deadline_at)::jsonb, 'onDeadline', q.on_deadline), $13, $14
   FROM q
 )
 SELECT id FROM q

@@ -1,11 +1,9 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- add_last_words
-INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details,
-  actor_kind, actor_id, session_key)
-SELECT $1, r.task_id, r.id, $3, (CASE WHEN t.run_id = r.id THEN 'WARN' ELSE 'INFO' END)::log_level,
-  $6::text, $7, $8::jsonb, $4, $5, r.session_key
-FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details, actor_kind, actor_id, session_key)
+  SELECT $1, r.task_id, r.id, $3, (CASE WHEN t.run_id = r.id THEN 'WARN' ELSE 'INFO' END)::log_level, $6::text, $7, $8::jsonb, $4, $5, r.session_key
+  FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
   AND NOT EXISTS (SELECT FROM task_log_lines l
     WHERE l.workspace_id = $1 AND l.task_id = r.task_id AND l.run_id = r.id AND l.event = $6::text)
@@ -40,11 +38,8 @@ conflict AS MATERIALIZED (
     ORDER BY r.generation DESC LIMIT 1) n
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    session_key)
-  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
-    'Somebody still worked on it after it had been given to another run, and was told to stop',
-    jsonb_build_object('runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, session_key)
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN', 'Somebody still worked on it after it had been given to another run, and was told to stop', jsonb_build_object('runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
     'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation), 'coordinator', session_key
   FROM conflict
 )
@@ -64,10 +59,8 @@ WITH second AS MATERIALIZED (
         AND l.event = 'run.split_brain_conflict' AND l.details ->> 'gatewayId' = $2)
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    actor_id)
-  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
-    'A second gateway had a session of this run, and was told to stop it', facts, 'system', 'gateway:' || $2
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, actor_id)
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN', 'A second gateway had a session of this run, and was told to stop it', facts, 'system', 'gateway:' || $2
   FROM second
 )
 SELECT run_id, gateway_id FROM second
@@ -85,10 +78,8 @@ WITH run AS MATERIALIZED (
     AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
 ),
 appended AS (
-  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details,
-    actor_kind, actor_id, session_key)
-  SELECT $1, run.task_id, run.id, $3, e.entry ->> 'level', e.entry ->> 'event', e.entry ->> 'message',
-    coalesce(e.entry -> 'details', '{}'), $4, $5, run.session_key
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details, actor_kind, actor_id, session_key)
+  SELECT $1, run.task_id, run.id, $3, e.entry ->> 'level', e.entry ->> 'event', e.entry ->> 'message', coalesce(e.entry -> 'details', '{}'), $4, $5, run.session_key
   FROM run CROSS JOIN LATERAL jsonb_array_elements($6::jsonb) WITH ORDINALITY AS e (entry, position)
   ORDER BY e.position
   RETURNING 1
@@ -1973,10 +1964,8 @@ heard AS (
   WHERE r.workspace_id = $1 AND r.id = $2
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details,
-    actor_kind, actor_id, session_key)
-  SELECT $1, 'task.progress', CASE WHEN $8::jsonb IS NULL THEN 'progress_update' ELSE 'checkpoint' END, p.id, $2, $3,
-    'DEBUG', p.current_step, jsonb_build_object('progressPercent', p.progress_percent), $4, $5, p.session_key
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, actor_id, session_key)
+  SELECT $1, 'task.progress', CASE WHEN $8::jsonb IS NULL THEN 'progress_update' ELSE 'checkpoint' END, p.id, $2, $3, 'DEBUG', p.current_step, jsonb_build_object('progressPercent', p.progress_percent), $4, $5, p.session_key
   FROM reported p
 )
 SELECT id AS task_id, progress_percent, status FROM reported

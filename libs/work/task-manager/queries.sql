@@ -27,7 +27,8 @@ created AS (
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
-  SELECT $1, 'task.created', id, 1, 'PENDING', "actorKind", "actorId" FROM input
+  SELECT $1, 'task.created', id, 1, 'PENDING', "actorKind", "actorId"
+  FROM input
 )
 SELECT now() AS created_at
 
@@ -63,7 +64,8 @@ edges AS (
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
-  SELECT $1, 'task.created', id, 1, 'PENDING', "actorKind", "actorId" FROM input
+  SELECT $1, 'task.created', id, 1, 'PENDING', "actorKind", "actorId"
+  FROM input
 )
 SELECT now() AS created_at
 
@@ -189,10 +191,9 @@ changed AS (
   RETURNING t.id, t.version, t.status, t.unmet_dependencies = 0 AND old.unmet_dependencies > 0 AS became_ready
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status,
-    actor_kind, actor_id)
-  SELECT $1, 'task.updated', 'dependencies_changed', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]),
-    c.status, c.status, $3, $4 FROM changed c
+  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.updated', 'dependencies_changed', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]), c.status, c.status, $3, $4
+  FROM changed c
 )
 SELECT version, became_ready FROM changed
 
@@ -359,10 +360,9 @@ tagged AS (
   INSERT INTO agent_task_tags (workspace_id, task_id, tag) SELECT $1, $2, unnest($9::text[])
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status,
-    actor_kind, actor_id)
-  SELECT $1, 'task.updated', 'task_updated', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]),
-    c.status, c.status, $3, $4 FROM changed c
+  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.updated', 'task_updated', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]), c.status, c.status, $3, $4
+  FROM changed c
 )
 SELECT version FROM changed
 

@@ -1,6 +1,6 @@
 export * from './domain/index.js';
 export { agentTransition } from './store/agent-transition.sql.js';
-export { journaled } from './store/journal.sql.js';
+export { journaled, journalRow, logLine } from './store/journal.sql.js';
 export {
   awaitsRetry,
   capabilityKeyOf,

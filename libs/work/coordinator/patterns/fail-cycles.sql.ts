@@ -1,5 +1,5 @@
 import { command, query } from '#lib/database';
-import { LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
+import { journalRow, LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
 
 /**
  * Cycles of dependencies: the search for them, for the service role.
@@ -71,11 +71,18 @@ WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.depends_on_id = 
 export const announceCycles = command<{ id: string }>(
   'announce_cycles',
   `
-INSERT INTO journal (workspace_id, event, log_event, task_id, actor_kind, details)
-SELECT $1, 'task.dependency_cycle', '', (c.path ->> 0)::uuid, 'coordinator', jsonb_build_object(
-  'path', c.path, 'taskIds', c.tasks, 'length', c.length,
-  'ownerIds', (SELECT coalesce(jsonb_agg(m.user_id ORDER BY m.user_id), '[]') FROM workspace_members m
-    WHERE m.workspace_id = $1 AND m.role = 'OWNER'))
-FROM jsonb_to_recordset($2::jsonb) AS c (path jsonb, tasks jsonb, length int)
+${journalRow(
+  {
+    workspace_id: '$1',
+    event: "'task.dependency_cycle'",
+    log_event: "''",
+    task_id: '(c.path ->> 0)::uuid',
+    actor_kind: "'coordinator'",
+    details: `jsonb_build_object('path', c.path, 'taskIds', c.tasks, 'length', c.length,
+      'ownerIds', (SELECT coalesce(jsonb_agg(m.user_id ORDER BY m.user_id), '[]')
+        FROM workspace_members m WHERE m.workspace_id = $1 AND m.role = 'OWNER'))`,
+  },
+  `jsonb_to_recordset($2::jsonb) AS c (path jsonb, tasks jsonb, length int)`,
+)}
 RETURNING id`,
 );

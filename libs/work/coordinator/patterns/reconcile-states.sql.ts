@@ -12,6 +12,7 @@ import {
   isReady,
   isWaiting,
   keyWith,
+  logLine,
 } from '#lib/transitions';
 import type { Id } from './recover-orphans.sql.js';
 import { CONCERNED } from './settle-dependents.sql.js';
@@ -143,10 +144,18 @@ repaired AS (
   RETURNING t.workspace_id, t.id, old.unmet_dependencies AS counted, t.unmet_dependencies AS actual, t.status
 ),
 logged AS (
-  INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
-  SELECT workspace_id, id, 'WARN', 'state_repaired', 'Its count of unmet dependencies was wrong',
-    jsonb_build_object('counted', counted, 'actual', actual), 'coordinator'
-  FROM repaired
+  ${logLine(
+    {
+      workspace_id: 'workspace_id',
+      task_id: 'id',
+      level: "'WARN'",
+      event: "'state_repaired'",
+      message: "'Its count of unmet dependencies was wrong'",
+      details: "jsonb_build_object('counted', counted, 'actual', actual)",
+      actor_kind: "'coordinator'",
+    },
+    'repaired',
+  )}
 )
 SELECT workspace_id, id, status = 'PENDING' AND actual = 0 AS ready FROM repaired`,
 );
@@ -180,10 +189,19 @@ WITH repaired AS (
   RETURNING t.workspace_id, t.id, old.has_dependents, t.dependents_unsettled
 ),
 logged AS (
-  INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
-  SELECT workspace_id, id, 'WARN', 'state_repaired', 'It had forgotten the tasks that depend on it',
-    jsonb_build_object('hadDependents', has_dependents, 'dependentsToTell', dependents_unsettled), 'coordinator'
-  FROM repaired
+  ${logLine(
+    {
+      workspace_id: 'workspace_id',
+      task_id: 'id',
+      level: "'WARN'",
+      event: "'state_repaired'",
+      message: "'It had forgotten the tasks that depend on it'",
+      details: `jsonb_build_object('hadDependents', has_dependents,
+        'dependentsToTell', dependents_unsettled)`,
+      actor_kind: "'coordinator'",
+    },
+    'repaired',
+  )}
 )
 SELECT workspace_id, id FROM repaired`,
 );
@@ -233,11 +251,19 @@ repaired AS (
     t.generation, ${isReady('t')} AS ready
 ),
 logged AS (
-  INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
-  SELECT workspace_id, id, 'WARN', 'state_repaired', 'No agent could have claimed it',
-    jsonb_build_object('queueBefore', had, 'queue', key, 'generationBefore', before, 'generation', generation),
-    'coordinator'
-  FROM repaired
+  ${logLine(
+    {
+      workspace_id: 'workspace_id',
+      task_id: 'id',
+      level: "'WARN'",
+      event: "'state_repaired'",
+      message: "'No agent could have claimed it'",
+      details: `jsonb_build_object('queueBefore', had, 'queue', key, 'generationBefore', before,
+        'generation', generation)`,
+      actor_kind: "'coordinator'",
+    },
+    'repaired',
+  )}
 )
 SELECT workspace_id, id, ready FROM repaired`,
 );

@@ -1,9 +1,10 @@
 import { command, query } from '#lib/database';
 import {
-  journaled,
   isLiveRun,
+  journaled,
   LOCKED_TASK_COLUMNS,
   type LockedTask,
+  logLine,
   mayHaveRun,
   runTransitionWithoutEnd,
 } from '#lib/transitions';
@@ -86,10 +87,19 @@ WITH forgot AS (
   RETURNING t.workspace_id, t.id, t.agent_id, old.run_id
 ),
 logged AS (
-  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
-  SELECT workspace_id, id, run_id, agent_id, 'WARN', 'state_repaired',
-    'It named a run that is not live; it stays paused without one', 'coordinator'
-  FROM forgot
+  ${logLine(
+    {
+      workspace_id: 'workspace_id',
+      task_id: 'id',
+      run_id: 'run_id',
+      agent_id: 'agent_id',
+      level: "'WARN'",
+      event: "'state_repaired'",
+      message: "'It named a run that is not live; it stays paused without one'",
+      actor_kind: "'coordinator'",
+    },
+    'forgot',
+  )}
 )
 SELECT workspace_id, id FROM forgot`,
 );
@@ -104,10 +114,19 @@ WITH behind AS MATERIALIZED (
 ${runTransitionWithoutEnd('WORKING', 'behind')},
 ${journaled('runs')},
 logged AS (
-  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
-  SELECT workspace_id, task_id, id, agent_id, 'WARN', 'state_repaired',
-    'It was RUNNING, but its run had not begun', 'coordinator'
-  FROM run_moved
+  ${logLine(
+    {
+      workspace_id: 'workspace_id',
+      task_id: 'task_id',
+      run_id: 'id',
+      agent_id: 'agent_id',
+      level: "'WARN'",
+      event: "'state_repaired'",
+      message: "'It was RUNNING, but its run had not begun'",
+      actor_kind: "'coordinator'",
+    },
+    'run_moved',
+  )}
 )
 SELECT workspace_id, id FROM run_moved`,
 );
@@ -139,8 +158,16 @@ SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND (r.workspace_id, r.task_id) 
 export const logStrayRuns = command<unknown>(
   'log_stray_runs',
   `
-INSERT INTO task_log_lines (workspace_id, task_id, run_id, level, event, message, actor_kind)
-SELECT workspace_id, task_id, id, 'WARN', 'state_repaired',
-  'A live run of it, of which it knew nothing, was ended', 'coordinator'
-FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, task_id uuid)`,
+${logLine(
+  {
+    workspace_id: 'workspace_id',
+    task_id: 'task_id',
+    run_id: 'id',
+    level: "'WARN'",
+    event: "'state_repaired'",
+    message: "'A live run of it, of which it knew nothing, was ended'",
+    actor_kind: "'coordinator'",
+  },
+  `jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, task_id uuid)`,
+)}`,
 );

@@ -7,6 +7,7 @@ import {
   isWaiting,
   LOCKED_TASK_COLUMNS,
   type LockedTask,
+  logLine,
 } from '#lib/transitions';
 
 /** Takes account of ended prerequisites: four statements in one transaction of the service role. */
@@ -108,9 +109,16 @@ released AS (
   RETURNING t.workspace_id, t.id, ${isReady('t')} AS released
 ),
 logged AS (
-  INSERT INTO task_log_lines (workspace_id, task_id, event, message, actor_kind)
-  SELECT workspace_id, id, 'dependencies_met', 'Every task that it waited for has ended well', 'coordinator'
-  FROM released WHERE released
+  ${logLine(
+    {
+      workspace_id: 'workspace_id',
+      task_id: 'id',
+      event: "'dependencies_met'",
+      message: "'Every task that it waited for has ended well'",
+      actor_kind: "'coordinator'",
+    },
+    `released WHERE released`,
+  )}
 )
 SELECT workspace_id, id, released FROM released`,
 );

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { command } from '#lib/database';
-import { isAtWork, type SweepResult } from '#lib/transitions';
+import { isAtWork, journalRow, type SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
@@ -35,13 +35,23 @@ warned AS (
   WHERE r.workspace_id = h.workspace_id AND r.id = h.run_id
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    session_key)
-  SELECT workspace_id, 'run.hung_warning', 'hung_warning', task_id, run_id, agent_id, 'WARN',
-    'It is long past its estimate without progress; without any it is aborted',
-    jsonb_build_object('estimatedCompletionAt', estimated_completion_at, 'lastProgressAt', last_progress_at,
-      'abortsAfterSeconds', $4::int), 'coordinator', session_key
-  FROM hung
+  ${journalRow(
+    {
+      workspace_id: 'workspace_id',
+      event: "'run.hung_warning'",
+      log_event: "'hung_warning'",
+      task_id: 'task_id',
+      run_id: 'run_id',
+      agent_id: 'agent_id',
+      level: "'WARN'",
+      message: "'It is long past its estimate without progress; without any it is aborted'",
+      details: `jsonb_build_object('estimatedCompletionAt', estimated_completion_at,
+        'lastProgressAt', last_progress_at, 'abortsAfterSeconds', $4::int)`,
+      actor_kind: "'coordinator'",
+      session_key: 'session_key',
+    },
+    'hung',
+  )}
 )
 SELECT workspace_id, run_id, agent_id FROM hung`,
 );

@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { journalRow } from '#lib/transitions';
 
 /** SQL: what the events of a question `q` say of it. */
 export const SAID = `'questionId', q.id, 'prompt', q.prompt`;
@@ -22,12 +23,23 @@ WITH q AS (
   RETURNING *
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    actor_id)
-  SELECT q.workspace_id, 'question.asked', 'question_asked', q.task_id, q.run_id, q.agent_id, 'INFO',
-    'It asks: ' || left(q.prompt, 500), jsonb_build_object(${SAID}, 'choices', q.choices, 'freeText', q.free_text,
-      'deadlineAt', to_json(q.deadline_at)::jsonb, 'onDeadline', q.on_deadline), $13, $14
-  FROM q
+  ${journalRow(
+    {
+      workspace_id: 'q.workspace_id',
+      event: "'question.asked'",
+      log_event: "'question_asked'",
+      task_id: 'q.task_id',
+      run_id: 'q.run_id',
+      agent_id: 'q.agent_id',
+      level: "'INFO'",
+      message: "'It asks: ' || left(q.prompt, 500)",
+      details: `jsonb_build_object(${SAID}, 'choices', q.choices, 'freeText', q.free_text,
+        'deadlineAt', to_json(q.deadline_at)::jsonb, 'onDeadline', q.on_deadline)`,
+      actor_kind: '$13',
+      actor_id: '$14',
+    },
+    'q',
+  )}
 )
 SELECT id FROM q`,
 );

@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import { journalRow } from '#lib/transitions';
 import type { TaskAnswer } from '#lib/task-manager';
 import type { ColumnOfTask, Original } from '#lib/secrets';
 import type { OnDeadline } from '../domain/question.js';
@@ -34,12 +35,22 @@ WITH q AS (
   RETURNING q.*
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    actor_id)
-  SELECT q.workspace_id, 'question.answered', 'question_answered', q.task_id, q.run_id, q.agent_id, 'INFO',
-    'Answered: ' || left(q.answer, 500),
-    jsonb_build_object(${SAID}, 'answer', q.answer, 'answeredBy', q.answered_by), $4, $5
-  FROM q
+  ${journalRow(
+    {
+      workspace_id: 'q.workspace_id',
+      event: "'question.answered'",
+      log_event: "'question_answered'",
+      task_id: 'q.task_id',
+      run_id: 'q.run_id',
+      agent_id: 'q.agent_id',
+      level: "'INFO'",
+      message: "'Answered: ' || left(q.answer, 500)",
+      details: `jsonb_build_object(${SAID}, 'answer', q.answer, 'answeredBy', q.answered_by)`,
+      actor_kind: '$4',
+      actor_id: '$5',
+    },
+    'q',
+  )}
 )
 SELECT ${CLOSED} FROM q`,
 );
@@ -76,12 +87,23 @@ WITH q AS (
   RETURNING q.*
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind)
-  SELECT q.workspace_id, 'question.expired', 'question_expired', q.task_id, q.run_id, q.agent_id, 'WARN',
-    CASE q.on_deadline WHEN 'default' THEN 'Nobody answered in time; the default counts: ' || left(q.answer, 500)
-      ELSE 'Nobody answered in time' END,
-    jsonb_build_object(${SAID}, 'answer', q.answer, 'onDeadline', q.on_deadline), 'coordinator'
-  FROM q
+  ${journalRow(
+    {
+      workspace_id: 'q.workspace_id',
+      event: "'question.expired'",
+      log_event: "'question_expired'",
+      task_id: 'q.task_id',
+      run_id: 'q.run_id',
+      agent_id: 'q.agent_id',
+      level: "'WARN'",
+      message: `CASE q.on_deadline
+        WHEN 'default' THEN 'Nobody answered in time; the default counts: ' || left(q.answer, 500)
+        ELSE 'Nobody answered in time' END`,
+      details: `jsonb_build_object(${SAID}, 'answer', q.answer, 'onDeadline', q.on_deadline)`,
+      actor_kind: "'coordinator'",
+    },
+    'q',
+  )}
 )
 SELECT ${CLOSED} FROM q`,
 );

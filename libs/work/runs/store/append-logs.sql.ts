@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { isInUse } from '#lib/transitions';
+import { isInUse, logLine } from '#lib/transitions';
 
 /**
  * Log entries of the live run, such as its process' output, in the order they came.
@@ -18,12 +18,23 @@ WITH run AS MATERIALIZED (
     AND ${isInUse('$1')}
 ),
 appended AS (
-  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details,
-    actor_kind, actor_id, session_key)
-  SELECT $1, run.task_id, run.id, $3, e.entry ->> 'level', e.entry ->> 'event', e.entry ->> 'message',
-    coalesce(e.entry -> 'details', '{}'), $4, $5, run.session_key
-  FROM run CROSS JOIN LATERAL jsonb_array_elements($6::jsonb) WITH ORDINALITY AS e (entry, position)
-  ORDER BY e.position
+  ${logLine(
+    {
+      workspace_id: '$1',
+      task_id: 'run.task_id',
+      run_id: 'run.id',
+      agent_id: '$3',
+      level: "e.entry ->> 'level'",
+      event: "e.entry ->> 'event'",
+      message: "e.entry ->> 'message'",
+      details: "coalesce(e.entry -> 'details', '{}')",
+      actor_kind: '$4',
+      actor_id: '$5',
+      session_key: 'run.session_key',
+    },
+    `run CROSS JOIN LATERAL jsonb_array_elements($6::jsonb) WITH ORDINALITY AS e (entry, position)
+  ORDER BY e.position`,
+  )}
   RETURNING 1
 )
 SELECT (SELECT count(*)::int FROM appended) AS accepted FROM run`,

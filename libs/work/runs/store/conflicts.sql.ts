@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { journalRow } from '#lib/transitions';
 
 /**
  * Runs that somebody still works on after another run of their task has begun.
@@ -124,12 +125,23 @@ conflict AS MATERIALIZED (
     ORDER BY r.generation DESC LIMIT 1) n
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    session_key)
-  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
-    'Somebody still worked on it after it had been given to another run, and was told to stop',
-    jsonb_build_object(${BOTH}), 'coordinator', session_key
-  FROM conflict
+  ${journalRow(
+    {
+      workspace_id: 'workspace_id',
+      event: "'run.split_brain_conflict'",
+      log_event: "'split_brain_conflict'",
+      task_id: 'task_id',
+      run_id: 'run_id',
+      agent_id: 'agent_id',
+      level: "'WARN'",
+      message:
+        "'Somebody still worked on it after it had been given to another run, and was told to stop'",
+      details: `jsonb_build_object(${BOTH})`,
+      actor_kind: "'coordinator'",
+      session_key: 'session_key',
+    },
+    'conflict',
+  )}
 )
 SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id, newer_agent_id,
   newer_generation, newer_state

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { isInUse } from '#lib/transitions';
+import { isInUse, journalRow } from '#lib/transitions';
 
 /**
  * Progress and checkpoint of the live run: not a transition, so neither the version nor the chain
@@ -38,11 +38,23 @@ heard AS (
   WHERE r.workspace_id = $1 AND r.id = $2
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details,
-    actor_kind, actor_id, session_key)
-  SELECT $1, 'task.progress', CASE WHEN $8::jsonb IS NULL THEN 'progress_update' ELSE 'checkpoint' END, p.id, $2, $3,
-    'DEBUG', p.current_step, jsonb_build_object('progressPercent', p.progress_percent), $4, $5, p.session_key
-  FROM reported p
+  ${journalRow(
+    {
+      workspace_id: '$1',
+      event: "'task.progress'",
+      log_event: "CASE WHEN $8::jsonb IS NULL THEN 'progress_update' ELSE 'checkpoint' END",
+      task_id: 'p.id',
+      run_id: '$2',
+      agent_id: '$3',
+      level: "'DEBUG'",
+      message: 'p.current_step',
+      details: "jsonb_build_object('progressPercent', p.progress_percent)",
+      actor_kind: '$4',
+      actor_id: '$5',
+      session_key: 'p.session_key',
+    },
+    'reported p',
+  )}
 )
 SELECT id AS task_id, progress_percent, status FROM reported`,
 );

@@ -1,4 +1,5 @@
 import { columnOf, command, recordOf, type Sql } from '#lib/database';
+import { journalRow } from '#lib/transitions';
 import { notedCapabilitySets } from './capability-sets.js';
 import { EDITABLE, FOUND, GIVEN_ONCE } from '../domain/task-fields.js';
 import type { NewTask } from '../domain/new-task.js';
@@ -80,8 +81,18 @@ created AS (
   RETURNING id
 ),${extras}
 journaled AS (
-  INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
-  SELECT $1, 'task.created', id, 1, 'PENDING', "actorKind", "actorId" FROM input
+  ${journalRow(
+    {
+      workspace_id: '$1',
+      event: "'task.created'",
+      task_id: 'id',
+      version: '1',
+      new_status: "'PENDING'",
+      actor_kind: '"actorKind"',
+      actor_id: '"actorId"',
+    },
+    'input',
+  )}
 )
 SELECT now() AS created_at`;
 }

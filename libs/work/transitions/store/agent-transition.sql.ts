@@ -1,3 +1,4 @@
+import { journalRow } from './journal.sql.js';
 import { AGENT_EDGES, AGENT_LIFECYCLES } from '../domain/agent-state.js';
 
 /**
@@ -30,9 +31,20 @@ export function agentTransition(source: string): string {
     old.status AS previous_status, a.status, m.reason
 ),
 agent_journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, agent_id, version, previous_status, new_status, reason, actor_kind)
-  SELECT workspace_id, 'agent.status_changed', '', id, version, previous_status, status, reason, 'system'
-  FROM agent_moved
+  ${journalRow(
+    {
+      workspace_id: 'workspace_id',
+      event: "'agent.status_changed'",
+      log_event: "''",
+      agent_id: 'id',
+      version: 'version',
+      previous_status: 'previous_status',
+      new_status: 'status',
+      reason: 'reason',
+      actor_kind: "'system'",
+    },
+    'agent_moved',
+  )}
 )`;
 }
 

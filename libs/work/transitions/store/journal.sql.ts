@@ -1,7 +1,47 @@
-/**
- * The journal: each transition appends one row, which is the audit entry and the event. This is the only
- * SQL that appends transitions of tasks and runs; nothing updates a row of it.
+/*
+ * The journal: each transition appends one row, which is the audit entry and the event. This is the only SQL that
+ * appends to it; nothing updates a row of it. Entries of a task's log that are no event go to task_log_lines.
  */
+
+interface LogValues {
+  workspace_id: string;
+  task_id?: string;
+  run_id?: string;
+  agent_id?: string;
+  level?: string;
+  event: string;
+  message?: string;
+  details?: string;
+  actor_kind: string;
+  actor_id?: string;
+  session_key?: string;
+}
+
+interface JournalValues extends LogValues {
+  /** The name of its entry in the task's log; none: that of the event. '': it has no entry. */
+  log_event?: string;
+  version?: string;
+  previous_status?: string;
+  new_status?: string;
+  reason?: string;
+}
+
+/** Appends an event, with an SQL expression for each of its columns. */
+export function journalRow(values: JournalValues, from: string): string {
+  return rowInto('journal', values, from);
+}
+
+/** Appends an entry to a task's log, with an SQL expression for each of its columns. */
+export function logLine(values: LogValues & { task_id: string }, from: string): string {
+  return rowInto('task_log_lines', values, from);
+}
+
+function rowInto(table: string, values: object, from: string): string {
+  return `INSERT INTO ${table} (${Object.keys(values).join(', ')})
+  SELECT ${Object.values(values).join(', ')}
+  FROM ${from}`;
+}
+
 const COLUMNS = `workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at`;

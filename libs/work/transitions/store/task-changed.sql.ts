@@ -1,3 +1,4 @@
+import { journalRow } from './journal.sql.js';
 /**
  * The record of every change of a task that is no transition of its status: one row of the journal for
  * the new version. Needs the CTE `changed` (id, version, status).
@@ -6,9 +7,20 @@
  */
 export function recordOfChange(event: string): string {
   return `journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status,
-    actor_kind, actor_id)
-  SELECT $1, 'task.updated', '${event}', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]),
-    c.status, c.status, $3, $4 FROM changed c
+  ${journalRow(
+    {
+      workspace_id: '$1',
+      event: "'task.updated'",
+      log_event: `'${event}'`,
+      task_id: 'c.id',
+      version: 'c.version',
+      details: "$5::jsonb || jsonb_build_object('changedFields', $6::text[])",
+      previous_status: 'c.status',
+      new_status: 'c.status',
+      actor_kind: '$3',
+      actor_id: '$4',
+    },
+    'changed c',
+  )}
 )`;
 }

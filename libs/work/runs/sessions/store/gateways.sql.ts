@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import { journalRow } from '#lib/transitions';
 
 export interface HeartbeatRow {
   /** Whether it is the newest that is known of; if not, nothing is changed. */
@@ -128,11 +129,22 @@ WITH second AS MATERIALIZED (
         AND l.event = 'run.split_brain_conflict' AND l.details ->> 'gatewayId' = $2)
 ),
 journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    actor_id)
-  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
-    'A second gateway had a session of this run, and was told to stop it', facts, 'system', 'gateway:' || $2
-  FROM second
+  ${journalRow(
+    {
+      workspace_id: 'workspace_id',
+      event: "'run.split_brain_conflict'",
+      log_event: "'split_brain_conflict'",
+      task_id: 'task_id',
+      run_id: 'run_id',
+      agent_id: 'agent_id',
+      level: "'WARN'",
+      message: "'A second gateway had a session of this run, and was told to stop it'",
+      details: 'facts',
+      actor_kind: "'system'",
+      actor_id: "'gateway:' || $2",
+    },
+    'second',
+  )}
 )
 SELECT run_id, gateway_id FROM second`,
 );
