@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuditLog } from './audit-log.js';
+import { AuditLog } from './log/audit-log.js';
 import { AuditController } from './http/audit.controller.js';
 
 /** The audit log. */

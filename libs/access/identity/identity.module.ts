@@ -27,7 +27,7 @@ import { RefreshTokens } from './tokens/refresh-tokens.js';
 import { Revocations } from './tokens/revocations.js';
 import { TokenService } from './tokens/token.service.js';
 import { UsersService } from './users/users.service.js';
-import { VALKEY_PROVIDERS } from './valkey.providers.js';
+import { VALKEY_PROVIDERS } from './valkey/valkey.providers.js';
 import { InvitationsService } from './workspaces/invitations.service.js';
 import { MembersService } from './workspaces/members.service.js';
 import { WorkspacesService } from './workspaces/workspaces.service.js';

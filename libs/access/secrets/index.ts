@@ -1,9 +1,9 @@
 export * from './domain/index.js';
-export { AgentSecrets, type SessionColumns } from './agent-secrets.js';
-export { HeldSecrets } from './held-secrets.js';
+export { AgentSecrets, type SessionColumns } from './holders/agent-secrets.js';
+export { HeldSecrets } from './holders/held-secrets.js';
 export { Secrets } from './http/secrets-field.js';
-export { KeyRing } from './key-ring.js';
-export { Resealing } from './resealing.js';
+export { KeyRing } from './keys/key-ring.js';
+export { Resealing } from './keys/resealing.js';
 export { SecretsModule } from './secrets.module.js';
 export {
   type SecretsInput,
@@ -11,6 +11,6 @@ export {
   secretsOfRuns,
   writeSecrets,
 } from './store/task-secrets.sql.js';
-export { ValuesAtHand } from './values-at-hand.js';
-export { TaskSecrets } from './task-secrets.js';
-export { InboundHookSecrets, type SignerPlace, WebhookSecrets } from './signing-secrets.js';
+export { ValuesAtHand } from './holders/values-at-hand.js';
+export { TaskSecrets } from './holders/task-secrets.js';
+export { InboundHookSecrets, type SignerPlace, WebhookSecrets } from './holders/signing-secrets.js';

@@ -1,11 +1,11 @@
 import { Global, Module } from '@nestjs/common';
-import { AgentSecrets } from './agent-secrets.js';
-import { HeldSecrets } from './held-secrets.js';
-import { KeyRing } from './key-ring.js';
-import { Resealing } from './resealing.js';
-import { TaskSecrets } from './task-secrets.js';
-import { ValuesAtHand } from './values-at-hand.js';
-import { InboundHookSecrets, WebhookSecrets } from './signing-secrets.js';
+import { AgentSecrets } from './holders/agent-secrets.js';
+import { HeldSecrets } from './holders/held-secrets.js';
+import { KeyRing } from './keys/key-ring.js';
+import { Resealing } from './keys/resealing.js';
+import { TaskSecrets } from './holders/task-secrets.js';
+import { ValuesAtHand } from './holders/values-at-hand.js';
+import { InboundHookSecrets, WebhookSecrets } from './holders/signing-secrets.js';
 
 const PROVIDERS = [
   KeyRing,

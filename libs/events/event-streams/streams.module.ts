@@ -2,11 +2,11 @@ import { Module } from '@nestjs/common';
 import { EventsModule } from '#lib/journal';
 import { IdentityModule } from '#lib/identity';
 import { TaskManagerModule } from '#lib/task-manager';
-import { EventStreams } from './event-streams.js';
+import { EventStreams } from './streams/event-streams.js';
 import { StreamsController } from './http/streams.controller.js';
-import { LogStreams } from './log-streams.js';
-import { Streams } from './streams.js';
-import { Tickets } from './tickets.js';
+import { LogStreams } from './streams/log-streams.js';
+import { Streams } from './streams/streams.js';
+import { Tickets } from './streams/tickets.js';
 
 /** Streams of events and logs over HTTP. */
 @Module({

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { TaskManagerModule } from '#lib/task-manager';
-import { HookReceiver } from './hook-receiver.js';
+import { HookReceiver } from './receiving/hook-receiver.js';
 import { HooksController } from './http/hooks.controller.js';
 import { InboundHooksController } from './http/inbound-hooks.controller.js';
-import { InboundHooks } from './inbound-hooks.service.js';
+import { InboundHooks } from './hooks/inbound-hooks.service.js';
 
 /** Creates tasks from events of other systems. */
 @Module({

@@ -1,2 +1,2 @@
 export { InboundHooksModule } from './inbound-hooks.module.js';
-export { pruneInboundDeliveries } from './prune.js';
+export { pruneInboundDeliveries } from './receiving/prune.js';

@@ -1,10 +1,10 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { EventRelay, EventsModule } from '#lib/journal';
-import { WebhookConsumer } from './consumer.js';
-import { Deliveries } from './deliveries.service.js';
+import { WebhookConsumer } from './sending/consumer.js';
+import { Deliveries } from './deliveries/deliveries.service.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
 import { WebhooksController } from './http/webhooks.controller.js';
-import { WebhookPruner } from './pruner.js';
+import { WebhookPruner } from './deliveries/pruner.js';
 import { MailClient } from './sending/mail-client.js';
 import { Messages } from './sending/messages.js';
 import { Notices } from './sending/notices.js';
@@ -13,8 +13,8 @@ import { WebhookSenders } from './sending/senders.js';
 import { Settlement } from './sending/settlement.js';
 import { SignedMessages } from './sending/signed-messages.js';
 import { WebhookClient } from './sending/webhook-client.js';
-import { Targets } from './targets.js';
-import { Webhooks } from './webhooks.service.js';
+import { Targets } from './hooks/targets.js';
+import { Webhooks } from './hooks/webhooks.service.js';
 
 /** Sends events to other systems. */
 @Module({

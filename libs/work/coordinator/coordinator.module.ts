@@ -6,22 +6,22 @@ import { QuestionsModule } from '#lib/questions';
 import { RunsModule, SessionsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
 import { UsageBudgetModule } from '#lib/usage-budget';
-import { Coordinator } from './coordinator.js';
-import { CoordinatorService } from './coordinator.service.js';
-import { Cycle } from './cycle.js';
-import { CycleScheduler } from './cycle-scheduler.js';
-import { EventLog } from './event-log.js';
-import { ForcedRecovery } from './forced-recovery.js';
-import { Housekeeping } from './housekeeping.js';
+import { Coordinator } from './cycle/coordinator.js';
+import { CoordinatorService } from './status/coordinator.service.js';
+import { Cycle } from './cycle/cycle.js';
+import { CycleScheduler } from './cycle/cycle-scheduler.js';
+import { EventLog } from './status/event-log.js';
+import { ForcedRecovery } from './recovery/forced-recovery.js';
+import { Housekeeping } from './upkeep/housekeeping.js';
 import { CoordinatorController } from './http/coordinator.controller.js';
-import { KeyRotation } from './key-rotation.js';
+import { KeyRotation } from './upkeep/key-rotation.js';
 import { Leadership } from './leadership/leadership.js';
-import { LivenessObserver } from './liveness-observer.js';
-import { LostRuns } from './lost-runs.js';
+import { LivenessObserver } from './liveness/liveness-observer.js';
+import { LostRuns } from './recovery/lost-runs.js';
 import { RECONCILERS } from './patterns/index.js';
-import { stepsProvider } from './steps.js';
-import { Triggers } from './triggers.js';
-import { Visibility } from './visibility.js';
+import { stepsProvider } from './cycle/steps.js';
+import { Triggers } from './cycle/triggers.js';
+import { Visibility } from './status/visibility.js';
 
 /** The coordinator: its loop in processes with the role, its endpoints in all. Global for health checks. */
 @Global()

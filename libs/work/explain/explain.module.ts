@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { SessionsModule } from '#lib/runs';
-import { ExplainFactsReader } from './explain-facts-reader.js';
+import { ExplainFactsReader } from './explaining/explain-facts-reader.js';
 import { ExplainController } from './http/explain.controller.js';
-import { TaskExplainer } from './task-explainer.js';
-import { TaskForecaster } from './task-forecaster.js';
+import { TaskExplainer } from './explaining/task-explainer.js';
+import { TaskForecaster } from './forecasting/task-forecaster.js';
 
 /** Says why a task waits, and until when. Reads everything; nothing reads it. */
 @Module({

@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { RunsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
 import { QuestionsController } from './http/questions.controller.js';
-import { QuestionAsking } from './question-asking.js';
-import { Questions } from './questions.js';
+import { QuestionAsking } from './asking/question-asking.js';
+import { Questions } from './answering/questions.js';
 
 /** Questions of runs to people. */
 @Module({

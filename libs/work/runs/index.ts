@@ -1,8 +1,8 @@
 export { ClaimService } from './claims/claim-service.js';
-export { refuseReport } from './report-replay.js';
-export { type Reporter, reporterOf } from './reporter.js';
-export { type Checkpoint, RunSecrets } from './run-secrets.js';
-export { RunReports } from './run-reports.js';
+export { refuseReport } from './reports/report-replay.js';
+export { type Reporter, reporterOf } from './reports/reporter.js';
+export { type Checkpoint, RunSecrets } from './reports/run-secrets.js';
+export { RunReports } from './reports/run-reports.js';
 export { RunsModule } from './runs.module.js';
 export { GatewayReach } from './sessions/gateway/gateway-reach.js';
 export { SessionsModule } from './sessions/sessions.module.js';

@@ -68,4 +68,4 @@ export {
   type SweepScope,
   together,
   wakeClaims,
-} from './sweeps.js';
+} from './sweeps/sweeps.js';

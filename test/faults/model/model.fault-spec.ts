@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
-import { LivenessObserver } from '../../../libs/work/coordinator/liveness-observer.js';
+import { LivenessObserver } from '../../../libs/work/coordinator/liveness/liveness-observer.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { waitFor } from '../../support/wait-for.js';
 import { expectInvariants } from '../harness/verdict.js';

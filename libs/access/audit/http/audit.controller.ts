@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
-import { AuditLog } from '../audit-log.js';
+import { AuditLog } from '../log/audit-log.js';
 import { AuditEntryPageDto, AuditQuery } from './audit.dto.js';
 
 @ApiTags('Audit')

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Id, PageQuery, Text, Timestamp } from '#lib/http';
-import type { AuditEntryView, AuditFilter } from '../audit-log.js';
+import type { AuditEntryView, AuditFilter } from '../log/audit-log.js';
 
 export class AuditQuery extends PageQuery implements AuditFilter {
   @Id({ optional: true, description: 'Only entries of this user or API key' }) actorId?: string;

@@ -10,9 +10,9 @@ import type { FastifyReply } from 'fastify';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, type AuthenticatedRequest } from '#lib/identity';
 import { atLeast } from '#lib/task-manager';
-import { EventStreams } from '../event-streams.js';
-import { LogStreams } from '../log-streams.js';
-import { Tickets } from '../tickets.js';
+import { EventStreams } from '../streams/event-streams.js';
+import { LogStreams } from '../streams/log-streams.js';
+import { Tickets } from '../streams/tickets.js';
 import { EventsQuery, LogStreamQuery, StreamTicketDto } from './streams.dto.js';
 
 const LAST_EVENT_ID = {

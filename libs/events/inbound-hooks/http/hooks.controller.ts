@@ -3,7 +3,7 @@ import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { FastifyRequest } from 'fastify';
 import { ApiErrors, BodyBytes, RawBody, traceparentOfRequest, UuidParam } from '#lib/http';
 import { Public } from '#lib/identity';
-import { HookReceiver } from '../hook-receiver.js';
+import { HookReceiver } from '../receiving/hook-receiver.js';
 import { InboundHookDeliveryDto } from './inbound-hooks.dto.js';
 
 /** Headers with signatures and ids of generic events, of GitHub and of GitLab. */

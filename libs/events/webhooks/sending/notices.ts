@@ -6,7 +6,7 @@ import type { NoticeKind, NoticeSettings } from '../domain/kinds.js';
 import { quietUntil } from '../domain/quiet-hours.js';
 import { headlineOf, type NoticeEvent } from '../domain/words.js';
 import { type DueDelivery, type Leased, readNames } from '../store/sending.sql.js';
-import { messageId } from '../webhook-view.js';
+import { messageId } from '../hooks/webhook-view.js';
 import { MailClient } from './mail-client.js';
 import { Recipients } from './recipients.js';
 import type { Held, Made } from './turn.js';

@@ -4,7 +4,7 @@ import { Database } from '#lib/database';
 import { Logger } from '#lib/observability';
 import { hubHeader, standardHeaders } from '../domain/signature.js';
 import type { DueDelivery, Leased } from '../store/sending.sql.js';
-import { messageId } from '../webhook-view.js';
+import { messageId } from '../hooks/webhook-view.js';
 import { traceparentsOf } from './traceparents.js';
 import type { Made } from './turn.js';
 import { UNREADABLE, WebhookClient } from './webhook-client.js';

@@ -1,6 +1,6 @@
 import type { TestApp, TestWorkspace } from '../../../../test/support/app.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import type { DeliveryView, WebhookView } from '../webhook-view.js';
+import type { DeliveryView, WebhookView } from '../hooks/webhook-view.js';
 import { type Behaviour, type Received, type Receiver, startReceiver } from './receiver.js';
 
 export type Made = WebhookView & { secret: string };

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { CoordinatorService } from '../coordinator.service.js';
+import { CoordinatorService } from '../status/coordinator.service.js';
 import { CoordinatorLogPageDto, CoordinatorLogsQuery } from './dto/logs.dto.js';
 import { RecoveryRequestDto, RecoveryDto } from './dto/recover.dto.js';
 import { CoordinatorStatusDto } from './dto/status.dto.js';

@@ -11,8 +11,8 @@ import {
   takesWork,
   workspaceHandsOut,
 } from '#lib/runs';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
 

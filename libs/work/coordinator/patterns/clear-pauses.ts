@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { TaskSuspension } from '#lib/task-manager';
-import type { Pass } from '../pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */
 @Injectable()

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { SweepResult } from '#lib/transitions';
-import { LostRuns, lostRuns } from '../lost-runs.js';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /** Live runs of archived workspaces. Index: workspaces (a scan of few rows), task_runs_live_agent_idx. */
 const lockRunsOfArchivedWorkspaces = lostRuns(

@@ -5,8 +5,8 @@ import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { FaultyProxy } from '../../../../test/support/proxy/faulty-proxy.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { Coordinator } from '../coordinator.js';
-import { EventLog } from '../event-log.js';
+import { Coordinator } from '../cycle/coordinator.js';
+import { EventLog } from '../status/event-log.js';
 import { Leadership } from '../leadership/leadership.js';
 
 /** The lock would last, and followers would look away, for longer than the tests take. */

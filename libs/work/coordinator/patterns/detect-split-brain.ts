@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type ConflictRow, noteConflictsOfHeartbeats, announceConflicts } from '#lib/runs';
 import type { Finding, SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
-import type { Pass } from '../pass.js';
-import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
  * Two agents at one task: the older one was taken for dead, and came back. Nothing that it reports is

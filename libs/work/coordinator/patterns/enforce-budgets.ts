@@ -3,8 +3,8 @@ import { query, type Transaction } from '#lib/database';
 import { type TaskCommand, TaskCommands } from '#lib/task-manager';
 import { isActiveBudget, isLeased, lockTasks, scopesOf, type SweepResult } from '#lib/transitions';
 import { pauseRequest } from '../domain/pause-request.js';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 interface Found {
   workspace_id: string;

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { hasSession, isKeptByReports } from '#lib/runs';
 import { isLiveRun, promisesNoHeartbeat, type SweepResult, together } from '#lib/transitions';
-import { LivenessObserver } from '../liveness-observer.js';
-import { LostRuns, lostRuns } from '../lost-runs.js';
-import type { Pass } from '../pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import { LivenessObserver } from '../liveness/liveness-observer.js';
+import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
  * Leases that have passed, except those that heartbeats carry: whether their agent is gone, or only

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { dueQuestions, NEXT_DEADLINE, Questions } from '#lib/questions';
 import type { SweepResult } from '#lib/transitions';
-import type { Pass } from '../pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /** Closes questions that nobody has answered in time: their tasks go on with the default, or fail. */
 @Injectable()

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { command } from '#lib/database';
 import { journaled, type SweepResult, taskTransition } from '#lib/transitions';
-import type { Pass } from '../pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /** Index: agent_tasks_queue_expiry_idx. $1 rows at most, $2 workspace or NULL. */
 const abortExpiredInQueue = command<{ workspace_id: string }>(

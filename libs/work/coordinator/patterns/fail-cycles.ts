@@ -3,8 +3,8 @@ import { Database, type Transaction } from '#lib/database';
 import { failuresOf, shortened } from '../domain/fail-cycle.js';
 import { type Cycle, findCycles } from '../domain/find-cycles.js';
 import { applyTransitions, type Finding, type SweepResult } from '#lib/transitions';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 import {
   announceCycles,
   type EdgeRow,

@@ -5,8 +5,8 @@ import { countByWorkspace, isLeased, lockTasks, type SweepResult } from '#lib/tr
 import { removePastProviderLimits } from '#lib/provider-limits';
 import { WakeUps } from '#lib/valkey';
 import { pauseRequest } from '../domain/pause-request.js';
-import type { Pass } from '../pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 interface Found {
   workspace_id: string;

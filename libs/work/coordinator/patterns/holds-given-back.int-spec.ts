@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
-import { Pass } from '../pass.js';
-import type { Reconciler } from '../reconciler.js';
+import { Pass } from '../cycle/pass.js';
+import type { Reconciler } from '../cycle/reconciler.js';
 import { type Held, Scene } from '../testing/scene.js';
 import { RECONCILERS, type StepName } from './index.js';
 

@@ -1,4 +1,4 @@
-import type { ReconcilerClass } from '../reconciler.js';
+import type { ReconcilerClass } from '../cycle/reconciler.js';
 import { Assign } from './assign.js';
 import { ClearPauses } from './clear-pauses.js';
 import { CloseWorkspaces } from './close-workspaces.js';

@@ -8,8 +8,8 @@ import {
   wakeClaims,
 } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
-import type { Pass } from '../pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /** Index: agent_tasks_retry_due_idx. $1 rows at most, $2 workspace or NULL. */
 const promoteDueRetries = command<{ workspace_id: string }>(

@@ -3,8 +3,8 @@ import { EVERYWHERE } from '#lib/transitions';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import { HeartbeatStore } from '#lib/valkey';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { LivenessObserver } from '../liveness-observer.js';
-import { Pass } from '../pass.js';
+import { LivenessObserver } from '../liveness/liveness-observer.js';
+import { Pass } from '../cycle/pass.js';
 import { ReapStaleAgents } from './reap-stale-agents.js';
 
 const THRESHOLD_SECONDS = 2;

@@ -6,10 +6,10 @@ import { countByWorkspace, heartbeatExpected, type SweepResult } from '#lib/tran
 import { HeartbeatStore, WakeUps } from '#lib/valkey';
 import { MassFailureGuard } from '../domain/mass-failure-guard.js';
 import { evaluateStaleness, type Staleness } from '../domain/staleness.js';
-import { EventLog } from '../event-log.js';
-import { LivenessObserver } from '../liveness-observer.js';
-import type { Pass } from '../pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import { EventLog } from '../status/event-log.js';
+import { LivenessObserver } from '../liveness/liveness-observer.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 const AGENTS = `agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 WHERE ${heartbeatExpected('a', 'h')}`;

@@ -9,8 +9,8 @@ import {
   wakeClaims,
 } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 import {
   findForgetfulTasks,
   findMiscountedAgents,

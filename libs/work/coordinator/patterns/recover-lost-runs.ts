@@ -2,10 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { isKeptByReports } from '#lib/runs';
 import { type SweepResult, together } from '#lib/transitions';
-import { LivenessObserver } from '../liveness-observer.js';
-import { LostRuns, lostRuns } from '../lost-runs.js';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import { LivenessObserver } from '../liveness/liveness-observer.js';
+import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
  * Live runs of agents that are taken for dead. A session that keeps its lease by its reports is not, whatever was heard of

@@ -11,8 +11,8 @@ import {
 } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import { planRepair } from '../domain/repair-leased.js';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 import {
   beginRuns,
   type DefectiveTask,

@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '#lib/database';
 import { applyTransitions, type Transition, type SweepResult, wakeClaims } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
-import type { Pass } from '../pass.js';
-import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 import {
   type Dependent,
   lockDependents,

@@ -14,8 +14,8 @@ import { RecoverLostRuns } from './recover-lost-runs.js';
 import { SettleDependents } from './settle-dependents.js';
 import { TerminateDrained } from './terminate-drained.js';
 import { TimeOutRuns } from './time-out-runs.js';
-import { Pass } from '../pass.js';
-import type { Reconciler } from '../reconciler.js';
+import { Pass } from '../cycle/pass.js';
+import type { Reconciler } from '../cycle/reconciler.js';
 
 let server: TestApp;
 let workspace: TestWorkspace;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { SweepResult } from '#lib/transitions';
 import { alertsDue, tellBudgetAlerts, UsageView } from '#lib/budgets';
-import type { Pass } from '../pass.js';
-import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /** Tells that budgets are used up to a step, where what has used them did not tell it itself. */
 @Injectable()

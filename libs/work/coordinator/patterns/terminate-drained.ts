@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { query } from '#lib/database';
 import { transitionAgents, type SweepResult } from '#lib/transitions';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /** A scan of agents: few rows. $1 rows at most, $2 workspace or NULL. */
 const drainedAgents = query<{ workspace_id: string; id: string }>(

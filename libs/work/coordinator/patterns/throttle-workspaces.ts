@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Finding, SweepResult } from '#lib/transitions';
 import { type ChangedThrottle, Throttles, writeThrottles } from '#lib/budgets';
 import { WakeUps } from '#lib/valkey';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /** As many waiting agents are asked; they ask each other while there is something. */
 const WOKEN = 100;

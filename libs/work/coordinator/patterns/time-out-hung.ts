@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { isAtWork, type SweepResult } from '#lib/transitions';
-import { LostRuns, lostRuns } from '../lost-runs.js';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
  * Runs that made no progress since their agent was warned, which is $3 seconds ago or more.

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DEADLINE_GRACE, hasDeadline, isOverdue, type SweepResult } from '#lib/transitions';
-import { LostRuns, lostRuns } from '../lost-runs.js';
-import type { Pass } from '../pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
+import type { Pass } from '../cycle/pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /** Index: task_runs_deadline_idx. */
 const lockOverdueRuns = lostRuns('lock_overdue_runs', '', isOverdue('r'), 'r.deadline_at');

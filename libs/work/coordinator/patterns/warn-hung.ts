@@ -3,8 +3,8 @@ import { CONFIG, type Config } from '#lib/config';
 import { command } from '#lib/database';
 import { isAtWork, journalRow, type SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
  * Warns runs that are past their task's estimate by $3 seconds, and made no progress for as long: marks

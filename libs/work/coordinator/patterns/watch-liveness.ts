@@ -6,8 +6,8 @@ import {
   runTransitionWithoutEnd,
   type SweepResult,
 } from '#lib/transitions';
-import type { Pass } from '../pass.js';
-import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import type { Pass } from '../cycle/pass.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
  * STALE is a warning about a run whose agent has missed two heartbeats; a heartbeat takes it back. Only a run

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { TaskExplainer } from '../task-explainer.js';
+import { TaskExplainer } from '../explaining/task-explainer.js';
 import { ExplanationDto } from './explanation.dto.js';
 
 @ApiTags('Tasks')

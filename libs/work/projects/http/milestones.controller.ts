@@ -3,8 +3,8 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { MilestonesService } from '../milestones.service.js';
-import { MilestoneDto } from '../views.js';
+import { MilestonesService } from '../milestones/milestones.service.js';
+import { MilestoneDto } from '../shared/views.js';
 import { ChangeMilestoneDto } from './projects.dto.js';
 
 @ApiTags('projects')

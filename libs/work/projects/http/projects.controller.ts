@@ -3,9 +3,9 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { MilestonesService } from '../milestones.service.js';
-import { ProjectsService } from '../projects.service.js';
-import { MilestonePageDto, MilestoneDto, ProjectPageDto, ProjectDto } from '../views.js';
+import { MilestonesService } from '../milestones/milestones.service.js';
+import { ProjectsService } from '../projects/projects.service.js';
+import { MilestonePageDto, MilestoneDto, ProjectPageDto, ProjectDto } from '../shared/views.js';
 import {
   ChangeProjectDto,
   CreateMilestoneDto,

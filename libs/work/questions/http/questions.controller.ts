@@ -4,8 +4,8 @@ import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { reporterOf } from '#lib/runs';
-import { QuestionAsking } from '../question-asking.js';
-import { Questions } from '../questions.js';
+import { QuestionAsking } from '../asking/question-asking.js';
+import { Questions } from '../answering/questions.js';
 import {
   AnswerQuestionDto,
   AskQuestionDto,

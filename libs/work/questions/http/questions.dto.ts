@@ -22,7 +22,7 @@ import {
   type QuestionRequest,
   type QuestionStatus,
 } from '../domain/question.js';
-import type { QuestionView } from '../question-view.js';
+import type { QuestionView } from '../answering/question-view.js';
 
 export class AskQuestionDto implements QuestionRequest {
   @Text({ max: MAX_PROMPT, description: 'The question, for people' }) prompt!: string;

@@ -7,8 +7,8 @@ import type { ClaimedRow, NothingClaimed } from '../store/claim-tasks.sql.js';
 import { ClaimWaiters, type ClaimWaiter } from './claim-waiters.js';
 import { ClaimBatcher } from './claim-batcher.js';
 import { HeldSecrets } from '#lib/secrets';
-import { RunReports } from '../run-reports.js';
-import { type ClaimedTask, toClaimedTask } from '../run-view.js';
+import { RunReports } from '../reports/run-reports.js';
+import { type ClaimedTask, toClaimedTask } from './run-view.js';
 
 export interface ClaimRequest {
   agent: AgentCaller;

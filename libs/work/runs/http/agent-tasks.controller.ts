@@ -4,8 +4,8 @@ import { AgentDto } from '#lib/agent-manager';
 import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { TasksOfAgent } from '../tasks-of-agent.js';
-import { AgentDeparture } from '../agent-departure.js';
+import { TasksOfAgent } from '../leases/tasks-of-agent.js';
+import { AgentDeparture } from '../leases/agent-departure.js';
 import { AgentTasksQuery, DeregisterAgentDto, TerminateAgentDto } from './dto/agent-work.dto.js';
 import { TaskPageDto } from '#lib/task-manager';
 

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, ClientGone, clientGone, Hot, type HotCall, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { AgentWork } from '../agent-work.js';
+import { AgentWork } from '../claims/agent-work.js';
 import { ClaimTasksDto, AgentSignalsRequestDto } from './dto/agent-work.dto.js';
 import { ClaimDto, AgentSignalsDto } from './dto/run-answers.dto.js';
 

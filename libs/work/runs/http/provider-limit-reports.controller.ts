@@ -3,9 +3,9 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { ProviderLimitReports } from '../provider-limit-reports.js';
-import { reporterOf } from '../reporter.js';
-import { TaskReporter } from '../task-reporter.js';
+import { ProviderLimitReports } from '../reports/provider-limit-reports.js';
+import { reporterOf } from '../reports/reporter.js';
+import { TaskReporter } from '../reports/task-reporter.js';
 import { ProviderLimitOutcomeDto, ReportProviderLimitDto } from './dto/provider-limit.dto.js';
 
 /** Refusals by providers; accepted of ended runs, too. */

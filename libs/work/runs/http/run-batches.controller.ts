@@ -2,7 +2,7 @@ import { Controller, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Hot, type HotCall } from '#lib/http';
 import { Auth } from '#lib/identity';
-import { RunCompletion } from '../run-completion.js';
+import { RunCompletion } from '../reports/run-completion.js';
 import { CompletionResultsDto } from './dto/run-answers.dto.js';
 import { CompleteRunsDto } from './dto/run-report.dto.js';
 

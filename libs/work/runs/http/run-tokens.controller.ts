@@ -3,7 +3,7 @@ import { ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { RunTokens } from '../run-tokens.js';
+import { RunTokens } from '../reports/run-tokens.js';
 
 @ApiTags('Runs')
 @Controller('runs/:runId/token')

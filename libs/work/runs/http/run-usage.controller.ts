@@ -4,9 +4,9 @@ import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { RunBudgets } from '#lib/budgets';
-import { reporterOf } from '../reporter.js';
-import { RunUsage } from '../run-usage.js';
-import { TaskReporter } from '../task-reporter.js';
+import { reporterOf } from '../reports/reporter.js';
+import { RunUsage } from '../reports/run-usage.js';
+import { TaskReporter } from '../reports/task-reporter.js';
 import { RunBudgetDto, RunBudgetQuery, ReportUsageDto, UsageOutcomeDto } from './dto/usage.dto.js';
 
 /** What runs have used; accepted of ended ones, too. */

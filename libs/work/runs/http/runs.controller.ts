@@ -3,9 +3,9 @@ import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nest
 import { ApiErrors, Hot, type HotCall, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { reporterOf } from '../reporter.js';
-import { RunCompletion } from '../run-completion.js';
-import { RunReports } from '../run-reports.js';
+import { reporterOf } from '../reports/reporter.js';
+import { RunCompletion } from '../reports/run-completion.js';
+import { RunReports } from '../reports/run-reports.js';
 import {
   SaveCheckpointDto,
   CompleteRunDto,

@@ -3,9 +3,9 @@ import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nest
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { RunCompletion } from '../run-completion.js';
-import { RunReports } from '../run-reports.js';
-import { TaskReporter } from '../task-reporter.js';
+import { RunCompletion } from '../reports/run-completion.js';
+import { RunReports } from '../reports/run-reports.js';
+import { TaskReporter } from '../reports/task-reporter.js';
 import {
   SaveCheckpointDto,
   CompleteRunDto,

@@ -4,7 +4,7 @@ import { apiClient } from '../../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 // The clock of the coordinator's mass-failure guard, which nothing outside asks for.
-import { LivenessObserver } from '../../coordinator/liveness-observer.js';
+import { LivenessObserver } from '../../coordinator/liveness/liveness-observer.js';
 import { StandInGateway } from './testing/stand-in-gateway.js';
 
 const THRESHOLD_SECONDS = 4;

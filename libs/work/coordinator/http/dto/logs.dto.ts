@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Id, OneOf, PageQuery } from '#lib/http';
-import type { CoordinatorLogView } from '../../coordinator.service.js';
+import type { CoordinatorLogView } from '../../status/coordinator.service.js';
 import { LOG_LEVELS, type LogLevel } from '../../domain/log-levels.js';
 
 export class CoordinatorLogsQuery extends PageQuery {

@@ -6,7 +6,7 @@ import {
   STEP_NAMES,
   type StepName,
 } from '../../patterns/index.js';
-import type { RecoveryRequest, RecoveryResult } from '../../recovery-result.js';
+import type { RecoveryRequest, RecoveryResult } from '../../recovery/recovery-result.js';
 
 export class RecoveryRequestDto implements RecoveryRequest {
   @Id({

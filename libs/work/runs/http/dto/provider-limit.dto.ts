@@ -6,7 +6,10 @@ import {
   type LimitKind,
   MAX_LIMIT_SECONDS,
 } from '#lib/provider-limits';
-import type { ProviderLimitOutcome, ProviderLimitReport } from '../../provider-limit-reports.js';
+import type {
+  ProviderLimitOutcome,
+  ProviderLimitReport,
+} from '../../reports/provider-limit-reports.js';
 import { ReportOutcomeDto } from './run-answers.dto.js';
 import { RunReportDto } from './run-report.dto.js';
 import { MODEL_NAME } from './usage-report.dto.js';

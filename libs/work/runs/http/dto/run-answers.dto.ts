@@ -4,9 +4,9 @@ import type { Sent } from '#lib/kernel';
 import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import { MODEL_TIERS, type ModelTier } from '#lib/models';
-import type { ReportOutcome } from '../../report-replay.js';
-import type { ClaimedTask } from '../../run-view.js';
-import type { RunSignal, SignalsAnswer } from '../../signals.js';
+import type { ReportOutcome } from '../../reports/report-replay.js';
+import type { ClaimedTask } from '../../claims/run-view.js';
+import type { RunSignal, SignalsAnswer } from '../../signals/signals.js';
 import {
   ShownFlag,
   ShownId,

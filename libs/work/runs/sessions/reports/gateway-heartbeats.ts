@@ -3,7 +3,7 @@ import { revivePushAgents } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { Logger } from '#lib/observability';
-import { LostSessions } from '../../lost-sessions.js';
+import { LostSessions } from '../../leases/lost-sessions.js';
 import { noteConflictsOfSessions } from '../../store/conflicts.sql.js';
 import { WakeUps } from '#lib/valkey';
 import {

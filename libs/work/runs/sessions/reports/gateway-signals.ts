@@ -7,7 +7,7 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Doorbell, withAnySignal } from '#lib/kernel';
-import { hasNewSignals, warnedIn } from '../../new-signals.js';
+import { hasNewSignals, warnedIn } from '../../signals/new-signals.js';
 import { WakeUps } from '#lib/valkey';
 import { heldSessions } from '../store/gateways.sql.js';
 

@@ -5,8 +5,8 @@ import { TokenService } from '#lib/identity';
 import { assertNever, COORDINATOR, DroverError, traceparentWithin } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { HeldSecrets, type SessionColumns } from '#lib/secrets';
-import { type Reporter } from '../../reporter.js';
-import { RunReports } from '../../run-reports.js';
+import { type Reporter } from '../../reports/reporter.js';
+import { RunReports } from '../../reports/run-reports.js';
 import {
   type AfterSpawn,
   afterSpawn,

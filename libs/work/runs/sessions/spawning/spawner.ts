@@ -8,7 +8,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Doorbell, fullJitter } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { RunModels } from '../../run-models.js';
+import { RunModels } from '../../claims/run-models.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import { type DueSpawn, takeDueSpawns } from '../store/due-spawns.sql.js';
 import { SpawnAttempts } from './spawn-attempts.js';

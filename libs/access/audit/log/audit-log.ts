@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Database } from '#lib/database';
+import { operationOf } from '#lib/http';
+import type { AuthenticatedRequest } from '#lib/identity';
+import { actorOf, type Caller, isUuid, type Page, toPage } from '#lib/kernel';
+import { instruments, Logger } from '#lib/observability';
+import { firstIdOf, isKeptRoute, isKeptStatus, pathWithIds } from '../domain/entry.js';
+import { auditEntries, type AuditRow, insertAuditEntry } from '../store/audit-log.sql.js';
+
+export interface AuditFilter {
+  actorId?: string;
+  operation?: string;
+  /** Inclusive lower bound. */
+  from?: string;
+  /** Exclusive upper bound. */
+  to?: string;
+}
+
+export interface AuditEntryView {
+  id: string;
+  createdAt: string;
+  actorKind: 'user' | 'api_key';
+  actorId: string;
+  actorName: string | null;
+  operation: string;
+  path: string;
+  status: number;
+  requestId: string;
+  address: string;
+}
+
+/** The audit log: who changed what in a workspace, and who was refused. */
+@Injectable()
+export class AuditLog {
+  constructor(
+    private readonly database: Database,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Records requests to routes that are added from now on, before they are answered. */
+  watch(fastify: FastifyInstance): void {
+    fastify.addHook('onRoute', (route) => {
+      if (![route.method].flat().some((method) => isKeptRoute(method, route.url))) return;
+      const keep = async (request: AuthenticatedRequest, reply: FastifyReply, payload: unknown) => {
+        await this.keep(request, reply.statusCode, payload);
+        return payload;
+      };
+      route.onSend = [route.onSend ?? [], keep].flat();
+    });
+  }
+
+  /**
+   * Newest first.
+   *
+   * @param page.before the id of the last entry of the previous page; null: from the newest
+   */
+  async list(
+    { workspaceId }: Caller,
+    { actorId, operation, from, to }: AuditFilter,
+    { limit, before }: { limit: number; before: string | null },
+  ): Promise<Page<AuditEntryView>> {
+    const ends = [before, to === undefined ? null : firstIdOf(to)].filter((id) => id !== null);
+    const params = [
+      workspaceId,
+      actorId ?? null,
+      operation ?? null,
+      from === undefined ? null : firstIdOf(from),
+      ends.sort()[0] ?? null,
+      limit + 1,
+    ];
+    const rows = await this.database.tenant(workspaceId).rows(auditEntries, params);
+    return toPage(rows, limit, ({ id }) => [id], toView);
+  }
+
+  /** Never fails, because the change is made whether or not its entry can be stored. */
+  private async keep(
+    request: AuthenticatedRequest,
+    status: number,
+    payload: unknown,
+  ): Promise<void> {
+    const { caller, account, handledBy, id: requestId, ip } = request;
+    if (!isKeptStatus(status) || !handledBy) return;
+    const actor = caller ? actorOf(caller) : account && { kind: 'user', id: account.userId };
+    if (actor?.kind !== 'user' && actor?.kind !== 'api_key') return;
+    const operation = operationOf(handledBy.getClass(), handledBy.getHandler());
+    const workspaceId =
+      caller?.workspaceId ??
+      (status === 403 ? undefined : workspaceOf(request, operation, payload));
+    // Otherwise outsiders could fill the workspace's log.
+    if (workspaceId === undefined) return;
+    const path = pathWithIds(request.routeOptions.url ?? '', request.params as object as Params);
+    const params = [workspaceId, actor.kind, actor.id, operation, path, status, requestId, ip];
+    try {
+      await this.database.service.rows(insertAuditEntry, params);
+    } catch (error) {
+      instruments.auditFailures.inc();
+      const entry = { workspaceId, actor, operation, path, status, requestId };
+      this.logger.error('request is missing in the audit log', { ...entry, error });
+    }
+  }
+}
+
+type Params = Record<string, unknown>;
+
+/** The workspace that a request without one has changed: that of its path, or of its answer. */
+function workspaceOf(
+  { params }: AuthenticatedRequest,
+  operation: string,
+  payload: unknown,
+): string | undefined {
+  const { workspaceId: named } = params as Params;
+  if (isUuid(named)) return named;
+  if (typeof payload !== 'string' || !payload.startsWith('{')) return undefined;
+  const answer = JSON.parse(payload) as Params;
+  const id = answer[operation === 'createWorkspace' ? 'id' : 'workspaceId'];
+  return isUuid(id) ? id : undefined;
+}
+
+function toView({ created_at, actor_kind, actor_id, ...row }: AuditRow): AuditEntryView {
+  const { id, actor_name, operation, path, status, request_id, address } = row;
+  return {
+    id,
+    createdAt: created_at.toISOString(),
+    actorKind: actor_kind,
+    actorId: actor_id,
+    actorName: actor_name,
+    operation,
+    path,
+    status,
+    requestId: request_id,
+    address,
+  };
+}

@@ -1,0 +1,128 @@
+import type { Database } from '#lib/database';
+import { instruments, type Logger } from '#lib/observability';
+import { numbered, type NumberedMessage } from '../domain/channel.js';
+import type { Message } from '../domain/message.js';
+import type { RoundResult } from '../domain/pace.js';
+import { type Beginning, JournalCursor } from '../reading/journal-cursor.js';
+import type { JournalTail } from '../reading/journal-tail.js';
+import { PacedLoop } from './paced-loop.js';
+
+/** Rows of the journal in one batch. */
+const BATCH_SIZE = 1_000;
+
+/** A reader of the journal with its own cursor, so that none waits for another. */
+export interface Consumer {
+  /**
+   * The name of its row in event_consumers, which is created if missing, and its label in the
+   * metrics.
+   */
+  readonly name: string;
+  /** Where it starts without such a row. Default: the oldest event. */
+  readonly begins?: Beginning;
+  /**
+   * Processes messages in the order of the journal. If it throws, the same messages come again,
+   * later and possibly in another process. It also gets the messages with which another process
+   * died, with the same numbers.
+   */
+  consume(messages: readonly Message[], work: Work): Promise<void>;
+  /** Whether it can process messages now. Default: true. */
+  isOpen?(): boolean;
+  /** Calls back when it can process messages (again). @returns removes the listener */
+  onOpen?(listener: () => void): () => void;
+}
+
+/** A running batch. */
+export interface Work {
+  /**
+   * Its messages with their numbers in their workspaces. Consumers that never ask for them have no
+   * numbers.
+   */
+  numbered(): Promise<readonly NumberedMessage[]>;
+  /**
+   * Reports progress. A consumer without a report for 10 s counts as hanging, and another process
+   * takes over.
+   */
+  goesOn(): Promise<void>;
+}
+
+/** Another process handles or has handled the batch. */
+class TakenOver extends Error {}
+
+/**
+ * Delivers the journal to one consumer: one batch at a time, in one process at a time, at least
+ * once.
+ */
+export class ConsumerLoop {
+  /** @internal */
+  readonly cursor: JournalCursor;
+  private readonly loop: PacedLoop;
+  private stopListening: (() => void) | undefined;
+
+  constructor(
+    database: Database,
+    readonly consumer: Consumer,
+    private readonly logger: Logger,
+    tail: JournalTail,
+  ) {
+    this.cursor = new JournalCursor(database, consumer, BATCH_SIZE, tail);
+    this.loop = new PacedLoop(
+      () => this.round(),
+      (error) => this.warn('events not consumed, trying again', error),
+    );
+  }
+
+  start(): void {
+    this.stopListening ??= this.consumer.onOpen?.(() => this.nudge());
+    this.loop.start();
+  }
+
+  nudge(): void {
+    this.loop.nudge();
+  }
+
+  /** Resolves when the running batch has ended and the lease is released. */
+  async stop(): Promise<void> {
+    this.stopListening?.();
+    await this.loop.stop();
+    await this.cursor
+      .giveBack()
+      .catch((error: unknown) => this.warn('lease not given back', error));
+  }
+
+  private async round(): Promise<RoundResult> {
+    if (this.consumer.isOpen?.() === false) return { kind: 'closed' };
+    const reading = await this.cursor.read();
+    const heldBackMs = reading.kind === 'held_back' ? reading.forMs : 0;
+    instruments.eventsHeldBack.set({ consumer: this.consumer.name }, heldBackMs / 1_000);
+    if (reading.kind !== 'batch') return reading;
+    const { messages } = reading;
+    let numbers: Map<string, bigint> | undefined;
+    const work: Work = {
+      numbered: async () => numbered(messages, (numbers = await this.numbersOf(messages))),
+      goesOn: () => this.goesOn(),
+    };
+    try {
+      if (messages.length > 0) await this.consumer.consume(messages, work);
+      if (!(await this.cursor.done(numbers))) throw new TakenOver();
+    } catch (error) {
+      if (error instanceof TakenOver) return { kind: 'elsewhere' };
+      throw error;
+    }
+    return { kind: reading.full ? 'full' : 'caught_up' };
+  }
+
+  private async numbersOf(messages: readonly Message[]): Promise<Map<string, bigint>> {
+    const workspaces = new Set(messages.map(({ workspaceId }) => workspaceId));
+    const numbers = await this.cursor.numbersOf([...workspaces]);
+    if (!numbers) throw new TakenOver();
+    return numbers;
+  }
+
+  private async goesOn(): Promise<void> {
+    if (!(await this.cursor.keep())) throw new TakenOver();
+  }
+
+  private warn(words: string, error: unknown): void {
+    this.logger.warn(words, { consumer: this.consumer.name, error });
+  }
+}

@@ -1,0 +1,62 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { Doorbell } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { pruneDeliveries } from '../store/deliveries.sql.js';
+
+const EVERY_MS = 3_600_000;
+/** Maximum number of deliveries in one statement. */
+const BATCH = 5_000;
+
+/** Removes old deliveries with their attempts, in the role `relay`. */
+@Injectable()
+export class WebhookPruner implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly bell = new Doorbell();
+  private loop: Promise<void> | undefined;
+  private stopping = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'webhooks'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.roles.includes('relay')) this.loop = this.run();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.bell.ring();
+    await this.loop;
+  }
+
+  /**
+   * Removes one batch.
+   *
+   * @param from the age to start at; older ones stay
+   * @returns the start of the next batch, if there may be more
+   */
+  async prune(from?: Date): Promise<Date | undefined> {
+    const params = [this.config.webhooks.retentionDays, BATCH, from ?? null];
+    const removed = await this.database.service.rows(pruneDeliveries, params);
+    if (removed.length < BATCH) return undefined;
+    return new Date(Math.max(...removed.map(({ created_at }) => created_at.getTime())));
+  }
+
+  private async run(): Promise<void> {
+    for (let from: Date | undefined; !this.stopping;) {
+      from = await this.prune(from).catch((error: unknown) => {
+        this.logger.warn('old deliveries of webhooks not removed', { error });
+        return undefined;
+      });
+      if (!from) await this.bell.wait(EVERY_MS);
+    }
+  }
+}

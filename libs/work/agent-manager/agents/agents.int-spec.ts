@@ -1,0 +1,409 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { newId } from '#lib/kernel';
+import { apiClient } from '../../../../test/support/api-client.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
+import { eventsOf as eventsIn } from '../../../../test/support/events.js';
+import { expectNothingLeftOpen } from '../../../../test/support/leaks.js';
+import {
+  AGENT_LIFECYCLES,
+  legalAgentTransitions,
+  transitionAgent,
+  transitionAgents,
+} from '#lib/transitions';
+
+let server: TestServer;
+let workspace: TestWorkspace;
+let other: TestWorkspace;
+
+beforeAll(async () => {
+  server = await sharedServer('all');
+  workspace = await server.newWorkspace();
+  other = await server.newWorkspace();
+});
+
+afterEach(() => expectNothingLeftOpen(server.db.owner));
+afterAll(() => server.stop());
+
+const SEED_BODY = {
+  name: 'Dev Agent #1',
+  model: 'claude-sonnet-4',
+  capabilities: ['typescript', 'nestjs', 'prisma'],
+  maxConcurrentTasks: 2,
+  heartbeatIntervalSeconds: 30,
+};
+
+async function anId(values: Record<string, unknown> = {}): Promise<string> {
+  const id = newId();
+  const answer = await workspace.api.put(`/agents/${id}`, { ...SEED_BODY, ...values });
+  expect(answer.status).toBe(201);
+  return id;
+}
+
+async function eventsOf(id: string): Promise<Record<string, unknown>[]> {
+  const all = await eventsIn(server.db.owner, workspace.id, 'agent.status_changed');
+  return all.filter(({ agentId }) => agentId === id);
+}
+
+async function lifecycleOf(id: string): Promise<string | undefined> {
+  const { rows } = await server.db.owner.query<{ lifecycle: string }>(
+    'SELECT lifecycle FROM agents WHERE id = $1',
+    [id],
+  );
+  return rows[0]?.lifecycle;
+}
+
+describe('registering', () => {
+  it('makes an agent, idle and seen', async () => {
+    const id = newId();
+    const made = await workspace.api.put(`/agents/${id}`, SEED_BODY);
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        id,
+        workspaceId: workspace.id,
+        name: 'Dev Agent #1',
+        mode: 'pull',
+        model: 'claude-sonnet-4',
+        status: 'IDLE',
+        capabilities: ['nestjs', 'prisma', 'typescript'],
+        coordinatorEnabled: true,
+        maxConcurrentTasks: 2,
+        liveRuns: 0,
+        heartbeatIntervalSeconds: 30,
+        staleThresholdSeconds: 180,
+        createdBy: workspace.userId,
+      },
+    });
+    expect(made.body.lastSeenAt).not.toBeNull();
+    expect(made.headers.get('etag')).toBe(`"${String(made.body.version)}"`);
+    expect(await eventsOf(id)).toMatchObject([
+      {
+        event: 'agent.status_changed',
+        agentId: id,
+        previousStatus: 'STARTING',
+        newStatus: 'IDLE',
+        reason: 'registered',
+        version: 2,
+        workspaceId: workspace.id,
+      },
+    ]);
+    expect((await workspace.api.get(`/agents/${id}`)).body).toEqual(made.body);
+  });
+
+  it('changes what is given, and leaves the rest', async () => {
+    const id = await anId({ hostName: 'one', pid: 1, metadata: { a: 1 } });
+    const changed = await workspace.api.put(`/agents/${id}`, {
+      name: 'Renamed',
+      hostName: null,
+      restartCount: 3,
+    });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: {
+        name: 'Renamed',
+        hostName: null,
+        pid: 1,
+        restartCount: 3,
+        metadata: { a: 1 },
+        maxConcurrentTasks: 2,
+        capabilities: ['nestjs', 'prisma', 'typescript'],
+      },
+    });
+    expect(await eventsOf(id)).toHaveLength(1);
+  });
+
+  it('insists on the version when the client does', async () => {
+    const id = await anId();
+    const put = (version: string) =>
+      workspace.api.put(`/agents/${id}`, { name: 'N' }, { 'if-match': version });
+    expect((await put('"2"')).status).toBe(200);
+    expect(await put('"2"')).toMatchObject({ status: 412, body: { code: 'version_mismatch' } });
+    const nobody = await workspace.api.put(
+      `/agents/${newId()}`,
+      { name: 'N' },
+      { 'if-match': '1' },
+    );
+    expect(nobody.status).toBe(404);
+  });
+
+  it('of one id by many at once makes one agent', async () => {
+    const id = newId();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => workspace.api.put(`/agents/${id}`, { name: `N${i}` })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      200, 200, 200, 200, 200, 200, 200, 201,
+    ]);
+    expect(await eventsOf(id)).toHaveLength(1);
+  });
+
+  it('takes a push agent in as ready, with the command that its sessions run', async () => {
+    const command = ['node', 'a session, with a comma.js'];
+    const id = await anId({ mode: 'push', command });
+    const { body } = await workspace.api.get(`/agents/${id}`);
+    expect(body).toMatchObject({ status: 'IDLE', mode: 'push', command });
+    const kept = await workspace.api.put(`/agents/${id}`, { name: 'Renamed' });
+    expect(kept.body).toMatchObject({ mode: 'push', command });
+  });
+
+  it('refuses a push agent without a command, and a command that an agent gives itself', async () => {
+    const without = await workspace.api.put(`/agents/${newId()}`, { name: 'N', mode: 'push' });
+    expect(without).toMatchObject({ status: 400, body: { errors: [{ field: 'command' }] } });
+    const id = await anId({ mode: 'push', command: ['node'] });
+    const issued = await workspace.api.post<{ token: string }>(`/agents/${id}/token`, {});
+    const authorization = `Bearer ${issued.body.token}`;
+    const wanted = { name: 'N', command: ['sh'] };
+    const answer = await workspace.api.put(`/agents/${id}`, wanted, { authorization });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+
+  it('brings one back that was taken for dead, and not to work if it was leaving', async () => {
+    for (const [lifecycle, status] of [
+      ['ACTIVE', 'IDLE'],
+      ['DRAINING', 'DRAINING'],
+    ] as const) {
+      const id = await anId();
+      const transition = { workspaceId: workspace.id, agentId: id, reason: 'test' };
+      const tenant = server.db.database.tenant(workspace.id);
+      if (lifecycle === 'DRAINING')
+        await transitionAgent(tenant, { ...transition, to: 'DRAINING' });
+      await transitionAgent(tenant, { ...transition, to: 'ERROR' });
+      const back = await workspace.api.put(`/agents/${id}`, { name: 'N' });
+      expect(back.body).toMatchObject({ status, errorAt: null });
+    }
+  });
+
+  it('is refused to a terminated agent', async () => {
+    const { id } = await workspace.newAgent({ lifecycle: 'TERMINATED' });
+    const answer = await workspace.api.put(`/agents/${id}`, { name: 'N' });
+    expect(answer).toMatchObject({ status: 409, body: { code: 'agent_terminated' } });
+    const token = await workspace.api.post(`/agents/${id}/token`, {});
+    expect(token).toMatchObject({ status: 409, body: { code: 'agent_terminated' } });
+  });
+
+  it('is open to the agent itself, and to no other', async () => {
+    const [agent, neighbour] = [await workspace.newAgent(), await workspace.newAgent()];
+    const mine = await agent.api.put(`/agents/${agent.id}`, { name: 'Me', pid: 7 });
+    expect(mine).toMatchObject({ status: 200, body: { name: 'Me', pid: 7 } });
+    for (const id of [neighbour.id, newId()]) {
+      expect((await agent.api.put(`/agents/${id}`, { name: 'X' })).status).toBe(404);
+    }
+    expect((await agent.api.get('/agents')).body.code).toBe('wrong_token_kind');
+  });
+
+  it('needs a MEMBER', async () => {
+    const guarded = await server.newWorkspace('VIEWER');
+    expect((await guarded.api.put(`/agents/${newId()}`, SEED_BODY)).status).toBe(403);
+    expect((await guarded.api.get('/agents')).status).toBe(200);
+  });
+
+  it.each([
+    ['name', {}],
+    ['name', { name: ' ' }],
+    ['name', { name: 'x'.repeat(201) }],
+    ['name', { name: 'a\u0000b' }],
+    ['mode', { name: 'N', mode: 'other' }],
+    ['capabilities', { name: 'N', capabilities: ['a,b'] }],
+    ['capabilities', { name: 'N', capabilities: 'a' }],
+    ['maxConcurrentTasks', { name: 'N', maxConcurrentTasks: 0 }],
+    ['maxConcurrentTasks', { name: 'N', maxConcurrentTasks: 1.5 }],
+    ['staleThresholdSeconds', { name: 'N', staleThresholdSeconds: 30 }],
+    [
+      'staleThresholdSeconds',
+      { name: 'N', heartbeatIntervalSeconds: 60, staleThresholdSeconds: 60 },
+    ],
+    ['pid', { name: 'N', pid: -1 }],
+    ['metadata', { name: 'N', metadata: [] }],
+    ['lifecycle', { name: 'N', lifecycle: 'ACTIVE' }],
+  ])('refuses a wrong %s', async (field, body) => {
+    const id = newId();
+    const answer = await workspace.api.put(`/agents/${id}`, body);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    const fields = (answer.body.errors as { field: string }[]).map((error) => error.field);
+    expect(fields).toContain(field);
+    expect(await lifecycleOf(id)).toBeUndefined();
+  });
+});
+
+describe("another workspace's agent", () => {
+  it('is not there, whatever is asked, and does not change', async () => {
+    const id = await anId();
+    const before = (await workspace.api.get(`/agents/${id}`)).body;
+    const answers = [
+      await other.api.get(`/agents/${id}`),
+      await other.api.get(`/agents/${id}/health`),
+      await other.api.post(`/agents/${id}/token`, {}),
+      await other.api.post(`/agents/${id}/token`, { rotate: true }),
+      await other.api.delete(`/agents/${id}/token`),
+    ];
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 404, body: { code: 'agent_not_found' } });
+    }
+    expect((await workspace.api.get(`/agents/${id}`)).body).toEqual(before);
+    expect((await other.api.get('/agents')).body.items).toEqual([]);
+  });
+
+  it('needs a UUID to be named at all', async () => {
+    for (const id of ['1', 'agent-1', '%00']) {
+      expect((await workspace.api.get(`/agents/${id}`)).status).toBe(400);
+      expect((await workspace.api.put(`/agents/${id}`, SEED_BODY)).status).toBe(400);
+    }
+  });
+});
+
+describe('the list', () => {
+  it('filters by everything at once, and pages by name', async () => {
+    const { api, newAgent } = await server.newWorkspace();
+    const names = ['b', 'a', 'C', 'a', 'ä%', 'zz'];
+    for (const [i, name] of names.entries()) {
+      await api.put(`/agents/${newId()}`, {
+        name,
+        capabilities: i % 2 ? ['x', 'y'] : ['x'],
+        coordinatorEnabled: name !== 'zz',
+        ...(name === 'C' ? { mode: 'push', command: ['node'] } : { mode: 'pull' }),
+      });
+    }
+    await newAgent({ lifecycle: 'ERROR' });
+    const list = async (query: string) => {
+      const answer = await api.get<{ items: { name: string }[]; nextCursor: string | null }>(
+        `/agents?${query}`,
+      );
+      expect(answer.status).toBe(200);
+      return answer.body;
+    };
+    const namesOf = async (query: string) => (await list(query)).items.map(({ name }) => name);
+    expect(await namesOf('status=IDLE')).toEqual(['C', 'a', 'a', 'b', 'zz', 'ä%']);
+    expect(await namesOf('status=STARTING,IDLE&mode=push')).toEqual(['C']);
+    expect(await namesOf('capability=x,y')).toEqual(['a', 'a', 'zz']);
+    expect(await namesOf('capability=x&capability=y&coordinatorEnabled=true')).toEqual(['a', 'a']);
+    expect(await namesOf('coordinatorEnabled=false')).toEqual(['zz']);
+    expect(await namesOf('name=Ä%25')).toEqual(['ä%']);
+    expect(await namesOf('name=%25')).toEqual(['ä%']);
+    expect(await namesOf('status=ERROR')).toHaveLength(1);
+
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    do {
+      const page = await list(`limit=2&status=IDLE${cursor ? `&cursor=${cursor}` : ''}`);
+      seen.push(...page.items.map(({ name }) => name));
+      cursor = page.nextCursor;
+    } while (cursor);
+    expect(seen).toEqual(['C', 'a', 'a', 'b', 'zz', 'ä%']);
+  });
+
+  it.each(['status=BUSY', 'limit=0', 'cursor=x', 'cursor=WyJhIiwiYiJd', 'mode=x', 'page=2'])(
+    'refuses %s',
+    async (query) => expect((await workspace.api.get(`/agents?${query}`)).status).toBe(400),
+  );
+});
+
+describe('tokens', () => {
+  const heartbeats = async (id: string, token: string) =>
+    (
+      await apiClient(server.url, { authorization: `Bearer ${token}` }).post(
+        `/agents/${id}/heartbeat`,
+        { status: 'healthy' },
+      )
+    ).status;
+
+  async function issue(id: string, body = {}): Promise<string> {
+    const answer = await workspace.api.post(`/agents/${id}/token`, body);
+    expect(answer.status).toBe(201);
+    expect(Date.parse(String(answer.body.expiresAt))).toBeGreaterThan(Date.now());
+    return String(answer.body.token);
+  }
+
+  it('are valid side by side, until they are rotated', async () => {
+    const id = await anId();
+    const [first, second] = [await issue(id), await issue(id, { expiresInSeconds: 60 })];
+    expect([await heartbeats(id, first), await heartbeats(id, second)]).toEqual([200, 200]);
+    const third = await issue(id, { rotate: true });
+    expect([
+      await heartbeats(id, first),
+      await heartbeats(id, second),
+      await heartbeats(id, third),
+    ]).toEqual([401, 401, 200]);
+  });
+
+  it('are all revoked, and can be issued again', async () => {
+    const id = await anId();
+    const token = await issue(id);
+    expect((await workspace.api.delete(`/agents/${id}/token`)).status).toBe(204);
+    expect(await heartbeats(id, token)).toBe(401);
+    expect(await heartbeats(id, await issue(id))).toBe(200);
+  });
+
+  it('of an agent say nothing to other agents or about people', async () => {
+    const [id, neighbour] = [await anId(), await anId()];
+    const token = await issue(id);
+    expect(await heartbeats(neighbour, token)).toBe(404);
+    const asAgent = apiClient(server.url, { authorization: `Bearer ${token}` });
+    expect((await asAgent.post(`/agents/${id}/token`, {})).status).toBe(401);
+    expect((await asAgent.get(`/agents/${neighbour}`)).status).toBe(404);
+    expect(await asAgent.get(`/agents/${id}`)).toMatchObject({ status: 200, body: { id } });
+    const user = server.tokens.issueUserToken({
+      userId: workspace.userId,
+      sessionId: newId(),
+      workspaceId: workspace.id,
+    });
+    expect(await heartbeats(id, user.token)).toBe(401);
+  });
+});
+
+describe('transitions of agents', () => {
+  it('lets through exactly the edges of the table, each with its event and version', async () => {
+    const state = fc.constantFrom(...AGENT_LIFECYCLES);
+    await fc.assert(
+      fc.asyncProperty(state, state, async (from, to) => {
+        const { id } = await workspace.newAgent({ lifecycle: from });
+        const transition = { workspaceId: workspace.id, agentId: id, to, reason: 'because' };
+        const moved = await transitionAgents(server.db.database.tenant(workspace.id), [transition]);
+        const legal = legalAgentTransitions(from).includes(to);
+        expect(moved).toHaveLength(legal ? 1 : 0);
+        expect(await lifecycleOf(id)).toBe(legal ? to : from);
+        const events = await eventsOf(id);
+        expect(events).toHaveLength(legal ? 1 : 0);
+        if (legal) expect(events[0]).toMatchObject({ version: 2, reason: 'because' });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('says why not', async () => {
+    const tenant = server.db.database.tenant(workspace.id);
+    const { id } = await workspace.newAgent({ lifecycle: 'DRAINING' });
+    const transition = { workspaceId: workspace.id, agentId: id, reason: 'x' };
+    await expect(transitionAgent(tenant, { ...transition, to: 'ACTIVE' })).rejects.toMatchObject({
+      code: 'illegal_transition',
+      extras: { members: { from: 'DRAINING', to: 'ACTIVE', legal: ['ERROR', 'TERMINATED'] } },
+    });
+    await transitionAgent(tenant, { ...transition, to: 'TERMINATED' });
+    await expect(transitionAgent(tenant, { ...transition, to: 'ACTIVE' })).rejects.toMatchObject({
+      code: 'agent_terminated',
+    });
+    await expect(
+      transitionAgent(server.db.database.tenant(other.id), {
+        ...transition,
+        workspaceId: other.id,
+        to: 'ERROR',
+      }),
+    ).rejects.toMatchObject({ code: 'agent_not_found' });
+  });
+
+  it('moves many in one statement', async () => {
+    const agents = await Promise.all(Array.from({ length: 50 }, () => workspace.newAgent()));
+    const transitions = agents.map(({ id }) => ({
+      workspaceId: workspace.id,
+      agentId: id,
+      to: 'DRAINING' as const,
+      reason: 'all',
+    }));
+    expect(await transitionAgents(server.db.database.service, transitions)).toHaveLength(50);
+    expect(await lifecycleOf(agents[49]?.id ?? '')).toBe('DRAINING');
+  });
+});

@@ -1,0 +1,72 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import { Cycle } from './cycle.js';
+import { type CycleReport, hasFailed, leavesMore, movedIn } from '../domain/cycle-report.js';
+import { gapAfter, gapBeforeRepeating, untilDue, WATCH_MS } from '../domain/next-cycle.js';
+import type { Pause } from '../domain/pause.js';
+import { EventLog } from '../status/event-log.js';
+import { Housekeeping } from '../upkeep/housekeeping.js';
+import { LeadershipLost } from '../leadership/fence.js';
+import { Leadership } from '../leadership/leadership.js';
+import { recordCycle } from '../store/leadership.sql.js';
+import { dueParams, MAY_BE_FORBIDDEN, readDues } from '../store/next-due.sql.js';
+
+/** The cycles of the process that leads: when, and what is kept of each. */
+@Injectable()
+export class CycleScheduler {
+  /** When the next thing is due, on the monotonic clock, as Postgres said last. */
+  private dueAt = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly leadership: Leadership,
+    private readonly cycle: Cycle,
+    private readonly housekeeping: Housekeeping,
+    private readonly eventLog: EventLog,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'gateway' | 'admission'>,
+  ) {}
+
+  /**
+   * Runs a cycle if one was asked for or is due, and looks when the next one will be.
+   *
+   * @param ended aborts a cycle between two sweeps
+   */
+  async tick(requested: boolean, ended: AbortSignal): Promise<Pause> {
+    const due = requested || performance.now() >= this.dueAt;
+    const report = due ? await this.runCycle(ended) : undefined;
+    await this.housekeeping.perhaps();
+    const dueInMs = await this.dueInMs(report);
+    const pause = pauseBefore(dueInMs, report);
+    this.dueAt = performance.now() + Math.max(dueInMs, pause.cooldownMs);
+    return { ...pause, waitMs: Math.min(pause.waitMs, this.leadership.tickMs) };
+  }
+
+  private async dueInMs(report: CycleReport | undefined): Promise<number> {
+    if (report && leavesMore(report)) return 0;
+    const dues = await firstRow(this.database.service, readDues, dueParams(this.config));
+    return untilDue(dues ?? {}, report && MAY_BE_FORBIDDEN);
+  }
+
+  private async runCycle(ended: AbortSignal): Promise<CycleReport> {
+    const epoch = this.leadership.epoch ?? '-1';
+    const report = await this.cycle.run(this.leadership.fence(), async () => {
+      ended.throwIfAborted();
+      if (!(await this.leadership.keep())) throw new LeadershipLost(epoch);
+    });
+    await this.database.service.rows(recordCycle, [epoch, JSON.stringify(report)]);
+    await this.eventLog.flush();
+    return report;
+  }
+}
+
+/** Work that is still due right after a cycle waits longer than work that becomes due later. */
+function pauseBefore(dueInMs: number, report: CycleReport | undefined): Pause {
+  if (!report) return { waitMs: Math.min(dueInMs, WATCH_MS), cooldownMs: 0 };
+  const failed = hasFailed(report);
+  const repeats = failed || (dueInMs === 0 && movedIn(report) === 0);
+  const cooldownMs = repeats
+    ? gapBeforeRepeating(report.durationMs, failed)
+    : gapAfter(report.durationMs);
+  return { waitMs: Math.max(cooldownMs, Math.min(dueInMs, WATCH_MS)), cooldownMs };
+}

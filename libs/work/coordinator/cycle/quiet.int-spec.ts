@@ -1,0 +1,182 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { apiClient } from '../../../../test/support/api-client.js';
+import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { StandInGateway } from '../../runs/sessions/testing/stand-in-gateway.js';
+
+/** What may only begin at a time, or when somebody acts, must not keep the coordinator busy until then. */
+
+const QUIET_MS = 1_500;
+/** Sessions that all workspaces together may spawn in a minute; each test begins with a full bucket. */
+const RATE_OF_ALL = 2;
+
+let gateway: StandInGateway;
+let server: TestApp;
+let workspace: TestWorkspace;
+let agentId: string;
+
+beforeAll(async () => {
+  gateway = await StandInGateway.start();
+  // So that nothing here happens because of the schedule.
+  const never = { COORDINATOR_CRON: '0 0 0 29 2 *' };
+  server = await startTestApp({ ...gateway.env, ...never, SPAWNS_PER_MINUTE: `${RATE_OF_ALL}` });
+});
+
+beforeEach(async () => {
+  await fillBucketOfAll(RATE_OF_ALL);
+  workspace = await server.newWorkspace();
+  agentId = newId();
+  const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 9 };
+  expect((await workspace.api.put(`/agents/${agentId}`, agent)).status).toBe(201);
+  await heartbeat();
+});
+
+/** Whatever still waits is nobody's business any more. */
+afterEach(async () => {
+  await sql(`UPDATE agents SET coordinator_enabled = false`);
+});
+
+afterAll(async () => {
+  await server.stop();
+  await gateway.stop();
+});
+
+async function sql<T extends object>(text: string, ...values: unknown[]): Promise<T[]> {
+  return (await server.db.owner.query<T>(text, values)).rows;
+}
+
+/** Does nothing before the first session, while there is no bucket. */
+async function fillBucketOfAll(tokens: number): Promise<unknown[]> {
+  const fill =
+    'UPDATE installation_spawn_allowance SET tokens = $1, filled_at = now() RETURNING id';
+  return sql(fill, tokens);
+}
+
+async function heartbeat(): Promise<void> {
+  const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
+  const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
+    ...gateway.nextHeartbeat(),
+    capacity: 100,
+    running: gateway.sessions.size,
+    queued: 0,
+    sessions: [...gateway.sessions].map(([runId, { sessionKey }]) => ({
+      runId,
+      sessionKey,
+      status: 'RUNNING',
+    })),
+  });
+  expect(status).toBe(200);
+}
+
+async function submit(count = 1): Promise<void> {
+  const tasks = Array.from({ length: count }, () => ({ title: 'T', taskType: 'test' }));
+  expect((await workspace.api.post('/agent-tasks/batch', { tasks })).status).toBe(201);
+}
+
+async function pause(values: Record<string, unknown>): Promise<string> {
+  const body = { reason: 'The licence server is down', ...values };
+  const answer = await workspace.api.post<{ id: string }>('/pauses', body);
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+}
+
+async function limit(spawnsPerMinute: number): Promise<void> {
+  await sql(`UPDATE users SET is_operator = true WHERE id = $1`, workspace.userId);
+  const path = `/workspaces/${workspace.id}/limits`;
+  const answer = await workspace.api.put(path, { maxQueueDepth: null, spawnsPerMinute });
+  expect(answer.status).toBe(200);
+}
+
+const spawned = () => gateway.spawns.filter((one) => one.workspaceId === workspace.id).length;
+
+async function cycles(): Promise<number> {
+  const { body } = await workspace.api.get<{ cycleCount: number }>('/coordinator/status');
+  return body.cycleCount;
+}
+
+/** Fails when the coordinator does not come to rest. */
+async function comesToRest(): Promise<void> {
+  let last = -1;
+  let since = 0;
+  await waitFor(
+    'the coordinator to come to rest',
+    async () => {
+      const count = await cycles();
+      if (count !== last) [last, since] = [count, performance.now()];
+      return performance.now() - since > QUIET_MS;
+    },
+    15_000,
+  );
+}
+
+it('rests while nothing waits', () => comesToRest());
+
+it('rests while a workspace is paused, and goes on at its end', async () => {
+  const id = await pause({ scope: 'workspace' });
+  await submit();
+  await comesToRest();
+  await workspace.api.delete(`/pauses/${id}`);
+  await gateway.until(() => spawned() === 1);
+});
+
+it('rests while one of two pauses of a type has ended', async () => {
+  const [one] = [
+    await pause({ scope: 'task_type', taskType: 'test' }),
+    await pause({ scope: 'task_type', taskType: 'test' }),
+  ];
+  await submit();
+  await workspace.api.delete(`/pauses/${one}`);
+  await comesToRest();
+  expect(spawned()).toBe(0);
+});
+
+it('rests while a type is paused, and goes on when its time is over', async () => {
+  const until = new Date(Date.now() + 8_000).toISOString();
+  await pause({ scope: 'task_type', taskType: 'test', until });
+  await submit();
+  await comesToRest();
+  expect(spawned()).toBe(0);
+  await gateway.until(() => spawned() === 1);
+});
+
+it('rests until the rate of a workspace allows the next session', async () => {
+  await limit(1);
+  await submit(3);
+  await gateway.until(() => spawned() === 1);
+  await comesToRest();
+  expect(spawned()).toBe(1);
+  await sql(`UPDATE spawn_allowances SET tokens = 0.95, filled_at = now()`);
+  await gateway.until(() => spawned() === 2);
+  await comesToRest();
+});
+
+it('rests while a workspace may spawn no session at all, and goes on as soon as it may', async () => {
+  await limit(0);
+  await submit(2);
+  await comesToRest();
+  expect(spawned()).toBe(0);
+  await limit(1);
+  await gateway.until(() => spawned() === 1);
+  await comesToRest();
+});
+
+it('rests until the rate of all workspaces allows the next session', async () => {
+  expect(await fillBucketOfAll(0)).toHaveLength(1);
+  await submit();
+  await comesToRest();
+  expect(spawned()).toBe(0);
+  await fillBucketOfAll(0.95);
+  await gateway.until(() => spawned() === 1);
+});
+
+it('rests with an agent in a cooldown, and goes on after it', async () => {
+  await sql(
+    `UPDATE agents SET resting_until = now() + interval '8 seconds', setup_failures = 1 WHERE id = $1`,
+    agentId,
+  );
+  await submit();
+  await comesToRest();
+  expect(spawned()).toBe(0);
+  await gateway.until(() => spawned() === 1);
+});

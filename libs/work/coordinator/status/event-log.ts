@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#lib/database';
+import { Logger } from '#lib/observability';
+import type { LogLevel } from '../domain/log-levels.js';
+import { Leadership } from '../leadership/leadership.js';
+import { appendCoordinatorLogs } from '../store/append-logs.sql.js';
+
+export interface EventLogEntry {
+  /** Its members may read it; without one, only operators of the installation. */
+  workspaceId?: string;
+  level: LogLevel;
+  event: string;
+  message: string;
+  details?: Record<string, unknown>;
+}
+
+/** The lines that wait while the database is away; the oldest give way. */
+const KEPT_LINES = 1_000;
+
+const WRITERS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> = {
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  ERROR: 'error',
+  CRITICAL: 'fatal',
+};
+
+/** The coordinator's event log: each line to the process's log at once, and to coordinator_logs in batches. */
+@Injectable()
+export class EventLog {
+  private lines: EventLogEntry[] = [];
+
+  constructor(
+    private readonly database: Database,
+    private readonly logger: Logger,
+    private readonly leadership: Leadership,
+  ) {}
+
+  write(line: EventLogEntry): void {
+    const { level, message, workspaceId, event, details } = line;
+    this.logger[WRITERS[level]](message, { event, workspaceId, ...details });
+    this.lines.push(line);
+    if (this.lines.length > KEPT_LINES) this.lines.shift();
+  }
+
+  /** Writes the gathered entries. Entries that cannot be written now wait for the next time; never throws. */
+  async flush(): Promise<void> {
+    if (this.lines.length === 0) return;
+    const lines = this.lines.splice(0);
+    const rows = lines.map(({ workspaceId, ...line }) => ({ ...line, workspace_id: workspaceId }));
+    try {
+      const params = [this.leadership.instanceId, JSON.stringify(rows)];
+      await this.database.service.rows(appendCoordinatorLogs, params);
+    } catch (error) {
+      this.logger.warn('coordinator log not written', { error });
+      this.lines = [...lines, ...this.lines].slice(-KEPT_LINES);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow, type ServiceScope, type TenantScope } from '#lib/database';
+import { type Caller, DroverError } from '#lib/kernel';
+import { isOperator, listWorkspaceIds, workspaceExists } from '../store/visibility.sql.js';
+
+/** How many workspaces an operator is shown by id. */
+const LISTED_WORKSPACES = 1_000;
+
+/** The part of the coordinator that a caller may see: one workspace, or all of them (null). */
+export interface View {
+  workspaceId: string | null;
+  /** Runs statements that see just that. */
+  runner: TenantScope | ServiceScope;
+}
+
+/** Members see their own workspace; operators of the installation see all. */
+@Injectable()
+export class Visibility {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * @param requested a workspace to look at alone; without one, all that the caller may see
+   * @throws DroverError `workspace_not_found` when it is not there for this caller
+   */
+  async viewOf(caller: Caller, requested?: string): Promise<View> {
+    if (requested === caller.workspaceId || !(await this.isOperator(caller))) {
+      if (requested !== undefined && requested !== caller.workspaceId) {
+        throw new DroverError('workspace_not_found');
+      }
+      return { workspaceId: caller.workspaceId, runner: this.database.tenant(caller.workspaceId) };
+    }
+    if (requested === undefined) return { workspaceId: null, runner: this.database.service };
+    const found = await firstRow(this.database.service, workspaceExists, [requested]);
+    if (!found) throw new DroverError('workspace_not_found');
+    return { workspaceId: requested, runner: this.database.tenant(requested) };
+  }
+
+  /** The workspaces in the view: the newest thousand, if there are more. */
+  async workspaces({ workspaceId }: View): Promise<string[]> {
+    if (workspaceId !== null) return [workspaceId];
+    const rows = await this.database.service.rows(listWorkspaceIds, [LISTED_WORKSPACES]);
+    return rows.map((row) => row.id);
+  }
+
+  private async isOperator(caller: Caller): Promise<boolean> {
+    // A key is made for one workspace, even by an operator.
+    if (caller.kind !== 'user') return false;
+    const user = await firstRow(this.database.service, isOperator, [caller.userId]);
+    return user?.is_operator ?? false;
+  }
+}

@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { capabilityKey } from '#lib/agent-manager';
+import { Database, type TenantScope } from '#lib/database';
+import { needsSession } from '../domain/explain-agents.js';
+import type { ExplainFacts, RootFacts } from '../domain/explain-facts.js';
+import type { LineFacts } from '../domain/task-position.js';
+import { TASK_PHASES, type TaskStatus } from '#lib/transitions';
+import { pausesOfType } from '../store/explain.sql.js';
+import {
+  capableAgents,
+  heldPlaces,
+  missingCapabilities,
+  nearestAgents,
+  reservedAgents,
+} from '../store/explain-agents.sql.js';
+import { rootsOfWaiting } from '../store/roots-of-waiting.sql.js';
+import { tasksAhead } from '../store/tasks-ahead.sql.js';
+import { SpawnObstacles } from '#lib/runs';
+import { throttlesOf } from '#lib/budgets';
+
+/** Where counting the tasks that rank before another ends. */
+export const COUNTED_AHEAD = 1_000;
+const ROOTS_SHOWN = 5;
+/** Of a graph of tasks, where looking for its roots ends. */
+const EDGES_LOOKED_AT = 2_000;
+
+type AgentSide = Pick<ExplainFacts, 'agents' | 'missingCapabilities' | 'nearest' | 'reserved'>;
+/** What an explanation takes from elsewhere than the task. */
+export type Surroundings = AgentSide & Pick<ExplainFacts, 'pauses' | 'throttles' | 'spawning'>;
+
+/** What of a task says what surrounds it. */
+export interface SurroundedTask {
+  status: TaskStatus;
+  task_type: string;
+  project_id: string | null;
+  retry_at: Date | null;
+  unmet_dependencies: number;
+  required_capabilities: readonly string[];
+  queue_rank: string | null;
+}
+
+const NOTHING: Surroundings = {
+  agents: [],
+  missingCapabilities: [],
+  nearest: [],
+  reserved: [],
+  pauses: [],
+  throttles: [],
+  spawning: null,
+};
+
+/** Reads what has to do with the waiting of a task; nothing where it does not wait. */
+@Injectable()
+export class ExplainFactsReader {
+  constructor(
+    private readonly database: Database,
+    private readonly spawnObstacles: SpawnObstacles,
+  ) {}
+
+  /** @param live whether a run holds it */
+  async surroundings(
+    workspaceId: string,
+    task: SurroundedTask,
+    live = false,
+  ): Promise<Surroundings> {
+    if (live || !willRun(task)) return NOTHING;
+    const tenant = this.database.tenant(workspaceId);
+    const [side, pauses, throttles] = await Promise.all([
+      agentSide(tenant, task),
+      tenant.rows(pausesOfType, [workspaceId, task.task_type]),
+      tenant.rows(throttlesOf, [workspaceId, task.project_id]),
+    ]);
+    const spawning = side.agents.some(needsSession)
+      ? await this.spawnObstacles.spawnFacts(workspaceId)
+      : null;
+    return { ...side, spawning, throttles, pauses: pauses.map(({ pause }) => pause) };
+  }
+
+  /** Where the dependencies of what the task waits for end; nothing where it waits for no task. */
+  async roots(workspaceId: string, taskId: string, task: SurroundedTask): Promise<RootFacts[]> {
+    if (!willRun(task) || task.unmet_dependencies === 0) return [];
+    const params = [workspaceId, taskId, EDGES_LOOKED_AT, ROOTS_SHOWN];
+    const rows = await this.database.tenant(workspaceId).rows(rootsOfWaiting, params);
+    return rows.map(({ id, title, status, ended_without_success: endedWithoutSuccess }) => ({
+      taskId: id,
+      title,
+      status,
+      endedWithoutSuccess,
+    }));
+  }
+
+  /**
+   * What is before a task that is ready; nothing before others.
+   *
+   * @param counted where counting ends
+   */
+  async line(
+    workspaceId: string,
+    task: SurroundedTask,
+    counted = COUNTED_AHEAD,
+  ): Promise<LineFacts> {
+    const isReady = task.status === 'PENDING' && task.unmet_dependencies === 0;
+    if (!isReady) return { ahead: [], isMore: false, held: [] };
+    const tenant = this.database.tenant(workspaceId);
+    const { required_capabilities: needed, queue_rank: rank, task_type: type } = task;
+    const key = capabilityKey(needed);
+    const [rows, held] = await Promise.all([
+      tenant.rows(tasksAhead, [workspaceId, rank, key, needed, counted + 1, type]),
+      tenant.rows(heldPlaces, [workspaceId, needed, type]),
+    ]);
+    const count = rows.reduce((sum, row) => sum + row.count, 0);
+    return { ahead: rows, isMore: count > counted, held };
+  }
+}
+
+function willRun({ status, retry_at }: SurroundedTask): boolean {
+  return ['queued', 'paused'].includes(TASK_PHASES[status]) || retry_at !== null;
+}
+
+async function agentSide(tenant: TenantScope, task: SurroundedTask): Promise<AgentSide> {
+  const params = [tenant.workspaceId, task.required_capabilities];
+  const typed = [...params, task.task_type];
+  const agents = await tenant.rows(capableAgents, typed);
+  if (agents.length > 0) return { agents, missingCapabilities: [], nearest: [], reserved: [] };
+  const [missing, nearest, reserved] = await Promise.all([
+    tenant.rows(missingCapabilities, params),
+    tenant.rows(nearestAgents, params),
+    tenant.rows(reservedAgents, typed),
+  ]);
+  return { agents, missingCapabilities: missing.map(({ name }) => name), nearest, reserved };
+}

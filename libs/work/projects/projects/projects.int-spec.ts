@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
+
+interface Row {
+  id: string;
+  version: number;
+  archivedAt: string | null;
+}
+
+interface Page {
+  items: Row[];
+  nextCursor: string | null;
+}
+
+let app: TestServer;
+let own: TestWorkspace;
+let foreign: TestWorkspace;
+
+beforeAll(async () => {
+  app = await sharedServer('all');
+  own = await app.newWorkspace();
+  foreign = await app.newWorkspace();
+});
+
+afterAll(() => app?.stop());
+
+async function aProject(of = own): Promise<Row> {
+  const { status, body } = await of.api.post<Row>('/projects', { name: 'A project' });
+  expect(status).toBe(201);
+  return body;
+}
+
+async function aMilestone(projectId: string, of = own): Promise<Row> {
+  const path = `/projects/${projectId}/milestones`;
+  const { status, body } = await of.api.post<Row>(path, { name: 'A milestone' });
+  expect(status).toBe(201);
+  return body;
+}
+
+describe('projects', () => {
+  it('are made, read, changed and archived', async () => {
+    const made = await own.api.post<Row>('/projects', { name: 'P', description: 'Why' });
+    expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
+    const path = `/projects/${made.body.id}`;
+    const changed = await own.api.patch(path, { description: null }, { 'if-match': '"1"' });
+    expect(changed.body).toMatchObject({ name: 'P', description: null, version: 2 });
+    const archived = await own.api.post<Row>(`${path}/archive`);
+    expect(archived.body).toMatchObject({ version: 3, archivedAt: expect.any(String) });
+    const again = await own.api.post<Row>(`${path}/archive`);
+    expect(again.body).toEqual(archived.body);
+    expect((await own.api.get(path)).body).toEqual(archived.body);
+  });
+
+  it('change only from the version that was read', async () => {
+    const { id } = await aProject();
+    const change = (version: number) =>
+      own.api.patch(`/projects/${id}`, { name: 'Q' }, { 'if-match': `"${version}"` });
+    const both = await Promise.all([change(1), change(1)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+    const archive = await own.api.post(`/projects/${id}/archive`, {}, { 'if-match': '"1"' });
+    expect(archive.status).toBe(412);
+  });
+
+  it('are made once under an Idempotency-Key', async () => {
+    const key = { 'idempotency-key': newId() };
+    const first = await own.api.post<Row>('/projects', { name: 'Once' }, key);
+    const second = await own.api.post<Row>('/projects', { name: 'Once' }, key);
+    expect(second.body.id).toBe(first.body.id);
+  });
+
+  it('come in pages, archived or not', async () => {
+    const fresh = await app.newWorkspace();
+    const made: string[] = [];
+    for (let i = 0; i < 5; i++) made.push((await aProject(fresh)).id);
+    await fresh.api.post(`/projects/${made[1]}/archive`);
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const next: string = cursor === null ? '' : `&cursor=${cursor}`;
+      const { body }: { body: Page } = await fresh.api.get<Page>(`/projects?limit=2${next}`);
+      seen.push(...body.items.map(({ id }) => id));
+      cursor = body.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(made);
+    const live = await fresh.api.get<Page>('/projects?archived=false');
+    expect(live.body.items.map(({ id }) => id)).toEqual(made.filter((id) => id !== made[1]));
+    const archived = await fresh.api.get<Page>('/projects?archived=true');
+    expect(archived.body.items.map(({ id }) => id)).toEqual([made[1]]);
+  });
+
+  it.each<[string, object, string]>([
+    ['no name', {}, 'name'],
+    ['a blank name', { name: '  ' }, 'name'],
+    ['a long name', { name: 'x'.repeat(201) }, 'name'],
+    ['a NUL', { name: 'a\0b' }, 'name'],
+    ['a lone surrogate', { name: '\ud800' }, 'name'],
+    ['a number', { name: 7 }, 'name'],
+    ['an unknown field', { name: 'x', workspaceId: newId() }, 'workspaceId'],
+  ])('are not made with %s', async (_, body, field) => {
+    const answer = await own.api.post<{ errors: { field: string }[] }>('/projects', body);
+    expect([answer.status, answer.body.errors.map((error) => error.field)]).toEqual([400, [field]]);
+  });
+
+  it('are made by members, and read by viewers', async () => {
+    const { id } = await aProject();
+    const viewer = await app.newWorkspace('VIEWER');
+    expect((await viewer.api.post('/projects', { name: 'P' })).status).toBe(403);
+    expect((await viewer.api.get('/projects')).status).toBe(200);
+    expect((await viewer.api.get(`/projects/${id}`)).status).toBe(404);
+  });
+});
+
+describe('milestones', () => {
+  it('are made, read, changed and archived', async () => {
+    const project = await aProject();
+    const path = `/projects/${project.id}/milestones`;
+    const dueAt = '2027-01-31T12:00:00+01:00';
+    const made = await own.api.post<Row>(path, { name: 'M', dueAt });
+    expect(made.body).toMatchObject({ projectId: project.id, dueAt: '2027-01-31T11:00:00.000Z' });
+    const one = `/milestones/${made.body.id}`;
+    expect((await own.api.patch(one, { name: 'N' })).body).toMatchObject({
+      name: 'N',
+      dueAt: '2027-01-31T11:00:00.000Z',
+    });
+    expect((await own.api.patch(one, { dueAt: null })).body).toMatchObject({ dueAt: null });
+    expect((await own.api.post(`${one}/archive`)).status).toBe(200);
+    const list = await own.api.get<Page>(`${path}?archived=true`);
+    expect(list.body.items).toMatchObject([{ id: made.body.id, version: 4 }]);
+  });
+
+  it('need a date that is one', async () => {
+    const { id } = await aProject();
+    const path = `/projects/${id}/milestones`;
+    for (const dueAt of ['tomorrow', '2027-01-31', 7]) {
+      expect((await own.api.post(path, { name: 'M', dueAt })).status).toBe(400);
+    }
+  });
+});
+
+describe('what belongs to another workspace', () => {
+  it('is not there, and does not change', async () => {
+    const project = await aProject(foreign);
+    const milestone = await aMilestone(project.id, foreign);
+    const answers = [
+      await own.api.get(`/projects/${project.id}`),
+      await own.api.patch(`/projects/${project.id}`, { name: 'mine' }),
+      await own.api.patch(`/projects/${project.id}`, { name: 'mine' }, { 'if-match': '"1"' }),
+      await own.api.post(`/projects/${project.id}/archive`),
+      await own.api.post(`/projects/${project.id}/milestones`, { name: 'mine' }),
+      await own.api.get(`/projects/${project.id}/milestones`),
+      await own.api.get(`/milestones/${milestone.id}`),
+      await own.api.patch(`/milestones/${milestone.id}`, { name: 'mine' }),
+      await own.api.post(`/milestones/${milestone.id}/archive`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    expect((await foreign.api.get(`/projects/${project.id}`)).body).toEqual(project);
+    expect((await foreign.api.get(`/milestones/${milestone.id}`)).body).toEqual(milestone);
+  });
+});

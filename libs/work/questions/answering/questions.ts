@@ -1,0 +1,235 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow, type Transaction } from '#lib/database';
+import {
+  type Actor,
+  actorOf,
+  type Caller,
+  COORDINATOR,
+  decodeCursor,
+  DroverError,
+  isUuid,
+  malformedCursor,
+  type Page,
+  toPage,
+} from '#lib/kernel';
+import { type ColumnOfTask, SecretValues, TaskSecrets, writeSecrets } from '#lib/secrets';
+import {
+  idAfter,
+  MAX_ANSWERS,
+  reconsiderPrerequisites,
+  requireReadable,
+  type TaskAnswer,
+} from '#lib/task-manager';
+import { applyTransitions, lockTasks, type Transition } from '#lib/transitions';
+import { WakeUps } from '#lib/valkey';
+import { type QuestionStatus, requireAnswer } from '../domain/question.js';
+import {
+  answerQuestion,
+  answersOfTask,
+  type ClosedRow,
+  expireQuestion,
+} from '../store/close.sql.js';
+import {
+  newestQuestions,
+  questionById,
+  type QuestionRow,
+  urgentQuestions,
+} from '../store/questions.sql.js';
+import { type QuestionView, toQuestionView } from './question-view.js';
+
+export interface QuestionList {
+  status?: QuestionStatus;
+  taskId?: string;
+  limit: number;
+  cursor?: string;
+}
+
+/** Why a task has failed whose question nobody answered. */
+export const QUESTION_EXPIRED = 'question_expired';
+
+/** Questions of runs: read, answered, and closed at their deadlines. */
+@Injectable()
+export class Questions {
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: TaskSecrets,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /**
+   * The open ones by their deadline, others by their age, the newest first.
+   *
+   * A run reads those of its task, with the answers.
+   *
+   * @throws DroverError `malformed_cursor`, `task_not_found`
+   */
+  async list(caller: Caller, request: QuestionList): Promise<Page<QuestionView>> {
+    const { workspaceId } = caller;
+    const { status = null, limit, cursor } = request;
+    const { taskId = caller.kind === 'run' ? caller.taskId : null } = request;
+    const tenant = this.database.tenant(workspaceId);
+    if (taskId !== null) await requireReadable(tenant, caller, taskId);
+    if (status === 'open') {
+      const after = urgentAfter(cursor);
+      const rows = await tenant.rows(urgentQuestions, [workspaceId, taskId, ...after, limit + 1]);
+      const keyOf = (row: QuestionRow) => [row.deadline_at.toISOString(), row.id];
+      return toPage(rows, limit, keyOf, toQuestionView);
+    }
+    const params = [workspaceId, status, taskId, idAfter(cursor) ?? null, limit + 1];
+    const rows = await tenant.rows(newestQuestions, params);
+    return toPage(rows, limit, (row) => [row.id], toQuestionView);
+  }
+
+  /** @throws DroverError `question_not_found` */
+  async get({ workspaceId }: Caller, id: string): Promise<QuestionView> {
+    return toQuestionView(await this.read(workspaceId, id));
+  }
+
+  /**
+   * Answers a question: its task goes back to its place in the queue, with the answer. One that comes after the deadline
+   * counts while nobody has closed the question. Sent again by the same caller, the answer that counts is accepted again:
+   * the first acceptance may have been lost.
+   *
+   * @throws DroverError `question_not_found`, `validation_failed`, `question_closed`
+   */
+  async answer(caller: Caller, id: string, answer: string): Promise<QuestionView> {
+    const { workspaceId } = caller;
+    const question = await this.read(workspaceId, id);
+    requireAnswer(answer, { choices: question.choices, freeText: question.free_text });
+    const actor = actorOf(caller);
+    const tenant = this.database.tenant(workspaceId);
+    const values = await this.secrets.valuesOfRun(tenant, workspaceId, question.run_id);
+    const shown = values.redact(answer);
+    const answeredBy = actor.id === null ? actor.kind : `${actor.kind}:${actor.id}`;
+    const params = [workspaceId, id, shown, actor.kind, actor.id];
+    const answering = tenant.transaction(async (tx) => {
+      await lockTasks(tx, workspaceId, [question.task_id]);
+      const closed = await firstRow(tx, answerQuestion, params);
+      if (!closed) {
+        const row = await firstRow(tx, questionById, [workspaceId, id]);
+        // Two secrets look the same.
+        const isRepeated = row?.answer === answer && row.answered_by === answeredBy;
+        if (isRepeated && shown === answer) return;
+        const members = { status: row?.status ?? 'cancelled', answer: row?.answer ?? null };
+        throw new DroverError('question_closed', { members });
+      }
+      await this.resume(tx, workspaceId, { closed, answer, answeredBy, actor, values });
+    });
+    await this.secrets.written(answering);
+    this.wake(workspaceId);
+    return this.get(caller, id);
+  }
+
+  /**
+   * Closes a question whose deadline has passed: its task goes on with the default, or has failed.
+   *
+   * @returns what to call once that is committed; undefined: somebody else has closed it
+   */
+  async expire(
+    tx: Transaction,
+    workspaceId: string,
+    { id, task_id: taskId }: { id: string; task_id: string },
+  ): Promise<(() => void) | undefined> {
+    await lockTasks(tx, workspaceId, [taskId]);
+    const closed = await firstRow(tx, expireQuestion, [workspaceId, id]);
+    if (!closed) return undefined;
+    const { answer } = closed;
+    if (answer === null) {
+      await applyTransitions(tx, [failing(workspaceId, taskId)]);
+      return () => this.wakeUps.coordinator();
+    }
+    const values = SecretValues.NONE;
+    await this.resume(tx, workspaceId, {
+      closed,
+      answer,
+      answeredBy: null,
+      actor: COORDINATOR,
+      values,
+    });
+    return () => this.wake(workspaceId);
+  }
+
+  /** @throws DroverError `question_not_found` */
+  private async read(workspaceId: string, id: string): Promise<QuestionRow> {
+    const tenant = this.database.tenant(workspaceId);
+    const row = await firstRow(tenant, questionById, [workspaceId, id]);
+    if (!row) throw new DroverError('question_not_found');
+    return row;
+  }
+
+  private async resume(
+    tx: Transaction,
+    workspaceId: string,
+    { closed, answer, answeredBy, actor, values }: Resumption,
+  ): Promise<void> {
+    const { id: questionId, task_id: taskId, prompt } = closed;
+    const answeredAt = closed.closed_at.toISOString();
+    const byDefault = answeredBy === null;
+    const latest = { questionId, prompt, answer, answeredBy, byDefault, answeredAt };
+    const before = await this.answersBefore(tx, workspaceId, taskId);
+    const answers = [...before, latest].slice(-MAX_ANSWERS);
+    const column: ColumnOfTask = {
+      workspace_id: workspaceId,
+      task_id: taskId,
+      column_name: 'answers',
+    };
+    const { shown, original } = await this.secrets.seal(answers, () => column, values);
+    const message = byDefault ? 'Nobody answered in time: its default counts' : 'Answered';
+    const common = { workspaceId, taskId, actor, message };
+    await applyTransitions(tx, [{ ...common, to: 'PENDING', answers: shown }]);
+    await tx.rows(reconsiderPrerequisites, [workspaceId, [taskId]]);
+    const originals = writeSecrets(workspaceId, [original ?? column]);
+    for (const [sql, params] of originals) await tx.rows(sql, params);
+  }
+
+  /** With their secrets, as far as they open: they are sealed again as one. */
+  private async answersBefore(
+    tx: Transaction,
+    workspaceId: string,
+    taskId: string,
+  ): Promise<TaskAnswer[]> {
+    const found = await firstRow(tx, answersOfTask, [workspaceId, taskId]);
+    const opened = found?.original && (await this.secrets.open(found.original));
+    if (opened?.kind === 'opened') return opened.value as TaskAnswer[];
+    return found?.answers ?? [];
+  }
+
+  private wake(workspaceId: string): void {
+    this.wakeUps.claims(workspaceId, 1);
+    this.wakeUps.coordinator();
+  }
+}
+
+interface Resumption {
+  closed: ClosedRow;
+  /** With its secrets. */
+  answer: string;
+  answeredBy: string | null;
+  actor: Actor;
+  /** Secrets as well, wherever they stand. */
+  values: SecretValues;
+}
+
+function failing(workspaceId: string, taskId: string): Transition {
+  const message = 'Nobody answered its question in time';
+  return {
+    workspaceId,
+    taskId,
+    to: 'FAILED',
+    actor: COORDINATOR,
+    reason: QUESTION_EXPIRED,
+    message,
+    lastError: message,
+    level: 'WARN',
+  };
+}
+
+/** @throws DroverError `malformed_cursor` */
+function urgentAfter(cursor: string | undefined): [deadline: string | null, id: string | null] {
+  if (cursor === undefined) return [null, null];
+  const [deadline, id] = decodeCursor(cursor, ['string', 'string']) as [string, string];
+  const at = Date.parse(deadline);
+  if (Number.isNaN(at) || new Date(at).toISOString() !== deadline || !isUuid(id))
+    throw malformedCursor();
+  return [deadline, id];
+}

@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow, type Transaction } from '#lib/database';
+import { DroverError, newId } from '#lib/kernel';
+import { type Checkpoint, type Reporter, refuseReport, RunSecrets } from '#lib/runs';
+import { writeSecrets } from '#lib/secrets';
+import {
+  applyTransitions,
+  legalTaskTransitions,
+  type LockedTask,
+  lockLeasedTask,
+} from '#lib/transitions';
+import { WakeUps } from '#lib/valkey';
+import {
+  type Answerable,
+  answerableOf,
+  MAX_QUESTIONS,
+  type QuestionRequest,
+} from '../domain/question.js';
+import { insertQuestion } from '../store/ask.sql.js';
+import { countQuestions, questionOfRun } from '../store/questions.sql.js';
+import { type QuestionView, toQuestionView } from '../answering/question-view.js';
+
+/** Why a run ends that has asked, and its task rests. */
+export const ASKED = 'question';
+
+/** A question as it is kept, and the checkpoint to go on from. */
+interface Asked extends Omit<QuestionRequest, keyof Answerable>, Answerable {
+  checkpoint: Checkpoint;
+}
+
+/** Runs ask people. */
+@Injectable()
+export class QuestionAsking {
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: RunSecrets,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /**
+   * Notes the question, ends the run and puts its task to rest, all or nothing. Asked again by the same run in the same
+   * words it gets the same answer.
+   *
+   * @throws DroverError `validation_failed`, `run_not_found`, `stale_run`, `illegal_transition`, `too_many_questions`
+   */
+  async ask(by: Reporter, request: QuestionRequest): Promise<QuestionView> {
+    const answerable = answerableOf(request, Date.now());
+    const asked = await this.seal(by, request, answerable);
+    const asking = this.database.tenant(by.workspaceId).transaction(async (tx) => {
+      const task = await firstRow(tx, lockLeasedTask, [by.workspaceId, by.runId, by.agentId]);
+      if (task) await this.rest(tx, by, task, asked);
+      return task !== undefined;
+    });
+    const isNew = await this.secrets.written(asking);
+    if (isNew) {
+      this.secrets.forget(by);
+      // Its agent has room for another.
+      this.wakeUps.coordinator();
+    }
+    return this.ofRun(by, asked.prompt);
+  }
+
+  private async ofRun(by: Reporter, prompt: string): Promise<QuestionView> {
+    const params = [by.workspaceId, by.runId, by.agentId];
+    const row = await firstRow(this.database.tenant(by.workspaceId), questionOfRun, params);
+    if (row?.prompt !== prompt) return refuseReport(this.database, by);
+    return toQuestionView(row);
+  }
+
+  /** Questions go out with events, so secrets in them are hidden. A choice that is one could not be chosen any more. */
+  private async seal(
+    by: Reporter,
+    request: QuestionRequest,
+    { choices, freeText }: Answerable,
+  ): Promise<Asked> {
+    const { prompt, checkpointData, default: byDefault } = request;
+    const texts = [prompt, ...choices, byDefault];
+    const values = await this.secrets.valuesFor(by, checkpointData, texts);
+    const errors = [
+      ...choices.map((text, index) => ({ field: `choices[${index}]`, text })),
+      { field: 'default', text: byDefault },
+    ]
+      .filter(({ text }) => text !== undefined && values.redact(text) !== text)
+      .map(({ field }) => ({ field, message: 'must not hold a secret' }));
+    if (errors.length > 0) throw new DroverError('validation_failed', { errors });
+    const checkpoint = await this.secrets.checkpoint(by, checkpointData, values);
+    const shown = values.redact(prompt);
+    return { ...request, prompt: shown, choices, freeText, checkpoint };
+  }
+
+  private async rest(tx: Transaction, by: Reporter, task: LockedTask, asked: Asked): Promise<void> {
+    refuseResting(task);
+    const { workspaceId, runId, actor } = by;
+    const counted = await firstRow(tx, countQuestions, [workspaceId, task.id]);
+    if ((counted?.count ?? 0) >= MAX_QUESTIONS) throw new DroverError('too_many_questions');
+    const { prompt, choices, freeText, deadlineSeconds, deadlineAt, onDeadline } = asked;
+    await tx.rows(insertQuestion, [
+      workspaceId,
+      newId(),
+      task.id,
+      runId,
+      by.agentId,
+      prompt,
+      choices,
+      freeText,
+      deadlineSeconds ?? null,
+      deadlineAt ?? null,
+      onDeadline,
+      asked.default ?? null,
+      actor.kind,
+      actor.id,
+    ]);
+    const { text, originals } = asked.checkpoint;
+    const transition = {
+      workspaceId,
+      taskId: task.id,
+      actor,
+      to: 'PAUSED' as const,
+      pausedFor: 'question' as const,
+      reason: ASKED,
+      message: 'It waits for an answer to its question',
+      checkpointData: text === null ? undefined : (JSON.parse(text) as unknown),
+      run: { runId, to: 'RELEASED' as const, endReason: ASKED },
+    };
+    await applyTransitions(tx, [transition]);
+    for (const [sql, params] of writeSecrets(workspaceId, originals)) await tx.rows(sql, params);
+  }
+}
+
+/** A paused run puts its work down, and one whose time is over has timed out: neither may rest instead. */
+function refuseResting({ status, past_deadline: isLate }: LockedTask): void {
+  if (status !== 'PAUSED' && isLate !== true) return;
+  const why = status === 'PAUSED' ? 'The task is paused' : 'The time of the run is over';
+  throw new DroverError('illegal_transition', {
+    detail: `${why}: it asks no question now.`,
+    members: { current: status, requested: 'PAUSED', legal: legalTaskTransitions(status) },
+  });
+}

@@ -1,0 +1,126 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { Heartbeats } from '#lib/agent-manager';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import { agentKey, type Caller } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { BASIC_GATEWAY } from '../sessions/store/note-basic-gateway.sql.js';
+import {
+  anyKeptByReports,
+  renewSessionLeases,
+  type SessionHeard,
+} from '../store/session-lease.sql.js';
+
+/** Sessions in one statement. */
+const AT_ONCE = 1_000;
+/** Whoever invents tasks while the database is away is not to fill the memory. */
+const MOST_HEARD = 100_000;
+/** Well below the shortest lease. */
+const LOOK_EVERY_MS = 2_000;
+
+/**
+ * Keeps the leases of sessions whose gateway sends no heartbeats, by what they report themselves: heartbeats that name
+ * their task or come with their run's token, and every report about the run that was accepted. It goes by the runs and
+ * not by this server's own setting, which may have changed since they began. Where there are none it does nothing.
+ */
+@Injectable()
+export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly heard = new Map<string, SessionHeard>();
+  /** Until the database has been asked: rather too much is heard than a session missed. */
+  private isNeeded = true;
+  private lookedAt = -Infinity;
+  private timer: NodeJS.Timeout | undefined;
+  private writing: Promise<void> = Promise.resolve();
+  private failing = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly heartbeats: Heartbeats,
+    private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'gateway' | 'agents'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.heartbeats.listen((caller, { currentTaskId }) =>
+      this.hearHeartbeat(caller, currentTaskId),
+    );
+    this.timer = setInterval(() => void this.tick(), this.config.agents.heartbeatFlushMs);
+    this.timer.unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.write();
+  }
+
+  /** A report about a run was accepted. */
+  hear({ workspaceId, agentId, runId }: { workspaceId: string; agentId: string; runId: string }) {
+    this.note(runId, {
+      workspace_id: workspaceId,
+      agent_id: agentId,
+      run_id: runId,
+      task_id: null,
+    });
+  }
+
+  private hearHeartbeat(caller: Caller, taskId: string | null | undefined): void {
+    if (caller.kind === 'run') return this.hear(caller);
+    if (caller.kind !== 'agent' || !taskId) return;
+    const { workspaceId: workspace_id, agentId: agent_id } = caller;
+    this.note(`${agentKey(caller)} ${taskId}`, {
+      workspace_id,
+      agent_id,
+      run_id: null,
+      task_id: taskId,
+    });
+  }
+
+  private note(key: string, session: SessionHeard): void {
+    if (this.isNeeded && this.heard.size < MOST_HEARD) this.heard.set(key, session);
+  }
+
+  private async tick(): Promise<void> {
+    await this.look();
+    if (this.isNeeded) return this.write();
+    this.heard.clear();
+  }
+
+  /** Never throws; without an answer it stays as it was. */
+  private async look(): Promise<void> {
+    if (this.config.gateway.isBasic || performance.now() - this.lookedAt < LOOK_EVERY_MS) return;
+    this.lookedAt = performance.now();
+    const row = await firstRow(this.database.service, anyKeptByReports, [BASIC_GATEWAY.id]).catch(
+      () => undefined,
+    );
+    if (row) this.isNeeded = row.found;
+  }
+
+  /** Never throws; what cannot be written stays for the next time. */
+  private write(): Promise<void> {
+    return (this.writing = this.writing.then(async () => {
+      while (this.heard.size > 0) if (!(await this.writeSome())) return;
+    }));
+  }
+
+  /** @returns whether it was written */
+  private async writeSome(): Promise<boolean> {
+    const taken = [...this.heard].slice(0, AT_ONCE);
+    for (const [key] of taken) this.heard.delete(key);
+    try {
+      const sessions = JSON.stringify(taken.map(([, session]) => session));
+      await this.database.service.rows(renewSessionLeases, [sessions]);
+      this.failing = false;
+      return true;
+    } catch (error) {
+      for (const [key, session] of taken) this.heard.set(key, session);
+      if (!this.failing) this.logger.warn('Leases of sessions cannot be renewed', { error });
+      this.failing = true;
+      return false;
+    }
+  }
+}

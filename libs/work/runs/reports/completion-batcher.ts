@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import { Coalescer, Database } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { type Original, writeSecrets } from '#lib/secrets';
+import { type PricedUsage, UsageCharges } from '#lib/budgets';
+import { BudgetedWorkspaces } from '../claims/budgeted-workspaces.js';
+import {
+  type CompletedRow,
+  type CompletionReport,
+  completeRuns,
+} from '../store/complete-runs.sql.js';
+
+const MAX_BATCH = 100;
+/** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */
+const MAX_IN_FLIGHT = 2;
+
+/** A report, with the original of its result if that holds a secret, and with what the run has used. */
+export type Completion = CompletionReport & { original?: Original; usage?: PricedUsage };
+
+type UsingCompletion = Completion & { usage: PricedUsage };
+
+type Outcome = CompletedRow | DroverError | undefined;
+type Batch<Item> = (workspaceId: string, completions: readonly Item[]) => Promise<Outcome[]>;
+
+/**
+ * Reports of finished work that come at the same time, in one statement. Those with usage lock budgets before they end
+ * their runs, so they are batches of their own, in one transaction each: no task may be locked behind a budget.
+ */
+@Injectable()
+export class CompletionBatcher {
+  private readonly plain = coalescerOf<Completion>((workspaceId, completions) =>
+    this.end(workspaceId, completions),
+  );
+  private readonly withUsage = coalescerOf<UsingCompletion>((workspaceId, completions) =>
+    this.recordAndEnd(workspaceId, completions),
+  );
+
+  constructor(
+    private readonly database: Database,
+    private readonly charges: UsageCharges,
+    private readonly budgeted: BudgetedWorkspaces,
+  ) {}
+
+  /**
+   * @returns undefined when nothing was changed: it is not the live run, or not this agent's
+   * @throws DroverError when its usage is refused: `run_not_found`, `usage_report_conflict`
+   */
+  async complete(
+    workspaceId: string,
+    { usage, ...report }: Completion,
+  ): Promise<CompletedRow | undefined> {
+    const outcome = await (usage
+      ? this.withUsage.submit(workspaceId, { ...report, usage })
+      : this.plain.submit(workspaceId, report));
+    if (outcome instanceof DroverError) throw outcome;
+    return outcome;
+  }
+
+  private async end(workspaceId: string, completions: readonly Completion[]): Promise<Outcome[]> {
+    const [rows] = await this.database
+      .tenant(workspaceId)
+      .pipeline(stepsOf(workspaceId, completions), {
+        earlyLockRelease: this.budgeted.has(workspaceId),
+      });
+    return inOrderOf(completions, rows);
+  }
+
+  private recordAndEnd(
+    workspaceId: string,
+    completions: readonly UsingCompletion[],
+  ): Promise<Outcome[]> {
+    const usages = completions.map(({ usage }) => usage);
+    return this.charges.recordAndEnd(workspaceId, usages, async (tx, refused) => {
+      const taken = completions.filter(({ run_id: id }) => !refused.has(id));
+      const [rows] = await tx.pipeline(stepsOf(workspaceId, taken));
+      return inOrderOf(completions, rows, refused);
+    });
+  }
+}
+
+/** By its run alone: two agents that both claim to have done it must not meet in one statement. */
+function coalescerOf<Item extends Completion>(run: Batch<Item>): Coalescer<Item, Outcome> {
+  return new Coalescer({
+    maxBatch: MAX_BATCH,
+    maxInFlight: MAX_IN_FLIGHT,
+    identityOf: (report) => report.run_id,
+    run,
+  });
+}
+
+function stepsOf(workspaceId: string, completions: readonly Completion[]) {
+  const reports = completions.map(({ original: _, usage: __, ...report }) => report);
+  const originals = completions.flatMap(({ original }) => original ?? []);
+  return [
+    [completeRuns, [workspaceId, JSON.stringify(reports)]],
+    ...writeSecrets(workspaceId, originals),
+  ] as const;
+}
+
+/** Those that were changed, and refusals, in the order of the completions. */
+function inOrderOf(
+  completions: readonly Completion[],
+  rows: readonly CompletedRow[],
+  refused: ReadonlyMap<string, DroverError> = new Map(),
+): Outcome[] {
+  const byRun = new Map<string, Outcome>(refused);
+  for (const row of rows) byRun.set(row.run_id, row);
+  return completions.map(({ run_id: id }) => byRun.get(id));
+}

@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { type Caller, DroverError } from '#lib/kernel';
+import type { UsageReport } from '#lib/ledger';
+import { ClaimService } from '../claims/claim-service.js';
+import { type Reporter, reporterOf } from './reporter.js';
+import type { ReportOutcome } from './report-replay.js';
+import { RunReports } from './run-reports.js';
+import { RunUsage } from './run-usage.js';
+import type { ClaimedTask } from '../claims/run-view.js';
+
+export interface CompletionRequest {
+  outputResult?: Record<string, unknown>;
+  summary?: string;
+  /** What it has used and not reported before. */
+  usage?: UsageReport[];
+  claimNext?: { maxTasks?: number };
+}
+
+export interface Completions {
+  completions: readonly {
+    runId: string;
+    outputResult?: Record<string, unknown>;
+    summary?: string;
+    usage?: UsageReport[];
+  }[];
+  claimNext?: { maxTasks?: number };
+}
+
+/** The result of one report of many. */
+export type OneOutcome = { runId: string } & (
+  { outcome: ReportOutcome } | { problem: Record<string, unknown> }
+);
+
+/** Completes a run and, if asked, claims the next tasks: one round trip less for a busy agent. */
+@Injectable()
+export class RunCompletion {
+  constructor(
+    private readonly reports: RunReports,
+    private readonly claiming: ClaimService,
+    private readonly usage: RunUsage,
+  ) {}
+
+  /** @throws DroverError `forbidden` when a run token asks for further tasks: it is good for its run alone */
+  async complete(
+    by: Reporter,
+    body: CompletionRequest,
+  ): Promise<ReportOutcome & { claimed?: ClaimedTask[] }> {
+    if (body.claimNext && by.actor.kind !== 'agent') {
+      const detail =
+        'Only the token of the agent claims tasks: complete the run without claimNext.';
+      throw new DroverError('forbidden', { detail });
+    }
+    const outcome = await this.completed(by, body);
+    if (!body.claimNext) return outcome;
+    return { ...outcome, claimed: await this.claimNext(by, body.claimNext) };
+  }
+
+  /**
+   * Completes runs, each judged by itself: what is refused of one is in its result, and does not concern the others.
+   * Those that the database can take together share one statement.
+   */
+  async completeMany(
+    caller: Caller,
+    { completions, claimNext }: Completions,
+  ): Promise<{ results: OneOutcome[]; claimed?: ClaimedTask[] }> {
+    const results = await Promise.all(
+      completions.map(({ runId, ...result }) =>
+        this.completeOne(reporterOf(caller, runId), result),
+      ),
+    );
+    const agent = completions[0] && reporterOf(caller, completions[0].runId);
+    if (!claimNext || !agent) return { results };
+    return { results, claimed: await this.claimNext(agent, claimNext) };
+  }
+
+  private async completeOne(
+    by: Reporter,
+    result: Omit<CompletionRequest, 'claimNext'>,
+  ): Promise<OneOutcome> {
+    try {
+      return { runId: by.runId, outcome: await this.completed(by, result) };
+    } catch (error) {
+      if (error instanceof DroverError) return { runId: by.runId, problem: error.toProblem() };
+      throw error;
+    }
+  }
+
+  /** Together with its usage, which counts even when the completion is refused. */
+  private async completed(
+    by: Reporter,
+    { usage, ...result }: Omit<CompletionRequest, 'claimNext'>,
+  ): Promise<ReportOutcome> {
+    return this.reports.complete(by, result, await this.usage.withCompletion(by, usage));
+  }
+
+  private claimNext(
+    { workspaceId, agentId, tokenVersion, tokenId }: Reporter,
+    { maxTasks = 1 }: { maxTasks?: number },
+  ): Promise<ClaimedTask[]> {
+    const agent = { kind: 'agent', workspaceId, agentId, tokenVersion, tokenId } as const;
+    return this.claiming.claimNow({ agent, maxTasks });
+  }
+}

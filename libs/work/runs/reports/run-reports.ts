@@ -1,0 +1,315 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow, type Transaction, type TenantScope } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import {
+  applyPlans,
+  type LockedTask,
+  lockLeasedTask,
+  planFailure,
+  planRelease,
+  type FailurePlan,
+  type ReleasePlan,
+  type RetryPolicy,
+  type RunFailure,
+  type TaskStatus,
+} from '#lib/transitions';
+import { asObject, redactSecrets, type SecretValues, writeSecrets } from '#lib/secrets';
+import type { PricedUsage } from '#lib/budgets';
+import { addLastWords } from '../store/add-last-words.sql.js';
+import { appendLogs } from '../store/append-logs.sql.js';
+import { type ReportedRow, reportProgress } from '../store/report-progress.sql.js';
+import { renewLease } from '../store/renew-lease.sql.js';
+import type { RunSituation } from '../store/run-situation.sql.js';
+import { startRun } from '../store/start-run.sql.js';
+import { CompletionBatcher } from './completion-batcher.js';
+import {
+  answerReplay,
+  hasBegun,
+  outcome,
+  refuseReport,
+  type Replay,
+  type ReportOutcome,
+  situationOf,
+  staleRun,
+} from './report-replay.js';
+import type { Reporter } from './reporter.js';
+import { SessionLeases } from '../leases/session-leases.js';
+import { type Checkpoint, RunSecrets } from './run-secrets.js';
+
+export interface Progress {
+  progressPercent?: number;
+  currentStep?: string;
+  checkpointData?: Record<string, unknown>;
+  estimatedCompletionAt?: string;
+}
+
+export interface FailureReport {
+  error: {
+    message: string;
+    class?: RunFailure;
+    exitCode?: number;
+    signal?: string;
+    stackTrace?: string;
+    retryable?: boolean;
+  };
+  checkpointData?: Record<string, unknown>;
+}
+
+export interface ReleaseReport {
+  reason?: string;
+  /** For the log of the task; absent: the reason. */
+  message?: string;
+  checkpointData?: Record<string, unknown>;
+}
+
+/** What is kept with the end of a run. */
+interface LastReport extends Pick<ReleaseReport, 'checkpointData'> {
+  values: SecretValues;
+  also?: (tx: Transaction) => Promise<number>;
+}
+
+const SESSION_OUTPUT = 'session_output';
+
+export interface LogEntry {
+  level?: string;
+  event?: string;
+  message?: string;
+  details?: Record<string, unknown>;
+  /** When it happened, by the agent's clock; kept in the details. */
+  at?: string;
+}
+
+/**
+ * Reports of agents about their runs. A report counts only for the live run of its task: for any other
+ * it is refused with `stale_run`, and changes nothing.
+ */
+@Injectable()
+export class RunReports {
+  constructor(
+    private readonly database: Database,
+    private readonly completions: CompletionBatcher,
+    private readonly secrets: RunSecrets,
+    private readonly wakeUps: WakeUps,
+    private readonly leases: SessionLeases,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async start(
+    by: Reporter,
+    session: { sessionKey?: string; branch?: string },
+  ): Promise<ReportOutcome> {
+    const { sessionKey = null, branch = null } = session;
+    const values = await this.secrets.valuesFor(by, null, [sessionKey, branch]);
+    const texts = [sessionKey, branch].map((text) => text && values.redact(text));
+    const params = [...runParams(by), ...texts];
+    const started = await firstRow(this.database.tenant(by.workspaceId), startRun, params);
+    if (started) {
+      this.leases.hear(by);
+      return outcome(by, started.task_id, 'RUNNING', started.version);
+    }
+    return this.replay(by, {
+      is: (s) => s.is_live && hasBegun(s.run_state) && s.task_status === 'RUNNING',
+      to: 'RUNNING',
+    });
+  }
+
+  async complete(
+    by: Reporter,
+    result: { outputResult?: unknown; summary?: string },
+    usage?: PricedUsage,
+  ): Promise<ReportOutcome> {
+    const { outputResult = null, summary } = result;
+    const values = await this.secrets.valuesFor(by, outputResult, [summary]);
+    const { shown, original } = await this.secrets.result(by, outputResult, values);
+    const completion = this.completions.complete(by.workspaceId, {
+      run_id: by.runId,
+      agent_id: by.agentId,
+      actor_kind: by.actor.kind,
+      actor_id: by.actor.id,
+      output_result: shown,
+      summary: summary === undefined ? null : values.redact(summary),
+      original,
+      usage,
+    });
+    const done = await this.secrets.written(completion);
+    this.secrets.forget(by);
+    if (!done) return this.replay(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
+    if (done.dependents_unsettled) this.wakeUps.coordinator();
+    return outcome(by, done.task_id, 'COMPLETED', done.version);
+  }
+
+  async progress(
+    by: Reporter,
+    progress: Progress,
+  ): Promise<{ taskId: string; progressPercent: number }> {
+    const { currentStep, checkpointData } = progress;
+    const values = await this.secrets.valuesFor(by, checkpointData, [currentStep]);
+    const checkpoint = await this.secrets.checkpoint(by, checkpointData, values);
+    const tenant = this.database.tenant(by.workspaceId);
+    const reporting = reportProgressOf(tenant, by, {
+      ...progress,
+      // Steps and messages go out with events, so what looks like a secret is hidden before it is kept.
+      currentStep: currentStep === undefined ? undefined : values.redact(currentStep),
+      checkpoint,
+    });
+    const [reported] = await this.secrets.written(reporting);
+    // Later reports must not show the secrets of the checkpoint either.
+    if (checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
+    if (!reported) return refuseReport(this.database, by);
+    this.leases.hear(by);
+    return { taskId: reported.task_id, progressPercent: reported.progress_percent };
+  }
+
+  async logs(by: Reporter, entries: readonly LogEntry[]): Promise<{ accepted: number }> {
+    const texts = entries.map(({ event, message }) => [event, message]);
+    const details = entries.map((entry) => entry.details);
+    const values = await this.secrets.valuesFor(by, details, texts);
+    const rows = entries.map((entry) => ({
+      level: entry.level ?? 'INFO',
+      event: entry.event === undefined ? 'output' : values.hide(entry.event),
+      message: entry.message === undefined ? null : values.redact(entry.message),
+      details: {
+        ...asObject(redactSecrets(entry.details ?? {}, values)),
+        ...(entry.at === undefined ? {} : { at: entry.at }),
+      },
+    }));
+    const params = [...runParams(by), JSON.stringify(rows)];
+    const accepted = await firstRow(this.database.tenant(by.workspaceId), appendLogs, params);
+    if (!accepted) return refuseReport(this.database, by);
+    this.leases.hear(by);
+    return accepted;
+  }
+
+  /** The last output of a session, whether its run goes on or not. Repeated, it changes nothing. */
+  async lastWords(by: Reporter, { message, at }: { message: string; at: string }): Promise<void> {
+    const values = await this.secrets.valuesFor(by, null, [message]);
+    const words = [SESSION_OUTPUT, values.redact(message), JSON.stringify({ at })];
+    const params = [...runParams(by), ...words];
+    await this.database.tenant(by.workspaceId).rows(addLastWords, params);
+  }
+
+  /** @throws DroverError `lease_renewals_exhausted` */
+  async renew(
+    by: Reporter,
+    leaseSeconds?: number,
+  ): Promise<{ leaseExpiresAt: Date; renewals: number }> {
+    const limit = this.config.tasks.maxClaimRenewals;
+    const params = [by.workspaceId, by.runId, by.agentId, leaseSeconds ?? null, limit];
+    const renewed = await firstRow(this.database.tenant(by.workspaceId), renewLease, params);
+    if (renewed) return { leaseExpiresAt: renewed.lease_expires_at, renewals: renewed.renewals };
+    const situation = await situationOf(this.database, by);
+    if (!situation.is_live) throw staleRun(situation);
+    throw new DroverError('lease_renewals_exhausted', {
+      detail: `The lease was renewed ${limit} times.`,
+    });
+  }
+
+  /** The run has failed; whether its task is tried again is decided here. */
+  async fail(by: Reporter, report: FailureReport): Promise<ReportOutcome> {
+    const { error, checkpointData } = report;
+    const { message, stackTrace, signal } = error;
+    const values = await this.secrets.valuesFor(by, checkpointData, [message, stackTrace, signal]);
+    const failure = {
+      reason: error.class ?? 'unknown',
+      message: values.redact(message),
+      actor: by.actor,
+      retryable: error.retryable,
+      stackTrace: stackTrace === undefined ? undefined : values.redact(stackTrace),
+      exitCode: error.exitCode,
+      signal: signal === undefined ? undefined : values.hide(signal),
+    } as const;
+    const ended = await this.endLeasedRun(by, { checkpointData, values }, (task) =>
+      planFailure(task, failure, this.retries, Math.random()),
+    );
+    if (!ended) return this.replay(by, { is: (s) => s.run_state === 'FAILED', to: 'FAILED' });
+    this.wakeUps.coordinator();
+    return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
+  }
+
+  /**
+   * The run gives its task back: unstarted, paused, or begun and not finished (a drain). Past its deadline
+   * that is a time-out, and told as one when it is repeated.
+   *
+   * @param also done in the same transaction, of ended runs as well: with it, these are not refused. It returns for how
+   *   many seconds the task is not handed out again
+   */
+  async release(
+    by: Reporter,
+    report: ReleaseReport,
+    also?: (tx: Transaction) => Promise<number>,
+  ): Promise<ReportOutcome> {
+    const { reason, message, checkpointData } = report;
+    const values = await this.secrets.valuesFor(by, checkpointData, [reason, message]);
+    const release = {
+      actor: by.actor,
+      reason: values.redact(reason ?? 'released'),
+      message: message === undefined ? undefined : values.redact(message),
+    };
+    const ended = await this.endLeasedRun(by, { checkpointData, values, also }, (task, seconds) =>
+      planRelease(task, { ...release, retryAfterSeconds: seconds }, this.retries, Math.random()),
+    );
+    if (!ended) {
+      const is = (s: RunSituation) =>
+        also !== undefined || s.run_state === 'RELEASED' || s.ended_past_deadline;
+      return this.replay(by, { is, to: 'PENDING' });
+    }
+    if (ended.status === 'PENDING') this.wakeUps.claims(by.workspaceId, 1);
+    else this.wakeUps.coordinator();
+    return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
+  }
+
+  private get retries(): RetryPolicy {
+    return { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
+  }
+
+  /** Locks the task of the run, keeps its last checkpoint, and applies what is planned for it. */
+  private async endLeasedRun(
+    by: Reporter,
+    { checkpointData, values, also }: LastReport,
+    plan: (task: LockedTask, retryAfterSeconds: number) => FailurePlan | ReleasePlan,
+  ): Promise<{ id: string; status: string; version: number } | undefined> {
+    const checkpoint = await this.secrets.checkpoint(by, checkpointData, values);
+    const ending = this.database.tenant(by.workspaceId).transaction(async (tx) => {
+      const task = await firstRow(tx, lockLeasedTask, [by.workspaceId, by.runId, by.agentId]);
+      if (task && checkpoint.text !== null) await reportProgressOf(tx, by, { checkpoint });
+      // Before the plan, whose budgets are locked last.
+      const seconds = (await also?.(tx)) ?? 0;
+      const moved = task && (await applyPlans(tx, [plan(task, seconds)]));
+      return moved?.at(-1) ?? (task && { id: task.id, status: task.status, version: task.version });
+    });
+    const ended = await this.secrets.written(ending);
+    this.secrets.forget(by);
+    return ended;
+  }
+
+  private replay(by: Reporter, replay: Replay): Promise<ReportOutcome> {
+    return answerReplay(this.database, by, replay);
+  }
+}
+
+/** Progress, and the original of its checkpoint with it. */
+async function reportProgressOf(
+  runner: TenantScope | Transaction,
+  by: Reporter,
+  { checkpoint, ...progress }: Omit<Progress, 'checkpointData'> & { checkpoint: Checkpoint },
+): Promise<ReportedRow[]> {
+  const { progressPercent = null, currentStep = null, estimatedCompletionAt = null } = progress;
+  const params = [
+    ...runParams(by),
+    progressPercent,
+    currentStep,
+    checkpoint.text,
+    estimatedCompletionAt,
+  ];
+  const [reported] = await runner.pipeline([
+    [reportProgress, params],
+    ...writeSecrets(by.workspaceId, checkpoint.originals),
+  ]);
+  return reported;
+}
+
+function runParams(by: Reporter): unknown[] {
+  return [by.workspaceId, by.runId, by.agentId, by.actor.kind, by.actor.id];
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { apiClient, type ApiClient } from '../../../../test/support/api-client.js';
+import {
+  sharedServer,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
+import { aTask } from '../../../../test/support/task-factories.js';
+import { OWN_EVENTS } from '../domain/own-events.js';
+
+/** What the token of a run, which its task's process has in its environment, is no good for. */
+
+let server: TestServer;
+let workspace: TestWorkspace;
+let runId: string;
+let run: ApiClient;
+
+beforeAll(async () => {
+  server = await sharedServer();
+  workspace = await server.newWorkspace();
+  const agent = await workspace.newAgent({ maxConcurrentTasks: 9 });
+  await aTask(server.db.owner, workspace.id);
+  const { body } = await agent.api.post<{ tasks: { run: { id: string; token: string } }[] }>(
+    `/agents/${agent.id}/claim`,
+    { maxTasks: 1 },
+  );
+  const given = body.tasks[0]?.run as { id: string; token: string };
+  runId = given.id;
+  run = apiClient(server.url, { authorization: `Bearer ${given.token}` });
+});
+afterAll(() => server.stop());
+
+it.each(OWN_EVENTS)('it writes no %s into the log: only the server does', async (event) => {
+  const answer = await run.post(`/runs/${runId}/logs`, { entries: [{ message: 'x' }, { event }] });
+  expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'entries[1].event' }] } });
+});
+
+it('the list of such events has all that are in a log', async () => {
+  expect((await run.post(`/runs/${runId}/start`)).status).toBe(200);
+  await run.patch(`/runs/${runId}/progress`, { progressPercent: 1 });
+  await run.put(`/runs/${runId}/checkpoint`, { checkpointData: {} });
+  const { rows } = await server.db.owner.query<{ event: string }>(
+    'SELECT DISTINCT event FROM agent_task_logs WHERE workspace_id = $1',
+    [workspace.id],
+  );
+  expect(rows.length).toBeGreaterThan(1);
+  for (const { event } of rows) expect(OWN_EVENTS).toContain(event);
+});
+
+it('it claims no further tasks, and then does not complete its run either', async () => {
+  const waiting = await aTask(server.db.owner, workspace.id);
+  const refused = await run.post(`/runs/${runId}/complete`, { claimNext: { maxTasks: 5 } });
+  expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  const { rows } = await server.db.owner.query(
+    'SELECT id FROM task_runs WHERE workspace_id = $1 AND ended_at IS NULL',
+    [workspace.id],
+  );
+  expect(rows).toEqual([{ id: runId }]);
+  expect((await run.post(`/runs/${runId}/complete`, {})).status).toBe(200);
+  const task = await workspace.api.get<{ status: string }>(`/agent-tasks/${waiting}`);
+  expect(task.body.status).toBe('PENDING');
+});

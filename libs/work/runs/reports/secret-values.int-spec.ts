@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  startTestApp,
+  type TestAgent,
+  type TestApp,
+  type TestWorkspace,
+} from '../../../../test/support/app.js';
+import { tablesWith } from '../../../../test/support/tables-with.js';
+import { HeartbeatFlusher } from '#lib/agent-manager';
+import { newId } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { TaskSecrets, ValuesAtHand } from '#lib/secrets';
+import { RunReports } from './run-reports.js';
+import { RunSecrets } from './run-secrets.js';
+
+interface Task {
+  id: string;
+  status: string;
+  [field: string]: unknown;
+}
+interface Held {
+  run: { id: string; token: string };
+  task: Task;
+}
+
+const HIDDEN = '[redacted]';
+
+let server: TestApp;
+let workspace: TestWorkspace;
+let agent: TestAgent;
+/** Only the name of its field says that it is one. */
+let secret: string;
+
+beforeAll(async () => {
+  server = await startTestApp({ ROLES: 'api' });
+});
+beforeEach(async () => {
+  workspace = await server.newWorkspace();
+  agent = await workspace.newAgent({ maxConcurrentTasks: 10 });
+  secret = `wintergreen+${newId()}`;
+});
+afterAll(() => server.stop());
+
+async function held(values: Record<string, unknown> = {}): Promise<Held> {
+  const wanted = { title: 'A task', taskType: 'test', inputContext: { apiKey: secret }, ...values };
+  const created = await workspace.api.post<Task>('/agent-tasks', wanted);
+  expect([created.status, created.body]).toEqual([201, expect.anything()]);
+  return claim();
+}
+
+async function claim(): Promise<Held> {
+  const { body } = await agent.api.post<{ tasks: Held[] }>(`/agents/${agent.id}/claim`, {
+    maxTasks: 1,
+  });
+  const [one] = body.tasks;
+  if (!one) throw new Error('There was nothing to claim');
+  return one;
+}
+
+type Path = (run: Held, report: string) => string;
+const byRun: Path = ({ run }, report) => `/runs/${run.id}/${report}`;
+const byTask: Path = ({ task }, report) => `/agent-tasks/${task.id}/${report}`;
+
+async function post(one: Held, path: string, body: Record<string, unknown>, method = 'POST') {
+  const named = path.startsWith('/runs/') ? body : { ...body, runId: one.run.id };
+  const send = { POST: agent.api.post, PATCH: agent.api.patch, PUT: agent.api.put }[method];
+  const answer = await send?.(path, named);
+  expect([path, answer?.status, answer?.body]).toEqual([
+    path,
+    expect.any(Number),
+    expect.anything(),
+  ]);
+  expect(answer?.status).toBeLessThan(300);
+  expect(JSON.stringify(answer?.body)).not.toContain(secret);
+}
+
+const get = async <Body = Task>(path: string): Promise<Body> =>
+  (await workspace.api.get<Body>(path)).body;
+
+/** Whatever people may ask about a task. */
+async function shownOf(id: string): Promise<string> {
+  const paths = ['', '/logs', '/runs', '/explain', '/dependencies'].map(
+    (part) => `/agent-tasks/${id}${part}`,
+  );
+  const bodies = await Promise.all([...paths, '/agent-tasks'].map((path) => get<unknown>(path)));
+  return JSON.stringify(bodies);
+}
+
+async function expectNowhere(id: string, text = secret): Promise<void> {
+  expect(await shownOf(id)).not.toContain(text);
+  expect(await tablesWith(server, text)).toEqual([]);
+}
+
+describe.each([
+  ['the run', byRun],
+  ['the task', byTask],
+])('a secret value that is reported by the path of %s', (_, path) => {
+  it('stands nowhere, while the run is on', async () => {
+    const one = await held();
+    await post(one, path(one, 'start'), {});
+    const words = `got ${secret}.`;
+    await post(one, path(one, 'progress'), { currentStep: words }, 'PATCH');
+    const details = { deep: [{ words }], [`is ${secret}`]: 1 };
+    const entries = [{ message: words }, { message: 'x', event: secret, details }];
+    await post(one, path(one, 'logs'), { entries });
+    await post(one, path(one, 'logs'), { entries: [{ details: { deep: [{ words }] } }] });
+    const asUrl = [{ message: `https://a.example/?q=${encodeURIComponent(secret)}` }];
+    await post(one, path(one, 'logs'), { entries: asUrl });
+    await expectNowhere(one.task.id);
+    await expectNowhere(one.task.id, encodeURIComponent(secret));
+    expect(await get(`/agent-tasks/${one.task.id}`)).toMatchObject({
+      currentStep: `got ${HIDDEN}.`,
+    });
+    const logs = await get<{ items: object[] }>(`/agent-tasks/${one.task.id}/logs`);
+    expect(logs.items).toContainEqual(expect.objectContaining({ message: `got ${HIDDEN}.` }));
+    expect(logs.items).toContainEqual(
+      expect.objectContaining({ details: { deep: [{ words: `got ${HIDDEN}.` }] } }),
+    );
+  });
+
+  it('stands nowhere after the end, and in no later run but as it was', async () => {
+    const first = await held();
+    const checkpointData = { left: [`at ${secret}`, 'and more'], ['not a name']: { [secret]: 7 } };
+    await post(first, path(first, 'start'), {});
+    await post(first, path(first, 'checkpoint'), { checkpointData: { was: secret } }, 'PUT');
+    const error = { message: `401 for ${secret}`, stackTrace: `at f(${secret})` };
+    await post(first, path(first, 'fail'), { error, checkpointData });
+    await expectNowhere(first.task.id);
+    const failed = await get(`/agent-tasks/${first.task.id}`);
+    expect(failed).toMatchObject({
+      lastError: `401 for ${HIDDEN}`,
+      checkpointData: { left: [`at ${HIDDEN}`, 'and more'], ['not a name']: HIDDEN },
+    });
+    await workspace.api.post(`/agent-tasks/${first.task.id}/retry`, {});
+
+    const second = await claim();
+    expect(second.task).toMatchObject({ checkpointData, inputContext: { apiKey: secret } });
+    await post(second, path(second, 'start'), {});
+    await post(second, path(second, 'release'), { reason: `no more of ${secret}`, checkpointData });
+    await expectNowhere(second.task.id);
+    await workspace.api.post(`/agent-tasks/${first.task.id}/retry`, {});
+    const third = await claim();
+    expect(third.task).toMatchObject({ checkpointData });
+    const done = { outputResult: { text: `used ${secret}`, n: 1 }, summary: `With ${secret}` };
+    await post(third, path(third, 'start'), {});
+    await post(third, path(third, 'complete'), done);
+    await expectNowhere(third.task.id);
+    expect(await get(`/agent-tasks/${third.task.id}`)).toMatchObject({
+      outputResult: { text: `used ${HIDDEN}`, n: 1 },
+      summary: `With ${HIDDEN}`,
+    });
+  });
+});
+
+it('is hidden as well when it is no text, part of one, or only in the metadata', async () => {
+  const pin = 48_151_623;
+  const inputContext = { pins: { apiPassword: pin }, url: `postgres://u:${secret}@db.example/x` };
+  const one = await held({
+    inputContext,
+    metadata: { credentials: { name: 'jo', is: 'correct-horse' } },
+  });
+  await post(one, byRun(one, 'start'), {});
+  const entries = [{ message: `${pin} ${secret} correct-horse jo`, details: { pin, list: [pin] } }];
+  await post(one, byRun(one, 'logs'), { entries });
+  const logs = await get<{ items: object[] }>(`/agent-tasks/${one.task.id}/logs?event=output`);
+  expect(logs.items).toMatchObject([
+    { message: `${HIDDEN} ${HIDDEN} ${HIDDEN} jo`, details: { pin: HIDDEN, list: [HIDDEN] } },
+  ]);
+});
+
+it('is hidden as well when the run itself has named it, in a checkpoint or the same report', async () => {
+  const one = await held({ inputContext: {} });
+  await post(one, byRun(one, 'start'), {});
+  await post(one, byRun(one, 'logs'), { entries: [{ message: 'nothing is secret yet' }] });
+  const checkpointData = { session: { cookie: secret } };
+  const currentStep = `begun as ${secret}`;
+  await post(one, byRun(one, 'progress'), { currentStep, checkpointData }, 'PATCH');
+  await post(one, byRun(one, 'logs'), { entries: [{ message: `as ${secret}` }] });
+  await post(one, byRun(one, 'complete'), { summary: secret });
+  await expectNowhere(one.task.id);
+});
+
+it('is hidden in the last words of a session, also after the end of its run', async () => {
+  const one = await held();
+  await post(one, byRun(one, 'start'), {});
+  await post(one, byRun(one, 'complete'), {});
+  const by = { workspaceId: workspace.id, agentId: agent.id, runId: one.run.id };
+  const reports = server.app.get(RunReports, { strict: false });
+  const words = { message: `bye ${secret}`, at: new Date().toISOString() };
+  await reports.lastWords({ ...by, actor: { kind: 'system', id: null } }, words);
+  const logs = await get<{ items: object[] }>(
+    `/agent-tasks/${one.task.id}/logs?event=session_output`,
+  );
+  expect(logs.items).toMatchObject([{ message: `bye ${HIDDEN}` }]);
+  await expectNowhere(one.task.id);
+});
+
+it('is not looked for when it is short, nor in the reports about other tasks', async () => {
+  const short = await held({ inputContext: { pin: 1, password: 'abcde' } });
+  await post(short, byRun(short, 'start'), {});
+  await post(short, byRun(short, 'progress'), { currentStep: 'in abcde' }, 'PATCH');
+  expect(await get(`/agent-tasks/${short.task.id}`)).toMatchObject({ currentStep: 'in abcde' });
+  await held();
+  const other = await held({ inputContext: { words: 'plain' } });
+  await post(other, byRun(other, 'start'), {});
+  const texts = { outputResult: { [secret]: [secret, 123_456] }, summary: `on ${secret}` };
+  // Not by the helper: this answer may hold it.
+  expect((await agent.api.post(byRun(other, 'complete'), texts)).status).toBe(200);
+  expect(await get(`/agent-tasks/${other.task.id}`)).toMatchObject(texts);
+});
+
+describe('what is known of a run', () => {
+  const reporter = (one: Held) => ({
+    workspaceId: workspace.id,
+    agentId: agent.id,
+    runId: one.run.id,
+    actor: { kind: 'agent' as const, id: agent.id },
+  });
+  /** Counts the statements that look for secrets. */
+  function counting() {
+    let statements = 0;
+    const warnings: string[] = [];
+    const { database } = server.db;
+    const counted = {
+      tenant: (id: string) => ({
+        rows: (...args: Parameters<ReturnType<typeof database.tenant>['rows']>) => {
+          statements += 1;
+          return database.tenant(id).rows(...args);
+        },
+      }),
+    } as unknown as typeof database;
+    const logger = { warn: (text: string) => warnings.push(text) } as unknown as Logger;
+    const taskSecrets = server.app.get(TaskSecrets, { strict: false });
+    const secrets = new RunSecrets(counted, taskSecrets, new ValuesAtHand(), logger);
+    return { secrets, warnings, count: () => statements };
+  }
+
+  it('is asked for once, for all runs that report at once, and forgotten at the end', async () => {
+    const [one, other] = [await held(), await held({ inputContext: {} })];
+    const { secrets, count } = counting();
+    const look = async () => {
+      const found = await Promise.all([one, other, one].map((run) => secrets.of(reporter(run))));
+      return found.map((values) => values.redact(secret));
+    };
+    for (let round = 0; round < 3; round++) expect(await look()).toEqual([HIDDEN, secret, HIDDEN]);
+    expect(count()).toBe(1);
+    secrets.forget(reporter(one));
+    expect(await look()).toEqual([HIDDEN, secret, HIDDEN]);
+    expect(count()).toBe(2);
+  });
+
+  it('is what opens, with one warning if not all does, and patterns are hidden all the same', async () => {
+    const one = await held({ metadata: { token: 'correct-horse' } });
+    await server.db.owner.query(
+      `UPDATE task_secrets SET sealed = '{"apiKey": "drover-sealed:1:x:AAAA:"}'
+       WHERE task_id = $1 AND column_name = 'input_context'`,
+      [one.task.id],
+    );
+    const { secrets, warnings } = counting();
+    for (let round = 0; round < 2; round++) {
+      const values = await secrets.of(reporter(one));
+      expect(values.redact(`${secret} correct-horse token=abcdef`)).toBe(
+        `${secret} ${HIDDEN} token=${HIDDEN}`,
+      );
+      secrets.forget(reporter(one));
+    }
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('is not asked for by a completion that says nothing', async () => {
+    const one = await held();
+    const secrets = server.app.get(RunSecrets, { strict: false });
+    const asked: string[] = [];
+    const { of } = secrets;
+    secrets.of = (by) => {
+      asked.push(by.runId);
+      return of.call(secrets, by);
+    };
+    try {
+      await post(one, byRun(one, 'start'), {});
+      await post(one, byRun(one, 'progress'), { progressPercent: 10 }, 'PATCH');
+      await post(one, byRun(one, 'complete'), { outputResult: { ok: true, n: 12 }, summary: '' });
+      expect(asked).toEqual([]);
+    } finally {
+      secrets.of = of;
+    }
+  });
+});
+
+describe('a secret value that is said beside reports', () => {
+  it('stands nowhere when a heartbeat says it after a claim, until the run has ended', async () => {
+    const one = await held();
+    const words = `got ${secret}.`;
+    const metadata = { words, [secret]: 1 };
+    const said = { status: 'healthy', currentStep: words, metadata };
+    await agent.api.post(`/agents/${agent.id}/heartbeat`, said);
+    await server.app.get(HeartbeatFlusher, { strict: false }).flush();
+    const { items } = await get<{ items: object[] }>(`/agents/${agent.id}/heartbeats`);
+    expect(items).toMatchObject([{ currentStep: `got ${HIDDEN}.` }]);
+    expect(await get(`/agents/${agent.id}/health`)).toMatchObject({
+      currentStep: `got ${HIDDEN}.`,
+    });
+    await expectNowhere(one.task.id);
+  });
+
+  it.each(['pause', 'cancel'])('stands nowhere when it is the reason to %s', async (command) => {
+    const one = await held();
+    const reason = `it wrote ${secret} down`;
+    await workspace.api.post(`/agent-tasks/${one.task.id}/${command}`, { reason });
+    expect(await shownOf(one.task.id)).toContain(`it wrote ${HIDDEN} down`);
+    await expectNowhere(one.task.id);
+  });
+
+  it('stands nowhere when it is the reason for a change of status, or for many tasks', async () => {
+    const [one, other] = [await held(), await held()];
+    const reason = `it wrote ${secret} down`;
+    await workspace.api.patch(`/agent-tasks/${one.task.id}`, { status: 'PAUSED', reason });
+    const ids = [one.task.id, other.task.id];
+    await workspace.api.post('/agent-tasks/bulk/cancel', { ids, reason });
+    for (const id of ids) {
+      expect(await shownOf(id)).toContain(`it wrote ${HIDDEN} down`);
+      await expectNowhere(id);
+    }
+  });
+});

@@ -1,0 +1,185 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { Revocations } from '#lib/identity';
+import { type AgentCaller, agentKey, DroverError, withAnySignal } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import { noteConflicts } from '../store/conflicts.sql.js';
+import { runSignals, type SignalRow } from '../store/run-signals.sql.js';
+import { hasNewSignals, hasUntold, warnedIn, wordsOf } from './new-signals.js';
+
+export interface RunSignal {
+  runId: string;
+  /** `warn`: the run goes on, but is aborted unless its agent reports progress soon. */
+  action: 'stop' | 'pause' | 'warn';
+  reason: string;
+  /** Seconds between the polite signal to the process and the final one. */
+  graceSeconds: number;
+}
+
+export interface SignalsAnswer {
+  /** The agent is to take no new work and leave when it has finished. */
+  drain: boolean;
+  runs: RunSignal[];
+}
+
+export interface SignalsRequest {
+  agent: AgentCaller;
+  /** Absent: all that it holds, those included that it claims while it waits. */
+  runIds?: readonly string[];
+  waitMs: number;
+}
+
+interface Look extends SignalsAnswer {
+  /** Until the time of the next run is over. */
+  nextDeadlineMs: number;
+}
+
+// A wake-up can get lost; an agent hears of a cancellation within this time all the same.
+const LOOK_AGAIN_MS = 5_000;
+const REMEMBERED_AGENTS = 100_000;
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Tells agents what to stop and what to pause, as soon as it is so. */
+@Injectable()
+export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly listeners = new Map<string, Set<() => void>>();
+  private readonly closing = new AbortController();
+  /** The latest answers to agents that do not name their runs, by `agentKey`. */
+  private readonly told = new LRUCache<string, ReadonlySet<string>>({ max: REMEMBERED_AGENTS });
+  private readonly unsubscribe: (() => void)[];
+
+  constructor(
+    private readonly database: Database,
+    private readonly revocations: Revocations,
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    this.unsubscribe = [
+      wakeUps.onSignals((agentId) => this.ring(agentId)),
+      wakeUps.onResync(() => [...this.listeners.keys()].forEach((agentId) => this.ring(agentId))),
+    ];
+  }
+
+  /**
+   * Answers at once when there is something to say, else when there is, or empty after `waitMs`. A warning
+   * ends the wait that it falls into, and goes along with later answers.
+   *
+   * @throws DroverError `agent_not_found`, `token_revoked` as soon as the agent's is
+   */
+  wait(request: SignalsRequest, gone: AbortSignal): Promise<SignalsAnswer> {
+    return this.revocations.heeding(request.agent, (revoked) =>
+      withAnySignal([gone, this.closing.signal, revoked], (stop) => this.waitUntil(request, stop)),
+    );
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closing.abort();
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  private async waitUntil(request: SignalsRequest, stop: AbortSignal): Promise<SignalsAnswer> {
+    const deadline = performance.now() + request.waitMs;
+    let warnedBefore: ReadonlySet<string> | undefined;
+    for (;;) {
+      // Listening starts before looking, so that nothing slips in between.
+      const bell = this.listen(request.agent.agentId, stop);
+      try {
+        this.revocations.refuse(request.agent);
+        const { drain, runs, nextDeadlineMs } = await this.look(request);
+        warnedBefore ??= warnedIn(runs);
+        const isNew =
+          request.runIds === undefined
+            ? hasUntold(runs, this.told.get(agentKey(request.agent)) ?? NOTHING)
+            : hasNewSignals(runs, warnedBefore);
+        const left = deadline - performance.now();
+        if (drain || isNew || left <= 0 || stop.aborted) {
+          if (request.runIds === undefined) this.noteTold(agentKey(request.agent), runs);
+          return { drain, runs };
+        }
+        await bell.rung(Math.min(left, nextDeadlineMs, LOOK_AGAIN_MS));
+      } finally {
+        bell.leave();
+      }
+    }
+  }
+
+  private async look({ agent, runIds }: SignalsRequest): Promise<Look> {
+    const { workspaceId, agentId } = agent;
+    const rows = await this.database
+      .tenant(workspaceId)
+      .rows(runSignals, [workspaceId, agentId, runIds ?? [], runIds === undefined]);
+    const lifecycle = rows[0]?.lifecycle;
+    if (lifecycle === undefined) throw new DroverError('agent_not_found');
+    await this.noteConflicts(workspaceId, agentId, rows);
+    const runs = rows.flatMap(({ run_id: runId, action, reason }) =>
+      runId && action
+        ? [
+            {
+              runId,
+              action,
+              reason: reason ?? action,
+              graceSeconds: this.config.tasks.cancelGraceSeconds,
+            },
+          ]
+        : [],
+    );
+    const timeLeft = rows.flatMap(({ time_left_ms: ms }) => (ms !== null && ms > 0 ? [ms] : []));
+    return {
+      drain: lifecycle === 'DRAINING' || lifecycle === 'TERMINATED',
+      runs,
+      nextDeadlineMs: Math.min(...timeLeft.map((ms) => ms + 1)),
+    };
+  }
+
+  private async noteConflicts(
+    workspaceId: string,
+    agentId: string,
+    rows: readonly SignalRow[],
+  ): Promise<void> {
+    const runs = rows.flatMap((row) => (row.in_conflict && row.run_id ? [row.run_id] : []));
+    if (runs.length === 0) return;
+    await this.database.tenant(workspaceId).rows(noteConflicts, [workspaceId, runs, agentId]);
+    this.wakeUps.coordinator();
+  }
+
+  private noteTold(key: string, runs: readonly RunSignal[]): void {
+    if (runs.length === 0) this.told.delete(key);
+    else this.told.set(key, new Set(runs.map(wordsOf)));
+  }
+
+  private ring(agentId: string): void {
+    for (const listener of this.listeners.get(agentId) ?? []) listener();
+  }
+
+  private listen(agentId: string, stop: AbortSignal) {
+    let resolve: () => void = () => undefined;
+    const ringing = new Promise<void>((done) => (resolve = done));
+    const listener = () => resolve();
+    const listeners = this.listeners.get(agentId) ?? new Set();
+    this.listeners.set(agentId, listeners.add(listener));
+    stop.addEventListener('abort', listener, { once: true });
+    let timer: NodeJS.Timeout | undefined;
+    return {
+      rung: (ms: number) => {
+        timer = setTimeout(listener, ms);
+        return ringing;
+      },
+      leave: () => {
+        clearTimeout(timer);
+        stop.removeEventListener('abort', listener);
+        listeners.delete(listener);
+        if (listeners.size === 0) this.listeners.delete(agentId);
+      },
+    };
+  }
+}
