@@ -1,7 +1,7 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
--- Left out, because its text depends on the request: store/list-tasks.sql.ts
--- Left out, because its text depends on the request: store/matching-ids.sql.ts
--- Left out, because its text depends on the request: store/task-logs.sql.ts
+-- Left out, because its text depends on the request: commands/matching-ids.sql.ts
+-- Left out, because its text depends on the request: queries/list-tasks.sql.ts
+-- Left out, because its text depends on the request: queries/task-logs.sql.ts
 
 -- archived_plans
 SELECT 'project' AS kind, id FROM projects

@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { type LimitsRow, readLimits, writeLimits } from '../store/limits.sql.js';
+import { type LimitsRow, readLimits, writeLimits } from './limits.sql.js';
 import { QueueDepths } from './queue-depths.js';
 
 export interface LimitsRequest {

@@ -11,7 +11,7 @@ import {
   neverAdmits,
   retryAfterSeconds,
 } from '../domain/queue-depth.js';
-import { queueDepth } from '../store/queue-depth.sql.js';
+import { queueDepth } from './queue-depth.sql.js';
 
 const REMEMBERED_WORKSPACES = 10_000;
 

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import type { SqlRunner, Transaction } from '#lib/database';
-import { fillAllowances, spendAllowances } from '../store/spawn-rates.sql.js';
-import { type UsedUpRate, usedUpRates } from '../store/used-up-rates.sql.js';
+import { fillAllowances, spendAllowances } from './spawn-rates.sql.js';
+import { type UsedUpRate, usedUpRates } from './used-up-rates.sql.js';
 
 export interface SpawnAllowances {
   /** For all workspaces together. Infinity without a limit. */

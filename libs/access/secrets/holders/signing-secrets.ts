@@ -10,7 +10,7 @@ import {
 } from '../domain/originals.js';
 import { newSigningSecret } from '../domain/signing-secret.js';
 import { KeyRing } from '../keys/key-ring.js';
-import { INBOUND_HOOK_SECRETS, WEBHOOK_SECRETS } from '../store/signing-secrets.sql.js';
+import { INBOUND_HOOK_SECRETS, WEBHOOK_SECRETS } from './signing-secrets.sql.js';
 
 /** Seconds for which the previous secret stays valid. */
 const ROTATION_SECONDS = 86_400;

@@ -11,7 +11,7 @@ import {
   readDataKeys,
   removeUnusedDataKeys,
   retireDataKeys,
-} from '../store/data-keys.sql.js';
+} from './data-keys.sql.js';
 
 /** Time for which a retired key can still be taken for the current one, in milliseconds. */
 const FRESH_MS = 30_000;

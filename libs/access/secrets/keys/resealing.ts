@@ -5,7 +5,7 @@ import { type Column, NO_KEY, type Original, ownerOf, reseal } from '../domain/o
 import type { DataKey } from '../domain/sealed-text.js';
 import { redactSecrets } from '../domain/secret-walk.js';
 import { KeyRing } from './key-ring.js';
-import { RESEALED } from '../store/reseal.sql.js';
+import { RESEALED } from './reseal.sql.js';
 
 /** Maximum number of tasks or agents in one transaction. */
 const BATCH = 100;

@@ -3,7 +3,7 @@ import type { Follower, JournalTail, Message, Stretch } from '#lib/journal';
 import { textOf } from '#lib/http';
 import { Doorbell } from '#lib/kernel';
 import { type EventFilter, has, type Place, placeAtEndOf } from '../domain/event-filter.js';
-import { tasksOfProject } from '../store/tasks-of-project.sql.js';
+import { tasksOfProject } from './tasks-of-project.sql.js';
 import type { OpenStream } from './streams.js';
 
 /** Characters that are sent before the client's progress is checked. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Logger } from '#lib/observability';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { EventPruner } from './pruner.js';
-import { makePartitions } from '../store/partitions.sql.js';
+import { makePartitions } from './partitions.sql.js';
 import { readEnds } from '../store/cursor.sql.js';
 
 const WORKSPACE = '0198c5a0-0000-7000-8000-000000000001';

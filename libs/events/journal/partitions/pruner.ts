@@ -8,7 +8,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { Doorbell } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { dropPartitions, makePartitions } from '../store/partitions.sql.js';
+import { dropPartitions, makePartitions } from './partitions.sql.js';
 
 const EVERY_MS = 3_600_000;
 const WEEKS_AHEAD = 4;

@@ -16,9 +16,9 @@ import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
 import { toAgentView } from '../store/agent-columns.js';
-import { findAgent, lockAgent } from '../store/find-agent.sql.js';
-import { silenceOfAgent } from '../store/silence.sql.js';
-import { stampFirstHeartbeat } from '../store/stamp-first-heartbeat.sql.js';
+import { findAgent, lockAgent } from './find-agent.sql.js';
+import { silenceOfAgent } from './silence.sql.js';
+import { stampFirstHeartbeat } from './stamp-first-heartbeat.sql.js';
 import { transitionAgent } from '#lib/transitions';
 
 /** An agent as it registers; what is left out stays as it is, or takes its default. */

@@ -3,8 +3,8 @@ import { Database, firstRow, type Transaction } from '#lib/database';
 import { IssuedTokens, Revocations } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
 import type { AgentRow } from '../domain/agent-view.js';
-import { lockAgent } from '../store/find-agent.sql.js';
-import { raiseTokenVersion } from '../store/raise-token-version.sql.js';
+import { lockAgent } from './find-agent.sql.js';
+import { raiseTokenVersion } from './raise-token-version.sql.js';
 
 export interface AgentToken {
   /** Shown once. */

@@ -1,6 +1,6 @@
 import type { SqlRunner } from '#lib/database';
 import { DroverError, type ErrorCode } from '#lib/kernel';
-import { takeByName } from '../store/take-by-name.sql.js';
+import { takeByName } from './take-by-name.sql.js';
 
 /** An agent to which a request assigns a task, and how the client calls the field. */
 export interface NamedAgent {

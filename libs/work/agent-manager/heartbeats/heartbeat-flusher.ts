@@ -7,7 +7,7 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
-import type { FlushedRow } from '../store/flush-heartbeats.sql.js';
+import type { FlushedRow } from './flush-heartbeats.sql.js';
 import { AgentFacts } from './agent-facts.js';
 import { HeartbeatBuffer, type PendingHeartbeat } from './heartbeat-buffer.js';
 import { HeartbeatWriter } from './heartbeat-writer.js';

@@ -4,7 +4,7 @@ import { Database, isUnreachable } from '#lib/database';
 import { agentKey, type AgentPlace, DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { asObject, redactSecrets, ValuesAtHand } from '#lib/secrets';
-import { flushHeartbeats, type FlushedRow } from '../store/flush-heartbeats.sql.js';
+import { flushHeartbeats, type FlushedRow } from './flush-heartbeats.sql.js';
 import type { HeartbeatBody, PendingHeartbeat } from './heartbeat-buffer.js';
 
 export interface WriteResult {

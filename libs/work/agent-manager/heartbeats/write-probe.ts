@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { mayWriteHeartbeats, takeRoom } from '../store/write-probes.sql.js';
+import { mayWriteHeartbeats, takeRoom } from './write-probes.sql.js';
 
 /** Asks the database whether it takes changes. Answering reads is not enough: a heartbeat is a change. */
 @Injectable()

@@ -10,7 +10,7 @@ import { Housekeeping } from '../upkeep/housekeeping.js';
 import { LeadershipLost } from '../leadership/fence.js';
 import { Leadership } from '../leadership/leadership.js';
 import { recordCycle } from '../store/leadership.sql.js';
-import { dueParams, MAY_BE_FORBIDDEN, readDues } from '../store/next-due.sql.js';
+import { dueParams, MAY_BE_FORBIDDEN, readDues } from './next-due.sql.js';
 
 /** The cycles of the process that leads: when, and what is kept of each. */
 @Injectable()

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { ReconcilerClass } from '../cycle/reconciler.js';
-import { readDues } from '../store/next-due.sql.js';
+import { readDues } from '../cycle/next-due.sql.js';
 import { COUNTER_NAMES, RECONCILERS, STEP_NAMES } from './index.js';
 
 const patterns: readonly ReconcilerClass[] = RECONCILERS;

@@ -3,7 +3,7 @@ import { Database } from '#lib/database';
 import { Logger } from '#lib/observability';
 import type { LogLevel } from '../domain/log-levels.js';
 import { Leadership } from '../leadership/leadership.js';
-import { appendCoordinatorLogs } from '../store/append-logs.sql.js';
+import { appendCoordinatorLogs } from './append-logs.sql.js';
 
 export interface EventLogEntry {
   /** Its members may read it; without one, only operators of the installation. */

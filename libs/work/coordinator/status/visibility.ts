@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type ServiceScope, type TenantScope } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
-import { isOperator, listWorkspaceIds, workspaceExists } from '../store/visibility.sql.js';
+import { isOperator, listWorkspaceIds, workspaceExists } from './visibility.sql.js';
 
 /** How many workspaces an operator is shown by id. */
 const LISTED_WORKSPACES = 1_000;

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/support/
 import { anAgent, aUser, aWorkspace } from '../../../../test/support/factories.js';
 import { aHeldTask, aTask } from '../../../../test/support/task-factories.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { creationOf } from '../../task-manager/store/create-tasks.sql.js';
+import { creationOf } from '../../task-manager/creation/create-tasks.sql.js';
 import { Housekeeping } from './housekeeping.js';
 
 let db: TestDatabase;

@@ -9,8 +9,8 @@ import { pruneInboundDeliveries } from '#lib/inbound-hooks';
 import { Logger } from '#lib/observability';
 import { pruneUsageReports } from '#lib/ledger';
 import { calibrateEstimates } from '#lib/models';
-import { pruneCapabilitySets } from '../store/prune-capability-sets.sql.js';
-import { pruneCoordinatorLogs } from '../store/prune-logs.sql.js';
+import { pruneCapabilitySets } from './prune-capability-sets.sql.js';
+import { pruneCoordinatorLogs } from './prune-logs.sql.js';
 
 const EVERY_MS = 600_000;
 const LOGS_KEPT_DAYS = 30;

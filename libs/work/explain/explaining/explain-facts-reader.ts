@@ -5,16 +5,16 @@ import { needsSession } from '../domain/explain-agents.js';
 import type { ExplainFacts, RootFacts } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/task-position.js';
 import { TASK_PHASES, type TaskStatus } from '#lib/transitions';
-import { pausesOfType } from '../store/explain.sql.js';
+import { pausesOfType } from './explain.sql.js';
 import {
   capableAgents,
   heldPlaces,
   missingCapabilities,
   nearestAgents,
   reservedAgents,
-} from '../store/explain-agents.sql.js';
-import { rootsOfWaiting } from '../store/roots-of-waiting.sql.js';
-import { tasksAhead } from '../store/tasks-ahead.sql.js';
+} from './explain-agents.sql.js';
+import { rootsOfWaiting } from './roots-of-waiting.sql.js';
+import { tasksAhead } from './tasks-ahead.sql.js';
 import { SpawnObstacles } from '#lib/runs';
 import { throttlesOf } from '#lib/budgets';
 

@@ -10,7 +10,7 @@ import {
   type ExplainedTask,
   explainTask,
   type PendingSpawn,
-} from '../store/explain.sql.js';
+} from './explain.sql.js';
 import { COUNTED_AHEAD, ExplainFactsReader, type Surroundings } from './explain-facts-reader.js';
 import { SpawnObstacles } from '#lib/runs';
 import { TaskForecaster } from '../forecasting/task-forecaster.js';

@@ -14,8 +14,8 @@ import {
   positionOf,
   type TaskOnItsWay,
 } from '../domain/task-position.js';
-import { kindHistory } from '../store/kind-history.sql.js';
-import { waitedFor, type WaitedForRow } from '../store/waited-for.sql.js';
+import { kindHistory } from './kind-history.sql.js';
+import { waitedFor, type WaitedForRow } from './waited-for.sql.js';
 import {
   ExplainFactsReader,
   type SurroundedTask,

@@ -11,10 +11,10 @@ import {
   type ReadyTask,
 } from '../domain/plan-assignments.js';
 import { countByWorkspace, type SweepResult, takeHolds } from '#lib/transitions';
-import { assignTasks, type AssignedRow } from '../store/assign-tasks.sql.js';
+import { assignTasks, type AssignedRow } from './assign-tasks.sql.js';
 import { offerKey, offerOf } from '../store/hand-out.js';
-import { lockPushAgents, type PushAgentRow } from '../store/lock-push-agents.sql.js';
-import { lockReadyTasks, type ReadyTaskRow, type Seeker } from '../store/lock-ready-tasks.sql.js';
+import { lockPushAgents, type PushAgentRow } from './lock-push-agents.sql.js';
+import { lockReadyTasks, type ReadyTaskRow, type Seeker } from './lock-ready-tasks.sql.js';
 
 /** Says how many sessions may be started, and is told how many were, in the assignment's transaction. */
 export interface SpawnAllowance {

@@ -15,10 +15,10 @@ import {
   type NothingClaimed,
 } from '../store/claim-tasks.sql.js';
 import { offerKey } from '../store/hand-out.js';
-import { givenTask } from '../store/given-task.sql.js';
+import { givenTask } from './given-task.sql.js';
 import { BudgetedWorkspaces } from './budgeted-workspaces.js';
 import { RunModels } from './run-models.js';
-import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
+import { heldTasksWait } from './held-tasks-wait.sql.js';
 
 export interface Claim extends AgentClaim {
   workspaceId: string;

@@ -14,8 +14,8 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { type Actor, actorOf, type Caller, DroverError, redactText } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { agentRoom } from '../store/agent-room.sql.js';
-import { lockRunsOfAgent } from '../store/runs-of-agent.sql.js';
+import { agentRoom } from './agent-room.sql.js';
+import { lockRunsOfAgent } from './runs-of-agent.sql.js';
 
 /** Agents that leave: told to, or by themselves. Their tasks go on elsewhere. */
 @Injectable()

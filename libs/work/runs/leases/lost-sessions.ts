@@ -4,7 +4,7 @@ import { Database } from '#lib/database';
 import type { Actor } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { applyPlans, planFailure, type FailurePlan } from '#lib/transitions';
-import { type LostSession, lockLostSessions } from '../store/lost-sessions.sql.js';
+import { type LostSession, lockLostSessions } from './lost-sessions.sql.js';
 
 /** The sessions that a gateway says it has. */
 export interface HeldSessions {

@@ -4,7 +4,7 @@ import { Database } from '#lib/database';
 import { type Caller, type Page, toPage } from '#lib/kernel';
 import { idAfter, TaskQueries, type TaskView } from '#lib/task-manager';
 import type { TaskStatus } from '#lib/transitions';
-import { tasksOfAgent } from '../store/runs-of-agent.sql.js';
+import { tasksOfAgent } from './runs-of-agent.sql.js';
 
 export interface AgentTasksRequest {
   status?: TaskStatus[];

@@ -4,11 +4,7 @@ import { DroverError } from '#lib/kernel';
 import { type Original, writeSecrets } from '#lib/secrets';
 import { type PricedUsage, UsageCharges } from '#lib/budgets';
 import { BudgetedWorkspaces } from '../claims/budgeted-workspaces.js';
-import {
-  type CompletedRow,
-  type CompletionReport,
-  completeRuns,
-} from '../store/complete-runs.sql.js';
+import { type CompletedRow, type CompletionReport, completeRuns } from './complete-runs.sql.js';
 
 const MAX_BATCH = 100;
 /** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */

@@ -1,7 +1,7 @@
 import { type Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { legalTaskTransitions, type RunState, type TaskStatus } from '#lib/transitions';
-import { runSituation, type RunSituation } from '../store/run-situation.sql.js';
+import { runSituation, type RunSituation } from './run-situation.sql.js';
 import type { Reporter } from './reporter.js';
 
 /** The answer to a report that was accepted. */

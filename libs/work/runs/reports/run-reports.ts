@@ -17,12 +17,12 @@ import {
 } from '#lib/transitions';
 import { asObject, redactSecrets, type SecretValues, writeSecrets } from '#lib/secrets';
 import type { PricedUsage } from '#lib/budgets';
-import { addLastWords } from '../store/add-last-words.sql.js';
-import { appendLogs } from '../store/append-logs.sql.js';
-import { type ReportedRow, reportProgress } from '../store/report-progress.sql.js';
-import { renewLease } from '../store/renew-lease.sql.js';
-import type { RunSituation } from '../store/run-situation.sql.js';
-import { startRun } from '../store/start-run.sql.js';
+import { addLastWords } from './add-last-words.sql.js';
+import { appendLogs } from './append-logs.sql.js';
+import { type ReportedRow, reportProgress } from './report-progress.sql.js';
+import { renewLease } from './renew-lease.sql.js';
+import type { RunSituation } from './run-situation.sql.js';
+import { startRun } from './start-run.sql.js';
 import { CompletionBatcher } from './completion-batcher.js';
 import {
   answerReplay,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { Revocations } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
-import { agentOfRun } from '../store/agent-of-run.sql.js';
+import { agentOfRun } from './agent-of-run.sql.js';
 
 /** The tokens that were handed out with runs, for what executes them. */
 @Injectable()

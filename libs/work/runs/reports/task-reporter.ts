@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
-import { onlyRunOfAgent, runOfTask } from '../store/run-of-task.sql.js';
+import { onlyRunOfAgent, runOfTask } from './run-of-task.sql.js';
 import { type Reporter, reporterOf } from './reporter.js';
 
 /** The reporter about a run that is named by its task's path. */

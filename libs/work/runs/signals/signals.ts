@@ -11,7 +11,7 @@ import { Revocations } from '#lib/identity';
 import { type AgentCaller, agentKey, DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from '../store/conflicts.sql.js';
-import { runSignals, type SignalRow } from '../store/run-signals.sql.js';
+import { runSignals, type SignalRow } from './run-signals.sql.js';
 import { hasNewSignals, hasUntold, warnedIn, wordsOf } from './new-signals.js';
 
 export interface RunSignal {

@@ -4,9 +4,9 @@ import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import { SET_TENANT_PINNED } from '../../../platform/database/tenant-query.js';
 import { claimOf } from './claim-tasks.sql.js';
-import { completeRuns } from './complete-runs.sql.js';
-import { lockReadyTasks } from './lock-ready-tasks.sql.js';
-import { startRun } from './start-run.sql.js';
+import { completeRuns } from '../reports/complete-runs.sql.js';
+import { lockReadyTasks } from '../assignment/lock-ready-tasks.sql.js';
+import { startRun } from '../reports/start-run.sql.js';
 
 /** With fewer, sorting them all is the right thing to do. */
 const WAITING = 20_000;

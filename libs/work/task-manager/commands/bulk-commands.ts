@@ -3,7 +3,7 @@ import { Database } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import type { TaskFilter } from '../domain/task-filter.js';
 import { requireNamed, requireTasks } from '../queries/require-named.js';
-import { matchingIds } from '../store/matching-ids.sql.js';
+import { matchingIds } from './matching-ids.sql.js';
 import { TaskCommands } from './task-commands.js';
 
 export interface BulkRequest {

@@ -9,10 +9,10 @@ import {
   DECIDE,
   type TaskCommand,
 } from '../domain/commands.js';
-import { dependentsOf } from '../store/dependents-of.sql.js';
+import { dependentsOf } from './dependents-of.sql.js';
 import { applyTransitions, type LockedTask, lockTasks, type Transition } from '#lib/transitions';
 import { reconsiderPrerequisites } from '../store/reconsider-prerequisites.sql.js';
-import { requestPause, takeOverPauses } from '../store/request-pause.sql.js';
+import { requestPause, takeOverPauses } from './request-pause.sql.js';
 import { illegalCommand } from './illegal-command.js';
 
 export interface CommandOptions {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { TaskInput } from '../store/create-tasks.sql.js';
+import type { TaskInput } from './create-tasks.sql.js';
 
 /** Far below the half day after which the use of a set is noted again, and the day after which it may be removed. */
 const REMEMBERED_MS = 3_600_000;

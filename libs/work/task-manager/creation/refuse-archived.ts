@@ -1,6 +1,6 @@
 import type { SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { type ArchivedRow, archivedPlans } from '../store/archived-plans.sql.js';
+import { type ArchivedRow, archivedPlans } from './archived-plans.sql.js';
 
 /** What a request puts a task into, and how the client calls the field. */
 export interface NamedPlan extends ArchivedRow {

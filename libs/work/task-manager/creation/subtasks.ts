@@ -18,7 +18,7 @@ import {
 } from '../domain/subtasks.js';
 import { takeDependencyTurn, writeEdges } from '../store/dependency-edges.sql.js';
 import { recountDependencies } from '../store/recount-dependencies.sql.js';
-import { countSubtasks, familyOf, parentOfSubtasks } from '../store/subtasks.sql.js';
+import { countSubtasks, familyOf, parentOfSubtasks } from './subtasks.sql.js';
 
 /** New tasks that agents and runs create below the one that they work on. */
 @Injectable()

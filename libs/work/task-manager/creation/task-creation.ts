@@ -7,7 +7,7 @@ import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { type NewEdge, type NewTask, type TaskRequest } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
-import type { CreatedRow } from '../store/create-tasks.sql.js';
+import type { CreatedRow } from './create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { plansOf, refuseArchived } from './refuse-archived.js';

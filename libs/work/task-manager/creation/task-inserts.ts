@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Coalescer, Database, TenantScope, type Transaction } from '#lib/database';
 import { type SecretsInput, writeSecrets } from '#lib/secrets';
-import { type CreatedRow, creationOf, type TaskInput } from '../store/create-tasks.sql.js';
+import { type CreatedRow, creationOf, type TaskInput } from './create-tasks.sql.js';
 import { KnownCapabilitySets } from './known-capability-sets.js';
 
 const MAX_BATCH = 100;

@@ -26,7 +26,7 @@ import {
   waitingFor,
   writeEdges,
 } from '../store/dependency-edges.sql.js';
-import { graphEdges, graphTasks } from '../store/task-graph.sql.js';
+import { graphEdges, graphTasks } from './task-graph.sql.js';
 import { lockPrerequisites } from '../store/lock-prerequisites.sql.js';
 import { type LockedTask, lockTasks } from '#lib/transitions';
 import { recountDependencies } from '../store/recount-dependencies.sql.js';

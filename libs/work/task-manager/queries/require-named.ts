@@ -1,7 +1,7 @@
 import { firstRow, type SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import type { TaskFilter } from '../domain/task-filter.js';
-import { namedThings, unknownTasks } from '../store/named-things.sql.js';
+import { namedThings, unknownTasks } from './named-things.sql.js';
 
 const NAMED = [
   ['agent', 'agentId', 'agent_not_found'],

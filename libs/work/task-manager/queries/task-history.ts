@@ -7,8 +7,8 @@ import type { LogFilter, LogLevel, LogView } from '../domain/log-view.js';
 import type { PageRequest } from '../domain/task-filter.js';
 import type { RunRow, RunView } from '../domain/task-view.js';
 import { redactSecrets } from '#lib/secrets';
-import { type LogRow, taskLogs } from '../store/task-logs.sql.js';
-import { runsOfTask } from '../store/task-runs.sql.js';
+import { type LogRow, taskLogs } from './task-logs.sql.js';
+import { runsOfTask } from './task-runs.sql.js';
 import { requireReadable } from './require-readable.js';
 
 /** The cursor of a follower whose log has nothing to show yet. */

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import type { Caller } from '#lib/kernel';
 import type { TaskCounts } from '#lib/transitions';
-import { taskCounts } from '../store/task-counts.sql.js';
-import { taskThroughput } from '../store/task-throughput.sql.js';
+import { taskCounts } from './task-counts.sql.js';
+import { taskThroughput } from './task-throughput.sql.js';
 
 const STEPS = 30;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { aUser, aWorkspace } from '../../../../test/support/factories.js';
 import { aTask } from '../../../../test/support/task-factories.js';
-import { suspendPausedTasks, resumeTasks } from '../store/suspend-tasks.sql.js';
+import { suspendPausedTasks, resumeTasks } from './suspend-tasks.sql.js';
 
 let db: TestDatabase;
 

@@ -3,7 +3,7 @@ import { endOverduePauses, Pauses } from '#lib/admission';
 import { Database, type Fence } from '#lib/database';
 import { WakeUps } from '#lib/valkey';
 import { countByWorkspace, type SweepResult, sweepResult, together } from '#lib/transitions';
-import { suspendPausedTasks, resumeTasks } from '../store/suspend-tasks.sql.js';
+import { suspendPausedTasks, resumeTasks } from './suspend-tasks.sql.js';
 
 /** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */
 @Injectable()

@@ -22,7 +22,7 @@ import { WakeUps } from '#lib/valkey';
 import { toTaskView } from '../store/task-columns.js';
 import { taskState } from '../store/task-state.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
-import { updateTask } from '../store/update-task.sql.js';
+import { updateTask } from './update-task.sql.js';
 import { UpdateSecrets } from './update-secrets.js';
 
 /** The statuses that a client may ask for; each stands for a command. */

@@ -13,7 +13,7 @@ import {
   heldSessions,
   recordGatewayHeartbeat,
   announceSecondSessions,
-} from '../store/gateways.sql.js';
+} from './gateways.sql.js';
 
 export interface GatewayHeartbeat {
   gatewayId: string;

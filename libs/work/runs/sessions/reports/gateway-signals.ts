@@ -9,7 +9,7 @@ import { Database } from '#lib/database';
 import { Doorbell, withAnySignal } from '#lib/kernel';
 import { hasNewSignals, warnedIn } from '../../signals/new-signals.js';
 import { WakeUps } from '#lib/valkey';
-import { heldSessions } from '../store/gateways.sql.js';
+import { heldSessions } from './gateways.sql.js';
 
 export interface GatewaySignal {
   runId: string;

@@ -7,7 +7,7 @@ import { type Reporter } from '../../reports/reporter.js';
 import { RunReports } from '../../reports/run-reports.js';
 import { WakeUps } from '#lib/valkey';
 import { failureOf, releaseReasonOf, type SessionReport } from '../domain/session-report.js';
-import { type SessionPlace, sessionPlaces } from '../store/gateways.sql.js';
+import { type SessionPlace, sessionPlaces } from './gateways.sql.js';
 
 export interface ReportResult {
   runId: string;

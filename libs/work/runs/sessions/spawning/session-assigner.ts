@@ -8,9 +8,9 @@ import { type SpawnAllowance, TaskAssignment } from '../../assignment/task-assig
 import { type SweepResult } from '#lib/transitions';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import { BASIC_GATEWAY, noteBasicGateway } from '../store/note-basic-gateway.sql.js';
-import { closeSpawns } from '../store/settle-spawn.sql.js';
-import { servedWorkspaces } from '../store/served-workspaces.sql.js';
-import { spawnRoom } from '../store/spawn-room.sql.js';
+import { closeSpawns } from './settle-spawn.sql.js';
+import { servedWorkspaces } from './served-workspaces.sql.js';
+import { spawnRoom } from './spawn-room.sql.js';
 import { Spawner } from './spawner.js';
 
 const REVIVED_AT_ONCE = 500;

@@ -15,8 +15,8 @@ import {
   type SpawnRequest,
 } from '../domain/spawn.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
-import type { DueSpawn } from '../store/due-spawns.sql.js';
-import { postponeSpawn, settleSpawn } from '../store/settle-spawn.sql.js';
+import type { DueSpawn } from './due-spawns.sql.js';
+import { postponeSpawn, settleSpawn } from './settle-spawn.sql.js';
 
 /** One call to the gateway for one intent, and what follows from it. */
 @Injectable()

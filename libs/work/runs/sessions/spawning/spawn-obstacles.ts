@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import { lastGatewayHeartbeat } from '../store/last-gateway-heartbeat.sql.js';
-import { spawnRoom } from '../store/spawn-room.sql.js';
+import { spawnRoom } from './spawn-room.sql.js';
 
 /** The obstacles between a push agent and its next session. */
 export interface SpawnFacts {

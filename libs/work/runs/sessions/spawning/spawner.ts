@@ -10,7 +10,7 @@ import { Doorbell, fullJitter } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { RunModels } from '../../claims/run-models.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
-import { type DueSpawn, takeDueSpawns } from '../store/due-spawns.sql.js';
+import { type DueSpawn, takeDueSpawns } from './due-spawns.sql.js';
 import { SpawnAttempts } from './spawn-attempts.js';
 
 const AT_ONCE = 16;

@@ -2,7 +2,7 @@ import { isUnresponsive } from '#lib/agent-manager';
 import { query } from '#lib/database';
 import type { AgentGroup, NearAgent, ReservedAgent } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/task-position.js';
-import { isoTime } from './iso-time.js';
+import { isoTime } from '../store/iso-time.js';
 import { AGENT_HOLDS, hasRoom, takesType } from '#lib/runs';
 import { isInFleet, isLiveRun } from '#lib/transitions';
 import { agentLimitedUntil } from '#lib/provider-limits';

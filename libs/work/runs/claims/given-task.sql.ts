@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import type { TaskStatus } from '#lib/transitions';
-import { serves, takesType } from './hand-out.js';
+import { serves, takesType } from '../store/hand-out.js';
 
 /**
  * How a task stands that an agent asks for: one that it may take, as far as what it takes is concerned, or held last.

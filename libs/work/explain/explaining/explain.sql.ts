@@ -16,7 +16,7 @@ import {
 import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import { type DependencyPolicy, LEASE_END } from '#lib/task-manager';
 import { limitsOfTask } from '#lib/provider-limits';
-import { isoTime } from './iso-time.js';
+import { isoTime } from '../store/iso-time.js';
 
 /** What explains a task: several statements, so that each thing is looked at only where it matters. */
 

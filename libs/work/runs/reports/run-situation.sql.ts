@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 import { isOverdue, type RunState, type TaskStatus, isInUse } from '#lib/transitions';
-import { IN_CONFLICT } from './conflicts.sql.js';
+import { IN_CONFLICT } from '../store/conflicts.sql.js';
 
 /**
  * Where a run and its task stand: why a report was not accepted, or whether it had been before. A report

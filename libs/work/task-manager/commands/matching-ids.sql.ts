@@ -1,6 +1,6 @@
 import { query, type Sql } from '#lib/database';
 import type { TaskFilter } from '../domain/task-filter.js';
-import { Params, taskConditions } from './task-conditions.js';
+import { Params, taskConditions } from '../store/task-conditions.js';
 
 /**
  * The ids of the tasks that pass a filter, the oldest first: what a bulk command is applied to.

@@ -1,7 +1,7 @@
 import { query } from '#lib/database';
 import { isReady, suspendedKey } from '#lib/transitions';
-import { scopeOf, serves, takesType, whyTaskWaits } from './hand-out.js';
-import type { NothingClaimed } from './claim-tasks.sql.js';
+import { scopeOf, serves, takesType, whyTaskWaits } from '../store/hand-out.js';
+import type { NothingClaimed } from '../store/claim-tasks.sql.js';
 
 const WHY = whyTaskWaits('t', scopeOf('$1'));
 

@@ -10,7 +10,7 @@ import {
   serves,
   takesWork,
   workspaceHandsOut,
-} from './hand-out.js';
+} from '../store/hand-out.js';
 
 export interface PushAgentRow extends Offer {
   workspace_id: string;

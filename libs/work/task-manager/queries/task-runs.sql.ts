@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import type { RunRow } from '../domain/task-view.js';
-import { RUN_COLUMNS } from './run-columns.js';
+import { RUN_COLUMNS } from '../store/run-columns.js';
 
 /**
  * A page of a task's runs, the latest first. The end of a lease is found in SQL, which Prisma has no words for.

@@ -2,7 +2,7 @@ import type { Config } from '#lib/config';
 import { query } from '#lib/database';
 import type { Dues } from '../domain/next-cycle.js';
 import { RECONCILERS } from '../patterns/index.js';
-import type { ReconcilerClass } from '../cycle/reconciler.js';
+import type { ReconcilerClass } from './reconciler.js';
 
 const DUES = RECONCILERS.flatMap(({ facts }: ReconcilerClass) =>
   facts.due ? [{ name: facts.name, params: [], ...facts.due }] : [],

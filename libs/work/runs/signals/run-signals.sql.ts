@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { hasDeadline, isLiveRun } from '#lib/transitions';
-import { IN_CONFLICT } from './conflicts.sql.js';
+import { IN_CONFLICT } from '../store/conflicts.sql.js';
 
 /** How long an agent that names no runs hears of those that were taken from it. */
 const TOLD = `interval '60 seconds'`;
