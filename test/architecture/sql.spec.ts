@@ -121,12 +121,17 @@ function writtenByOthers(mentions: readonly Mention[]): Mention[] {
   });
 }
 
+/** Has the parts `journalRow` and `logLine` of other libraries' statements. */
+const FRAGMENTS = 'libs/work/transitions/store/journal.sql.ts';
+
 /** Writes as they run that neither their library spells nor, as a CTE, one that it may use. */
 function unspelled(mentions: readonly Mention[]): Mention[] {
   const isSpelled = ({ room, table, writtenIn }: Mention) =>
     spelled.some((other) => {
-      if (other.table !== table || other.writtenIn !== writtenIn) return false;
-      const usable = writtenIn !== '' && !liesAbove(room, basename(other.room));
+      const isFragment = other.where === FRAGMENTS;
+      if (other.table !== table || (!isFragment && other.writtenIn !== writtenIn)) return false;
+      const isPart = isFragment || writtenIn !== '';
+      const usable = isPart && !liesAbove(room, basename(other.room));
       return other.room === room || usable;
     });
   return writtenByOthers(mentions).filter((mention) => !isSpelled(mention));

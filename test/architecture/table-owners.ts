@@ -50,13 +50,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   },
   journal: {
     owner: 'transitions',
-    others: {
-      'task-manager': 'appends the creation of a task, in the statement that creates it',
-      runs: 'appends progress and conflicts, which move nothing',
-      coordinator: 'appends warnings and cycles, which move nothing',
-      budgets: 'appends alerts, which move nothing',
-      questions: 'appends questions, which move nothing by themselves',
-    },
+    others: { budgets: 'appends alerts, which move nothing' },
   },
   usage_budgets: {
     owner: 'transitions',
@@ -118,10 +112,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   gateways: { owner: 'runs' },
   session_spawns: { owner: 'runs' },
-  task_log_lines: {
-    owner: 'runs',
-    others: { coordinator: 'logs what it set right' },
-  },
+  task_log_lines: { owner: 'transitions' },
 
   coordinator_leadership: { owner: 'coordinator' },
   coordinator_logs: { owner: 'coordinator' },

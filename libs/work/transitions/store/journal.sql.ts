@@ -28,16 +28,16 @@ interface JournalValues extends LogValues {
 
 /** Appends an event, with an SQL expression for each of its columns. */
 export function journalRow(values: JournalValues, from: string): string {
-  return rowInto('journal', values, from);
+  return `INSERT INTO journal ${row(values, from)}`;
 }
 
 /** Appends an entry to a task's log, with an SQL expression for each of its columns. */
 export function logLine(values: LogValues & { task_id: string }, from: string): string {
-  return rowInto('task_log_lines', values, from);
+  return `INSERT INTO task_log_lines ${row(values, from)}`;
 }
 
-function rowInto(table: string, values: object, from: string): string {
-  return `INSERT INTO ${table} (${Object.keys(values).join(', ')})
+function row(values: object, from: string): string {
+  return `(${Object.keys(values).join(', ')})
   SELECT ${Object.values(values).join(', ')}
   FROM ${from}`;
 }
