@@ -326,7 +326,7 @@ describe('an error', () => {
   const AWAY = { DROVER_API_URL: 'http://127.0.0.1:1' };
   it.each<{ line: string; code: number; sentence: RegExp; env?: Record<string, string> }>([
     { line: 'task show not-an-id', code: 4, sentence: /must be a UUID/ },
-    { line: `task show ${NO_SUCH}`, code: 5, sentence: /no such task/ },
+    { line: `task show ${NO_SUCH}`, code: 5, sentence: /task does not exist/ },
     { line: 'task lst', code: 2, sentence: /unknown command 'lst'/ },
     { line: 'tsk', code: 2, sentence: /unknown command 'tsk'/ },
     { line: 'task list --bogus', code: 2, sentence: /unknown option/ },
@@ -335,7 +335,7 @@ describe('an error', () => {
     { line: 'task create --file /tmp', code: 2, sentence: /directory/ },
     { line: '--context nowhere task list', code: 2, sentence: /no context "nowhere"/ },
     { line: '--bogus task list', code: 2, sentence: /unknown option/ },
-    { line: `task watch ${NO_SUCH}`, code: 5, sentence: /no such task/ },
+    { line: `task watch ${NO_SUCH}`, code: 5, sentence: /task does not exist/ },
     { line: 'task list --limit -5', code: 2, sentence: /whole number/ },
     { line: 'login http://127.0.0.1:9 --name local', code: 2, sentence: /another name/ },
     { line: 'task list --limit many', code: 2, sentence: /needs a number/ },
