@@ -5,7 +5,7 @@ import { ExplainController } from './http/explain.controller.js';
 import { TaskExplainer } from './explaining/task-explainer.js';
 import { TaskForecaster } from './forecasting/task-forecaster.js';
 
-/** Says why a task waits, and until when. Reads everything; nothing reads it. */
+/** Explains why a task waits, and until when. Reads everything. Nothing reads it. */
 @Module({
   imports: [SessionsModule],
   controllers: [ExplainController],

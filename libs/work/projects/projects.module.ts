@@ -4,7 +4,7 @@ import { ProjectsController } from './http/projects.controller.js';
 import { MilestonesService } from './milestones/milestones.service.js';
 import { ProjectsService } from './projects/projects.service.js';
 
-/** Projects and milestones: what tasks may name, and budgets are given to. */
+/** Projects and milestones, which tasks can name and budgets can limit. */
 @Module({
   controllers: [ProjectsController, MilestonesController],
   providers: [ProjectsService, MilestonesService],

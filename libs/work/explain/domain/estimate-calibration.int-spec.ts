@@ -3,9 +3,9 @@ import { estimate, type EstimateView, kindOf, type Position } from './estimate.j
 import { sampleOf } from './sample.js';
 
 /**
- * Worlds whose future is known: what an estimate says must come true as often as it says. Each trial is a
- * world of its own, so that the trials have nothing to do with each other. They take longer than a quarter of all
- * unit tests, so they run with the integration tests.
+ * Worlds with a known future: an estimate must come true as often as it says. Each trial has its
+ * own world, so that trials are independent. They take longer than a quarter of all unit tests, so
+ * they run with the integration tests.
  */
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -39,8 +39,8 @@ interface World {
 }
 
 /**
- * Tasks that came at once, and agents that take them in order. Looked at at a moment that has nothing to
- * do with what is to come, and at any one of those that wait then; null when none does.
+ * Tasks that arrived at once, and agents that claim them in order. The moment of the look is
+ * independent of the future, and so is the choice among the waiting tasks. Null if none waits.
  */
 function look({ agents, tasks, seen, durations }: World, random: () => number) {
   const history = Array.from({ length: seen }, () => durations(random));
@@ -72,7 +72,7 @@ function look({ agents, tasks, seen, durations }: World, random: () => number) {
 
 type Trial = { view: EstimateView; start: number; end: number } | null;
 
-/** Shares of the trials in which it came true. */
+/** Shares of the trials in which the estimate came true. */
 function cameTrue(trial: (random: () => number) => Trial): Record<string, number> {
   const hits = { start50: 0, start90: 0, end50: 0, end90: 0 };
   let count = 0;
@@ -107,13 +107,16 @@ describe.each(Object.entries(KINDS))('with durations that are %s', (_, durations
     [4, 30, 200],
     [16, 60, 200],
     [4, 30, 20],
-  ])('%i agents, %i tasks, %i seen: it comes true as often as it says', (agents, tasks, seen) => {
-    const shares = cameTrue((random) => look({ agents, tasks, seen, durations }, random));
-    // Of twenty values the mean is not known well, and in a queue that adds up.
-    expectAsSaid(shares, seen < 100 ? 0.1 : 0);
-  });
+  ])(
+    'with %i agents, %i tasks and %i observations an estimate comes true as often as it says',
+    (agents, tasks, seen) => {
+      const shares = cameTrue((random) => look({ agents, tasks, seen, durations }, random));
+      // Twenty values determine the mean poorly, and a queue adds the errors up.
+      expectAsSaid(shares, seen < 100 ? 0.1 : 0);
+    },
+  );
 
-  it('a task that waits for five others', () => {
+  it('the estimate of a task that waits for five others comes true as often as it says', () => {
     const shares = cameTrue((random) => {
       const history = Array.from({ length: 100 }, () => durations(random));
       const kind = kindOf({ durations: history, waits: history.map(() => random() * 2) });

@@ -16,7 +16,7 @@ interface Seen {
   durations: readonly number[];
   waits: readonly number[];
 }
-/** 101 tasks: 100 to 200 s of work, and no waiting worth the name. */
+/** 101 tasks of 100 to 200 s, with negligible waits. */
 const SEEN: Seen = {
   durations: Array.from({ length: 101 }, (_, i) => 100 + i),
   waits: Array.from({ length: 101 }, () => 0),
@@ -28,7 +28,9 @@ function simulated(position: Position, seen: Seen = SEEN, number = 0): Simulated
   return { number, kind: kindOf(seen), position };
 }
 
-/** @param held for how long the tasks run that hold the places which are not free */
+/**
+ * @param held for how long the tasks in occupied slots have run
+ */
 function queued(ahead: number, free: number, held: number[] = [], seen: Seen = SEEN): Position {
   const kind = sampleOf(seen.durations);
   const line = {
@@ -55,7 +57,7 @@ function times(position: Position, seen: Seen = SEEN): number[] {
   return secondsOf(view);
 }
 
-describe('when a task starts and ends, of which each takes 100 s', () => {
+describe('start and end of a task whose kind takes 100 s', () => {
   it.each<[string, Position, number, number]>([
     ['a free place', queued(0, 1), 0, 100],
     ['more free places than tasks before it', queued(3, 4), 0, 100],
@@ -84,7 +86,7 @@ describe('when a task starts and ends, of which each takes 100 s', () => {
 });
 
 describe('a range', () => {
-  it('of one that starts now is that of its kind', () => {
+  it('the range of a task that starts now is that of its kind', () => {
     const [, , p50 = 0, p90 = 0] = times(queued(0, 1));
     expect(p50).toBeGreaterThan(140);
     expect(p50).toBeLessThan(160);
@@ -92,17 +94,17 @@ describe('a range', () => {
     expect(p90).toBeLessThan(198);
   });
 
-  it('of one that runs goes by those that took longer than it has', () => {
+  it('the range of a running task uses only longer durations', () => {
     const [start, , p50 = 0, p90 = 0] = times({ kind: 'running', elapsedSeconds: 150 });
     expect(start).toBe(-150);
-    // Of 151 ... 200.
+    // Out of 151 ... 200.
     expect(p50).toBeGreaterThan(18);
     expect(p50).toBeLessThan(32);
     expect(p90).toBeGreaterThan(38);
     expect(p90).toBeLessThan(50);
   });
 
-  it('of one that waits for many is later than each of them', () => {
+  it('a task that waits for many ends later than each of them', () => {
     const runs = (number: number) =>
       simulated({ kind: 'running', elapsedSeconds: 0 }, SEEN, number);
     const [one = 0] = times(later(0, runs(1)));
@@ -112,20 +114,20 @@ describe('a range', () => {
     expect(many).toBeGreaterThan(190);
   });
 
-  it('is wide when a kind was seen once', () => {
+  it('a kind that was observed once has a wide range', () => {
     const [, , p50 = 0, p90 = 0] = times(queued(0, 1), { durations: [100], waits: [0] });
     expect(p50).toBeGreaterThan(60);
     expect(p50).toBeLessThan(140);
     expect(p90).toBeGreaterThan(200);
   });
 
-  it('counts a hand-over for 5 s at most, and a wait in full for one that joins the queue later', () => {
+  it('a hand-over counts for at most 5 s, and the wait of a later task in full', () => {
     const waited = { durations: [100, 100, 100], waits: [60, 60, 60] };
     expect(times(queued(0, 1), waited)[0]).toBe(5);
     expect(times(later(10), waited)[0]).toBe(70);
   });
 
-  it('comes with what it is drawn from', () => {
+  it('an estimate names its data', () => {
     const kind = sampleOf([10]);
     const line = { freePlaces: 1, held: [], ahead: kind ? [{ kind, count: 3 }] : [] };
     const places = { all: 4, free: 1 };
@@ -149,7 +151,7 @@ describe('a range', () => {
   });
 });
 
-describe('why nobody knows', () => {
+describe('the reason for a missing estimate', () => {
   const unknown = (reason: (typeof UNKNOWN_REASONS)[number], number = 1) =>
     simulated({ kind: 'unknown', reason }, SEEN, number);
 
@@ -190,7 +192,7 @@ describe('why nobody knows', () => {
     });
   });
 
-  it('knows the start of one that runs, even if not its end', () => {
+  it('a running task has a known start even without a known end', () => {
     const position: Position = { kind: 'running', elapsedSeconds: 900 };
     const at = new Date(NOW.getTime() - 900_000).toISOString();
     const start = { p50: at, p90: at };
@@ -206,7 +208,7 @@ describe('why nobody knows', () => {
     });
   });
 
-  it('does not run in circles', () => {
+  it('a circle of waiting tasks terminates', () => {
     const after: SimulatedTask[] = [];
     const one = simulated({ kind: 'later', fromSeconds: 0, after, places: { all: 1, free: 1 } });
     after.push(one);
@@ -214,7 +216,7 @@ describe('why nobody knows', () => {
   });
 });
 
-describe('always', () => {
+describe('any estimate', () => {
   const seconds = fc.double({ min: 0, max: 1e6, noNaN: true });
   const history = fc
     .array(fc.record({ duration: seconds, wait: seconds }), { minLength: 1, maxLength: 30 })
@@ -225,7 +227,7 @@ describe('always', () => {
   const many = fc.integer({ min: 0, max: 60 });
   const held = fc.array(seconds, { maxLength: 10 });
 
-  it('starts after now, ends after it starts, and is surer of the later time', () => {
+  it('a start is after now, an end after its start, and p90 after p50', () => {
     fc.assert(
       fc.property(history, many, many, held, seconds, (seen, ahead, free, busy, from) => {
         const waits = later(from, simulated(queued(ahead, free + 1, busy, seen), seen, 1));
@@ -241,7 +243,7 @@ describe('always', () => {
     );
   });
 
-  it('is no earlier with more tasks before it, and no later with more places', () => {
+  it('more tasks before it make a task no earlier, and more slots no later', () => {
     fc.assert(
       fc.property(history, many, many, held, (seen, ahead, free, busy) => {
         const at = (n: number, c: number) => times(queued(n, c, busy, seen), seen);
@@ -254,10 +256,10 @@ describe('always', () => {
     );
   });
 
-  it('is no earlier when it waits for one more', () => {
+  it('one more dependency makes a task no earlier', () => {
     fc.assert(
       fc.property(history, many, held, (seen, ahead, busy) => {
-        // Of one that takes no time and still runs nobody knows when it ends.
+        // Nobody knows the end of a task that takes no time and still runs.
         fc.pre(Math.max(...seen.durations) > 0);
         const one = simulated(queued(ahead, 1, busy, seen), seen, 1);
         const other = simulated({ kind: 'running', elapsedSeconds: 0 }, seen, 2);
@@ -269,7 +271,7 @@ describe('always', () => {
     );
   });
 
-  it('says the same when it is asked again', () => {
+  it('a repeated question gets the same answer', () => {
     const position = queued(7, 2, [1, 50, 99]);
     expect(estimate(NOW, simulated(position))).toEqual(estimate(NOW, simulated(position)));
   });

@@ -2,34 +2,34 @@ import { chance, DRAWS, type Line, type Outcomes, simulate, startsInLine } from 
 import { type Spread, spreadOf } from './quantiles.js';
 import { draw, lasting, type Sample, sampleOf } from './sample.js';
 
-/** What the latest completed tasks of a type took; null: nothing was seen of it. */
+/** Durations and waits of the latest completed tasks of a type. Null means no data. */
 export interface Kind {
-  /** From the start of the run that completed one to its end, pauses included. */
+  /** From the start of the completing run to its end, including pauses. */
   durations: Sample | null;
-  /** From when one was ready to when an agent had it. */
+  /** From the moment a task was ready until an agent had it. */
   waits: Sample | null;
 }
 
-/** Tasks that the agents which could take it may hold at once, and how many more they could hold now. */
+/** Slots of the capable agents, and how many are free now. */
 export interface Places {
   all: number;
   free: number;
 }
 
-/** Where a task stands on its way. Times are seconds from now. */
+/** A task's position on its way. Times are seconds from now. */
 export type Position =
   | { kind: 'unknown'; reason: UnknownReason }
-  /** It holds nobody back any more. */
+  /** It no longer blocks others. */
   | { kind: 'over' }
   /** It is in the queue. */
   | { kind: 'queued'; line: Line; places: Places }
-  /** It joins the queue later: at its retry, the end of a pause, the end of other tasks. */
+  /** It joins the queue later: at its retry, at the end of a pause, or after other tasks. */
   | { kind: 'later'; fromSeconds: number; after: readonly SimulatedTask[]; places: Places }
   | { kind: 'running'; elapsedSeconds: number };
 
 /** A task on its way. */
 export interface SimulatedTask {
-  /** Tasks that are looked at together have different ones: their durations have nothing to do with each other. */
+  /** Tasks of one estimate have different numbers, so that their durations are independent. */
   number: number;
   kind: Kind;
   position: Position;
@@ -51,7 +51,10 @@ export const UNKNOWN_REASONS = [
 ] as const;
 export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
 
-/** A time as a range: as likely before `p50` as after it, and with nine chances of ten before `p90`. */
+/**
+ * A time range: the time is as likely before `p50` as after it, and before `p90` with nine chances
+ * in ten.
+ */
 export interface TimeRange {
   p50: string;
   p90: string;
@@ -60,49 +63,52 @@ export interface TimeRange {
 export interface EstimateView {
   start: TimeRange | null;
   end: TimeRange | null;
-  /** Why `end` is null; null when it is not. */
+  /** Why `end` is null. Null if it is not. */
   unknownBecause: UnknownReason | null;
-  /** What it is drawn from. */
+  /** The data behind the estimate. */
   basis: {
-    /** Completed tasks of its type that were looked at: the latest ones. */
+    /** Number of completed tasks of its type that were used, the latest ones. */
     completedTasks: number;
     durationSeconds: Spread | null;
     waitSeconds: Spread | null;
     ahead: number | null;
     places: Places | null;
-    /** Tasks for whose end it waits. */
+    /** Number of tasks that it waits for. */
     after: number | null;
   };
 }
 
-/** Who has a place and nobody before it is handed over; that this took longer was another matter. */
+/**
+ * A task with a free slot and nobody before it is handed over within this time. Longer waits had
+ * other reasons.
+ */
 const HANDOVER_AT_MOST_SECONDS = 5;
 
 type Times = { starts: Outcomes; ends: Outcomes | UnknownReason } | { unknown: UnknownReason };
 
 /**
- * When a task will start and end, from what was seen of its kind. Pure; `now` is the only clock.
+ * When a task will start and end, judged by its kind. Pure; `now` is the only clock.
  *
- * The future is simulated SIMULATIONS (101) times. `start` and `end` are the 50th and the 90th percentile
- * of what came of it. In each simulation, with D drawn from the durations of a task's type, W from the waits
- * (`draw` says how few values count):
+ * The future is simulated SIMULATIONS (101) times. `start` and `end` are the 50th and 90th
+ * percentile of the results. In each simulation D is drawn from the durations of a task's type, and
+ * W from the waits (`draw` explains small samples):
  *
  *     running    end = now + (D, given that D is longer than it has run by now)
- *     queued     every place of the agents that can take it is free when the task that holds it ends (as
- *                above), or now; the tasks that rank before it take, one after the other, the place that
- *                is free first, each for a D of its own type; then
- *                start = when the next place is free + min(W, 5 s),  end = start + D
+ *     queued     every slot of the capable agents is free when the task that holds it ends (as above),
+ *                or now; the tasks that rank before it take, one after the other, the slot that is free
+ *                first, each for a D of its own type; then
+ *                start = when the next slot is free + min(W, 5 s),  end = start + D
  *     later      start = the latest of: its retry, the ends of the pauses that hold it, and the ends, in
- *                this simulation, of the tasks that it waits for, themselves estimated so; + W.  end = start + D
+ *                this simulation, of its dependencies, themselves estimated so; + W.  end = start + D
  *
- * It is taken that nobody overtakes it, no agent comes or goes, and its next attempt completes. The same
- * numbers are drawn each time, so an answer changes only with what it is drawn from.
+ * It assumes that no task overtakes it, no agent comes or goes, and its next attempt completes. The
+ * same numbers are drawn each time, so an answer changes only with its data.
  */
 export function estimate(now: Date, simulated: SimulatedTask): EstimateView {
   return { ...view(now, forecast(simulated, new Map())), basis: basisOf(simulated) };
 }
 
-/** What the latest completed tasks of a type show, in seconds. */
+/** Durations and waits of the latest completed tasks of a type, in seconds. */
 export function kindOf(seen: { durations: readonly number[]; waits: readonly number[] }): Kind {
   return { durations: sampleOf(seen.durations), waits: sampleOf(seen.waits) };
 }
@@ -110,7 +116,7 @@ export function kindOf(seen: { durations: readonly number[]; waits: readonly num
 function forecast(simulated: SimulatedTask, known: Map<SimulatedTask, Times>): Times {
   const before = known.get(simulated);
   if (before) return before;
-  // Should tasks wait for each other in a circle, nothing is known of any.
+  // If tasks wait for each other in a circle, nothing is known of any.
   known.set(simulated, { unknown: 'waiting_for_dependency' });
   const times = timesOf(simulated, known);
   known.set(simulated, times);
@@ -164,7 +170,7 @@ function ofLater(
   return ofWaiting(simulated, (round, wait) => (from[round] ?? 0) + wait);
 }
 
-/** What it means for the one that waits. */
+/** The reason as seen by the waiting task. */
 function whenWaitedFor(reason: UnknownReason): UnknownReason {
   const isItsOwn = reason === 'dependency_failed' || reason === 'too_many_dependencies';
   return isItsOwn ? reason : 'waiting_for_dependency';

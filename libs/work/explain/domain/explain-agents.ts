@@ -68,12 +68,12 @@ const SENTENCES: Record<AgentAvailability, Sentence> = {
   },
 };
 
-/** What the agents that could take the task have to do with its waiting. */
+/** How the capable agents make the task wait. */
 export function agentReasons(facts: ExplainFacts): Reason[] {
   const groups = facts.agents.filter((group) => group.count > 0);
   if (groups.length === 0) return [noCapableAgent(facts)];
   const free = groups.find((group) => group.availability === 'free');
-  // Where one is free, what the others do is no reason.
+  // If one is free, the state of the others is no reason.
   if (free) return [reasonOf(free)];
   const obstacles = groups.some(needsSession) ? spawnObstacles(facts.spawning) : [];
   if (obstacles.length > 0) return [...groups.filter(isUnable).map(reasonOf), ...obstacles];
@@ -82,7 +82,9 @@ export function agentReasons(facts: ExplainFacts): Reason[] {
 }
 
 const isAssignable = ({ availability }: AgentGroup) => availability === 'assignable';
-/** Push agents that are full are to have a session for it later: what prevents sessions holds for them as well. */
+/**
+ * A full push agent needs a session for the task later, so obstacles to sessions concern it, too.
+ */
 export function needsSession({ availability, pushPlaces }: AgentGroup): boolean {
   return availability === 'assignable' || (availability === 'full' && pushPlaces > 0);
 }
@@ -125,7 +127,7 @@ function noCapableAgent(facts: ExplainFacts): Reason {
   };
 }
 
-/** Agents have all that it needs, and are kept for other tasks. */
+/** Agents have all capabilities, but are reserved for other tasks. */
 function reservedForOthers({ task, reserved }: ExplainFacts): Reason {
   const takes = reserved.map(({ name, dedicatedTo, taskTypes }) => {
     const lacks = dedicatedTo.filter((one) => !task.requiredCapabilities.includes(one));

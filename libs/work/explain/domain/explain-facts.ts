@@ -7,7 +7,7 @@ import type { LimitKind } from '#lib/provider-limits';
 
 export type { SpawnFacts };
 
-/** A task that an unsettled dependency leads to. */
+/** A task that an unsettled dependency points to. */
 export interface PrerequisiteFacts {
   taskId: string;
   title: string;
@@ -16,48 +16,48 @@ export interface PrerequisiteFacts {
   endedWithoutSuccess: boolean;
 }
 
-/** A task at the far end of what a task waits for. */
+/** A task at the end of a chain of dependencies. */
 export type RootFacts = Omit<PrerequisiteFacts, 'policy'>;
 
 /**
- * Whether an agent that has what a task needs can take it. Only a `free` one can take it now, and an `assignable`
- * one (a push agent with room) be given it.
+ * Whether a capable agent can take the task. Only a `free` agent can take it now, and an
+ * `assignable` one (a push agent with room) can be assigned it.
  */
 export type AgentAvailability = 'free' | 'assignable' | 'full' | 'unresponsive' | AgentHold;
 
 export interface AgentFacts {
   id: string;
   name: string;
-  /** Runs that it holds, and that it may hold at once. */
+  /** Its live runs, and its limit. */
   liveRuns: number;
   maxConcurrentTasks: number;
   lastSeenAt: string | null;
-  /** Of a push agent whose command could not be started. */
+  /** End of the cooldown of a push agent whose command could not start. */
   restingUntil: string | null;
-  /** Of an agent whose own model is refused by its provider. */
+  /** End of the limit of an agent whose own model its provider refuses. */
   limitedUntil: string | null;
 }
 
 export interface AgentGroup {
   availability: AgentAvailability;
   count: number;
-  /** Some of them. */
+  /** Some of the agents. */
   agents: AgentFacts[];
-  /** Tasks that all of them may hold at once, and how many more they could hold. */
+  /** Slots of all agents, and how many are free. */
   places: number;
   freePlaces: number;
-  /** Of the places, those of push agents: each needs a session. */
+  /** The slots of push agents among them. Each needs a session. */
   pushPlaces: number;
 }
 
-/** An agent that lacks least of what a task needs. */
+/** An agent that lacks the fewest required capabilities. */
 export interface NearAgent {
   id: string;
   name: string;
   missing: string[];
 }
 
-/** An agent that has what a task needs, and is kept for others. */
+/** A capable agent that is reserved for other tasks. */
 export interface ReservedAgent {
   id: string;
   name: string;
@@ -65,42 +65,42 @@ export interface ReservedAgent {
   taskTypes: string[];
 }
 
-/** A switch that keeps the task from being handed out. */
+/** A pause that stops the hand-out of the task. */
 export interface PauseFacts {
   id: string;
   scope: 'everything' | 'workspace' | 'task_type';
   taskType: string | null;
   reason: string;
-  /** `user:` or `api_key:` and an id, or `operator`: whose, tenants need not know. */
+  /** `user:` or `api_key:` and an id, or `operator`, whose identity tenants need not know. */
   by: string;
   byName: string | null;
   since: string;
   until: string | null;
 }
 
-/** A budget that has less left than the task needs. Tokens are bigints as text. */
+/** A budget with fewer tokens than the task needs. Tokens are bigints as text. */
 export interface BudgetFacts {
   budgetId: string;
   scope: BudgetScope;
   scopeId: string;
   allocated: string;
   consumed: string;
-  /** What live runs hold of it. */
+  /** Tokens that live runs hold. */
   reserved: string;
   available: string;
-  /** What a run of the task would hold. */
+  /** Tokens that a run of the task would hold. */
   needed: string;
   periodEnd: string;
 }
 
-/** A limit of a provider under which the task waits. */
+/** A provider's limit under which the task waits. */
 export interface ProviderLimitFacts {
   limitId: string;
   provider: string;
-  /** null: all of the provider's models. */
+  /** Null means all of the provider's models. */
   model: string | null;
   kind: LimitKind;
-  /** When this task goes on: a little after the limit, each at a time of its own. */
+  /** When this task continues: a little after the limit, each task at its own time. */
   until: string;
 }
 
@@ -127,7 +127,7 @@ export interface RunFacts {
   exitCode: number | null;
 }
 
-/** The session of a live run, while it is being spawned. */
+/** The session of a live run while it is being spawned. */
 export interface SpawnAttempts {
   attempts: number;
   lastError: string | null;
@@ -135,7 +135,7 @@ export interface SpawnAttempts {
   nextAttemptAt: Date;
 }
 
-/** Everything that the explanation of a task is drawn from. */
+/** All data of the explanation of a task. */
 export interface ExplainFacts {
   /** The database's clock. */
   now: Date;
@@ -146,7 +146,7 @@ export interface ExplainFacts {
     retryCount: number;
     maxRetries: number;
     abortReason: string | null;
-    /** In words, as when somebody cancelled it. */
+    /** In words, for example of a person who cancelled it. */
     abortMessage: string | null;
     failureReason: string | null;
     lastError: string | null;
@@ -159,13 +159,13 @@ export interface ExplainFacts {
     queueExpiresAt: Date | null;
     requiredCapabilities: string[];
     unmetDependencies: number;
-    /** All that holds it back, or would if it were PENDING. */
+    /** Everything that holds it back, or would if it were PENDING. */
     heldBack: HoldCode[];
-    /** Those that have less left than it needs, the one with least first. */
+    /** Budgets with fewer tokens than it needs, the smallest first. */
     budgets: BudgetFacts[];
-    /** Those that it waits for, the last to end first. */
+    /** Limits that it waits for, the last to end first. */
     providerLimits: ProviderLimitFacts[];
-    /** That it waits for. */
+    /** The question that it waits for. */
     question: QuestionFacts | null;
     assignedAt: Date | null;
     startedAt: Date | null;
@@ -176,28 +176,28 @@ export interface ExplainFacts {
   };
   /** The live run. */
   run: RunFacts | null;
-  /** What the live run waits for, if it does. */
+  /** The pending session of the live run, if any. */
   spawn: SpawnAttempts | null;
   /** The latest run, live or not. */
   lastRun: RunFacts | null;
-  /** Unsettled ones; of many only some. */
+  /** Unsettled dependencies, at most a few of many. */
   dependencies: PrerequisiteFacts[];
-  /** Where the dependencies of its dependencies end; of many only some. */
+  /** The ends of its dependencies' own dependencies, at most a few of many. */
   roots: RootFacts[];
-  /** Agents that have every capability which the task needs, and take such tasks, without terminated ones. */
+  /** Agents with all required capabilities that accept such tasks, without terminated ones. */
   agents: AgentGroup[];
-  /** Needed capabilities that no agent has. */
+  /** Required capabilities that no agent has. */
   missingCapabilities: string[];
-  /** Told of when no agent has all of them: those that have most. */
+  /** The closest agents, if none has all capabilities. */
   nearest: NearAgent[];
-  /** Told of when no agent takes it: those that could. */
+  /** Capable but reserved agents, if none accepts the task. */
   reserved: ReservedAgent[];
-  /** Switches that hold. */
+  /** Active pauses. */
   pauses: PauseFacts[];
-  /** Limits of runs, of its workspace and of its project. */
+  /** Limits on runs of its workspace and its project. */
   throttles: Throttle[];
-  /** Told of when push agents could take it; null: nobody knows. */
+  /** Present if push agents could take it. Null means unknown. */
   spawning: SpawnFacts | null;
-  /** Ready tasks that rank before it in the queues of the agents that can take it; counting ends somewhere. */
+  /** Ready tasks that rank before it in the queues of capable agents. Counting has a limit. */
   ahead: { count: number; isMore: boolean };
 }

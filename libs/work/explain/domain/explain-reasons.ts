@@ -11,7 +11,7 @@ const STATES: Partial<Record<string, string>> = {
 };
 
 export function heldByRun({ run, now }: ExplainFacts): OtherReason {
-  // A task under lease has its run: the schema says so.
+  // A task under lease has its run, as the schema guarantees.
   const held = run as RunFacts;
   const leaseExpiresAt = held.leaseExpiresAt.toISOString();
   const leaseExpired = held.leaseExpiresAt <= now;
@@ -39,7 +39,7 @@ export function heldByRun({ run, now }: ExplainFacts): OtherReason {
   };
 }
 
-/** What ended a task that does not go on by itself. */
+/** The end of a task that does not continue by itself. */
 export function ended(facts: ExplainFacts): OtherReason {
   const { task } = facts;
   const { status, completedAt, failedAt, abortedAt, archivedAt } = task;

@@ -2,7 +2,7 @@ import { redactText } from '#lib/kernel';
 import type { PauseFacts, SpawnAttempts, SpawnFacts } from './explain-facts.js';
 import type { OtherReason as Reason } from './reasons.js';
 
-/** What keeps push agents from having another session. */
+/** What prevents another session of push agents. */
 export function spawnObstacles(facts: SpawnFacts | null): Reason[] {
   if (facts === null) return [];
   const obstacle = unreachable(facts);
@@ -25,7 +25,7 @@ function leaving({ draining }: SpawnFacts): Reason {
   };
 }
 
-/** That no gateway can be asked at all; null when one can. */
+/** The reason if no gateway can be asked. Null if one can. */
 export function unreachable(facts: SpawnFacts): Reason | null {
   const { configured, gateways, draining, lastSeenAt, resting } = facts;
   const heard = lastSeenAt?.toISOString() ?? null;
@@ -50,7 +50,7 @@ function howUnreachable(
   return `The gateway is unresponsive: ${last}.`;
 }
 
-/** The session that an assigned task waits for, and what is in its way. */
+/** The session that an assigned task waits for, with its obstacles. */
 export function beingSpawned(spawn: SpawnAttempts, spawning: SpawnFacts | null): Reason[] {
   const { attempts, lastError, since, nextAttemptAt } = spawn;
   const error = lastError === null ? null : redactText(lastError);
@@ -87,7 +87,7 @@ const WHAT_IS_PAUSED = {
   task_type: (type: string) => `The task type "${type}"`,
 };
 
-/** A switch that is turned off, by whom and why. */
+/** A pause with its author and reason. */
 export function heldByPause(pause: PauseFacts) {
   const { scope, taskType, reason, by, byName, since, until } = pause;
   const who = by === 'operator' ? 'an operator' : byName === null ? by : `${byName} (${by})`;

@@ -339,14 +339,14 @@ describe('explain', () => {
     expect(reasons.map(({ message }) => message).join(' ')).toMatch(words);
   });
 
-  it('tells of every code in some case', () => {
+  it('every code appears in some case', () => {
     const told = cases.flatMap(([, overrides]) =>
       explain(facts(overrides)).map(({ code }) => code),
     );
     expect([...new Set(told)].sort()).toEqual(Object.keys(ALL_REASONS).sort());
   });
 
-  it('always has something to say, in whole sentences', () => {
+  it('every explanation has whole sentences', () => {
     const count = fc.integer({ min: 0, max: 3 });
     const input = fc.record({
       status: fc.constantFrom(...TASK_STATUSES),

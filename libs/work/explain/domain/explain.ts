@@ -28,11 +28,11 @@ import {
 import type { PausedFor, TaskStatus } from '#lib/transitions/domain';
 import type { Throttle } from '#lib/budgets';
 
-/** What is told of a reason to hold a task back. */
+/** The description of a reason to hold a task back. */
 interface HeldBack<Described extends Facts> {
   about: string;
   facts: Described;
-  /** Estimates know when it ends (task-position.ts); with one that is not foreseen they know nothing. */
+  /** Estimates know its end (task-position.ts). Without a foreseeable end there is no estimate. */
   isForeseen: boolean;
   tell: (facts: ExplainFacts) => (Told<Described> | OtherReason)[];
 }
@@ -85,14 +85,14 @@ export const HELD_BACK = {
   }),
 } satisfies Record<HoldCode, object>;
 
-/** Every reason, by its code. */
+/** Every reason by its code. */
 export const ALL_REASONS = { ...HELD_BACK, ...REASONS };
 export type ReasonCode = keyof typeof ALL_REASONS;
 
-/** Why a task is not running: a code for programs, a sentence for people, and what it is drawn from. */
+/** Why a task is not running: a code for programs, a sentence for people, and the facts. */
 export type Reason = ReasonOf<typeof ALL_REASONS>;
 
-/** An explanation, as the API shows it. */
+/** An explanation in the API. */
 export interface ExplanationView {
   taskId: string;
   status: TaskStatus;
@@ -101,13 +101,13 @@ export interface ExplanationView {
   reasons: Reason[];
   /** When it will start and end. */
   estimate: EstimateView;
-  /** When this was so, by the database's clock. */
+  /** The time of these facts, by the database's clock. */
   at: string;
 }
 
 /**
- * Every reason that holds for which a task is not running; for one that is, or has ended, what it is
- * at. Pure. Never empty: a task about which there is nothing to say waits to be claimed.
+ * Every reason for which a task is not running. For a running or finished task, its state. Pure.
+ * Never empty: a task without another reason waits to be claimed.
  */
 export function explain(facts: ExplainFacts): Reason[] {
   const { status } = facts.task;
@@ -147,7 +147,7 @@ function heldBack(facts: ExplainFacts): Reason[] {
 }
 
 function pending(facts: ExplainFacts): Reason[] {
-  // What holds it back may have ended between two statements; then its agents have the word.
+  // Its hold can have ended between two statements. Then its agents decide.
   const reasons = heldBack(facts).length > 0 ? waiting(facts) : agentReasons(facts);
   return [...reasons, ...(hasPosition(facts) ? queuePosition(facts) : [])];
 }
@@ -156,7 +156,7 @@ function hasPosition({ task }: ExplainFacts): boolean {
   return task.unmetDependencies === 0 && !task.heldBack.includes('queue_expired');
 }
 
-/** That an agent has room is no reason for which a task waits that could not start anyway. */
+/** A free agent is no reason for a task that could not start anyway. */
 function isObstacle({ code }: Reason): boolean {
   return code !== 'waiting_for_claim' && code !== 'waiting_for_assignment';
 }

@@ -4,7 +4,7 @@ export interface Spread {
   p90: number;
 }
 
-/** Of a sample that has at least one value; between two values it is interpolated. */
+/** For a sample with at least one value. Interpolates between two values. */
 export function spreadOf(sample: ArrayLike<number>): Spread {
   const sorted = Float64Array.from(sample).sort();
   return { p50: quantile(sorted, 0.5), p90: quantile(sorted, 0.9) };

@@ -4,7 +4,7 @@ import { DEPENDENCY_POLICIES } from '#lib/task-manager/domain';
 import { BUDGET_SCOPES } from '#lib/budgets/domain';
 import { LIMIT_KINDS } from '#lib/provider-limits/domain';
 
-/** A schema as OpenAPI has it, of values of the type T: from one place come the facts and their documentation. */
+/** An OpenAPI schema of values of the type T. Facts and their documentation come from one place. */
 export interface Schema<T = unknown> {
   type: string;
   format?: string;
@@ -14,7 +14,7 @@ export interface Schema<T = unknown> {
   required?: string[];
   properties?: Record<string, Schema>;
   description?: string;
-  /** Never there: it carries the type alone. */
+  /** Never set. It carries only the type. */
   readonly of?: T;
 }
 
@@ -117,7 +117,7 @@ const end = {
 };
 
 /**
- * When each reason holds, and the facts that it comes with; those that hold a task back have theirs in HELD_BACK
+ * The condition and the facts of each reason. Reasons to hold a task back are in HELD_BACK
  * (explain.ts).
  */
 export const REASONS = {
@@ -234,22 +234,22 @@ export const REASONS = {
   archived: { about: 'It was archived', facts: end },
 } satisfies TableOfReasons;
 
-/** A sentence for people, and what it is drawn from. */
+/** A sentence for people with its facts. */
 export interface Told<Described> {
   message: string;
   facts: FactsOf<Described>;
 }
 
 export type TableOfReasons = Record<string, { about: string; facts: Facts }>;
-/** A code for programs, with what is told of it. */
+/** A code for programs with its description. */
 export type ReasonOf<Table extends TableOfReasons> = {
   [Code in keyof Table]: { code: Code } & Told<Table[Code]['facts']>;
 }[keyof Table];
 
-/** One that does not hold the task back by itself. */
+/** A reason that does not hold the task back by itself. */
 export type OtherReason = ReasonOf<typeof REASONS>;
 
-/** One schema a code, told apart by `code`. */
+/** One schema for each code, distinguished by `code`. */
 export function schemasOf(table: TableOfReasons) {
   return Object.entries(table).map(([code, { about, facts }]) => {
     const message = { ...text, description: 'A sentence for people' };

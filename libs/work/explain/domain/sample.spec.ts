@@ -20,7 +20,7 @@ describe('a guess at the next value', () => {
     [[30, 10, 20], 0.125, 10 - 10 * Math.LN2],
     [[5, 5, 5], 0.01, 5],
     [[5, 5, 5], 0.99, 5],
-    // Of one value the deviation is the value.
+    // For one value the deviation is the value.
     [[100], 0.5, 100],
     [[100], 0.75, 100 + 100 * Math.LN2],
     [[100], 0.01, 0],
@@ -28,22 +28,22 @@ describe('a guess at the next value', () => {
     expect(draw(seen(...values), share)).toBeCloseTo(expected, 6);
   });
 
-  it('is none when nothing was seen', () => {
+  it('no observation gives no prediction', () => {
     expect(sampleOf([])).toBeNull();
   });
 
-  it('takes what went backwards for nothing', () => {
+  it('a negative duration counts as zero', () => {
     expect(seen(-5).values).toEqual([0]);
   });
 
-  it('of one that has lasted longer than some goes by the others, and exceeds what it has', () => {
+  it('a value that exceeded some observations is predicted from the others', () => {
     const left = lasting(seen(10, 20, 30, 40), 25);
     expect(left?.values).toEqual([30, 40]);
     expect(left && draw(left, 0.0001, 25)).toBe(25);
     expect(lasting(seen(10, 20), 20)).toBeNull();
   });
 
-  it('grows with its chance', () => {
+  it('the prediction grows with its chance', () => {
     const share = fc.double({ min: 0.001, max: 0.999, noNaN: true });
     const values = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 1 });
     fc.assert(

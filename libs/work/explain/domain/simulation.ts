@@ -1,48 +1,52 @@
 import { draw, lasting, type Sample } from './sample.js';
 
-/** How often the future is simulated. A prime, so that `chance` comes to each part once. */
+/** Number of simulations. A prime, so that `chance` reaches each part once. */
 export const SIMULATIONS = 101;
 
-/** Seconds from now, one entry a simulation. */
+/** Seconds from now, one entry for each simulation. */
 export type Outcomes = Float64Array;
 
-/** Tasks that wait, by what is known of their kind. */
+/** Waiting tasks of one kind. */
 export interface Group {
   kind: Sample;
   count: number;
 }
 
-/** What a task waits for that is in the queue: a place of an agent, behind others. */
+/** The wait of a task in the queue for a slot, behind others. */
 export interface Line {
-  /** Places that are free, and those that tasks hold, for how long by now. */
+  /** Free slots, and occupied ones with the time for which they have been held. */
   freePlaces: number;
   held: { kind: Sample; elapsedSeconds: number }[];
-  /** Those that rank before it. */
+  /** The tasks that rank before it. */
   ahead: Group[];
 }
 
-/** More draws than these are not worth their time: of the places then only the first are looked at. */
+/** More draws are not worth their time: only the first slots are then considered. */
 const MOST_PLACES = 1_000;
 
-/** What is drawn: each has numbers of its own, so that one more of the one leaves the others alone. */
+/**
+ * The drawn things. Each has its own numbers, so that one more of one kind leaves the others
+ * unchanged.
+ */
 export const DRAWS = { held: 1, own: 2, wait: 3, ahead: 4 } as const;
 
 const CUBES = Uint8Array.from({ length: 2 * SIMULATIONS }, (_, at) => at ** 3 % SIMULATIONS);
 
 /**
- * A number in (0, 1): the same each time for the same arguments, so that an answer does not flicker, and
- * so that in each simulation another task before it makes a task no earlier, and another place no later.
+ * A number in (0, 1), the same each time for the same arguments. So an answer does not flicker, and
+ * in each simulation another task before it makes a task no earlier, and another slot makes it no
+ * later.
  *
- * For each thing that is drawn the simulations come once to each of SIMULATIONS equal parts of (0, 1), in an order
- * that looks like chance: the cubes modulo the prime are such an order, from another start for each
- * thing. (Plain random numbers were tried: of a hundred of them 60 may lie below a half, the same 60 in
- * each answer, and then a p50 comes true six times in ten.)
+ * For each drawn thing the simulations reach each of SIMULATIONS equal parts of (0, 1) once, in an
+ * order that looks random: the cubes modulo the prime, from another start for each thing. Plain
+ * random numbers were tried: 60 of a hundred may lie below a half, the same 60 in each answer, and
+ * then a p50 comes true six times in ten.
  */
 export function chance(round: number, what: number, index: number): number {
   return shareOf(partOf(orderOf(what, index), round));
 }
 
-/** The order in which one thing comes to the parts, as one number. */
+/** The order in which one thing reaches the parts, as one number. */
 function orderOf(what: number, index: number): number {
   let mixed = Math.imul(what, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);
@@ -60,7 +64,7 @@ function shareOf(part: number): number {
   return (part + 0.5) / SIMULATIONS;
 }
 
-/** One entry a simulation. */
+/** One entry for each simulation. */
 export function simulate(of: (round: number) => number): Outcomes {
   const values = new Float64Array(SIMULATIONS);
   for (let round = 0; round < SIMULATIONS; round++) values[round] = of(round);
@@ -68,10 +72,10 @@ export function simulate(of: (round: number) => number): Outcomes {
 }
 
 /**
- * When a place becomes free for who stands at the end of the line: whoever is first takes the place that
- * is free first, and holds it as long as one of its kind does.
+ * When a slot becomes free for the last task of the line: the first task takes the slot that is
+ * free first and holds it as long as a task of its kind.
  *
- * @returns null without any place
+ * @returns null without any slot
  */
 export function startsInLine({ freePlaces, held, ahead }: Line): Outcomes | null {
   if (freePlaces + held.length === 0) return null;
@@ -89,7 +93,10 @@ export function startsInLine({ freePlaces, held, ahead }: Line): Outcomes | null
   });
 }
 
-/** How long one task takes: of each simulation only the part is drawn, and each part stands for one length. */
+/**
+ * The duration of one task: each simulation draws only the part, and each part stands for one
+ * duration.
+ */
 interface Draws {
   lengths: Float64Array;
   order: number;
@@ -103,7 +110,9 @@ function drawsOf({ kind, count }: Group, group: number): Draws[] {
   }));
 }
 
-/** @param places when each is free, ascending; used up */
+/**
+ * @param places when each slot is free, ascending; consumed
+ */
 function lastStart(places: Float64Array, queue: readonly Draws[], round: number): number {
   for (const { lengths, order } of queue) {
     replaceFirst(places, (places[0] ?? 0) + (lengths[partOf(order, round)] ?? 0));
@@ -111,14 +120,17 @@ function lastStart(places: Float64Array, queue: readonly Draws[], round: number)
   return places[0] ?? 0;
 }
 
-/** How long a task goes on that has run so long; one that outlasts all that were seen starts again. */
+/**
+ * The remaining time of a task that has run for this long. One that outlasts all values starts
+ * again.
+ */
 function restOf({ kind, elapsedSeconds }: Line['held'][number]): (share: number) => number {
   const longer = lasting(kind, elapsedSeconds);
   if (!longer) return (share) => draw(kind, share);
   return (share) => draw(longer, share, elapsedSeconds) - elapsedSeconds;
 }
 
-/** Puts another value in the place of the least one of a heap. */
+/** Replaces the least value of a heap. */
 function replaceFirst(heap: Float64Array, value: number): void {
   let at = 0;
   for (let left = 1; left < heap.length; left = 2 * at + 1) {

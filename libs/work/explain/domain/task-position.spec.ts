@@ -26,7 +26,7 @@ function group(
   return { availability, count: 1, agents: [], places, freePlaces, pushPlaces };
 }
 
-/** Full ones, of which some may be push agents. */
+/** Full agents, some of which can be push agents. */
 function fullGroup(places: number, pushPlaces: number): AgentGroup {
   return { ...group('full', places, 0), pushPlaces };
 }
@@ -215,7 +215,7 @@ it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Position]>([
   expect(stand(task, around)).toEqual(position);
 });
 
-it('is not known of one that is held back by what nobody foresees', () => {
+it('a hold without a foreseeable end gives no estimate', () => {
   const held = { heldBack: ['waiting_for_dependency' as const] };
   expect(stand(held).kind).toBe('queued');
   const changed = jest.replaceProperty(HELD_BACK.waiting_for_dependency, 'isForeseen', false);
@@ -223,7 +223,7 @@ it('is not known of one that is held back by what nobody foresees', () => {
   changed.restore();
 });
 
-describe('one that is waited for', () => {
+describe('a prerequisite', () => {
   const waiting: SimulatedTask = { ...other, position: { kind: 'running', elapsedSeconds: 3 } };
   const gone = unknown('dependency_failed');
   const over: Position = { kind: 'over' };

@@ -5,22 +5,22 @@ import type { TaskStatus } from '#lib/transitions/domain';
 import type { HoldCode } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager/domain';
 
-/** What of a task its estimate is drawn from. */
+/** The data of a task for its estimate. */
 export interface TaskOnItsWay {
   status: TaskStatus;
   retryAt: Date | null;
   queueExpiresAt: Date | null;
   unmetDependencies: number;
-  /** All that holds it back, or would if it were PENDING. */
+  /** Everything that holds it back, or would if it were PENDING. */
   heldBack: readonly HoldCode[];
   assignedAt: Date | null;
   startedAt: Date | null;
 }
 
-/** Tasks that rank before one, by type, and those that hold the places which it could get. */
+/** The tasks that rank before one, by type, and those that hold its possible slots. */
 export interface LineFacts {
   ahead: { taskType: string; count: number }[];
-  /** Counting ended: there are more than these. */
+  /** Counting stopped: there are more. */
   isMore: boolean;
   held: { taskType: string; elapsedSeconds: number }[];
 }
@@ -30,15 +30,15 @@ export interface Circumstances {
   pauses: readonly PauseFacts[];
   agents: readonly AgentGroup[];
   spawning: SpawnFacts | null;
-  /** Of one that is ready. */
+  /** The line of a ready task. */
   line: LineFacts;
-  /** The tasks that it waits for; null: too many to look at. */
+  /** The tasks that it waits for. Null means too many to consider. */
   after: readonly SimulatedTask[] | null;
-  /** By type; one of which nothing was seen is taken for one of the task's own. */
+  /** By type. A type without data counts as the task's own. */
   kindOf: (taskType: string) => Kind;
 }
 
-/** Where a task stands, for the estimate of when it starts and ends. */
+/** The position of a task for the estimate of its start and end. */
 export function positionOf(task: TaskOnItsWay, around: Circumstances): Position {
   switch (task.status) {
     case 'ASSIGNED':
@@ -59,7 +59,7 @@ export function positionOf(task: TaskOnItsWay, around: Circumstances): Position 
   }
 }
 
-/** How a task looks to one that waits for it. */
+/** A task as seen by one that waits for it. */
 export function asPrerequisite(
   simulated: SimulatedTask,
   how: { completed: boolean; endedWithoutSuccess: boolean; policy: DependencyPolicy },
@@ -98,8 +98,8 @@ function waitingPosition(task: TaskOnItsWay, around: Circumstances): Position {
 }
 
 /**
- * Rates of spawns that are used up, where only push agents could take it. While some of them are full, only
- * a rate of none: the others allow one before a place is free.
+ * Exhausted spawn rates if only push agents could take it. While some agents are full, only a rate
+ * of 0, because other rates allow a spawn before a slot is free.
  */
 function ratesOf({ agents, spawning }: Circumstances): SpawnFacts['rates'] {
   const full = agents.filter(({ availability }) => availability === 'full');
@@ -124,7 +124,7 @@ function inLine(places: Places, { line, kindOf }: Circumstances) {
   };
 }
 
-/** Push agents have no more free places than the gateways, and no places while nobody hears of a gateway. */
+/** Push agents have no more free slots than the gateways, and none while no gateway is heard. */
 function placesOf({ agents, spawning }: Circumstances): Places {
   const canSpawn = spawning === null || (spawning.configured && spawning.gateways > 0);
   const places = { all: 0, free: 0 };

@@ -14,7 +14,7 @@ const HELD_BACK = Object.entries(AGENT_HOLDS)
   .map(([hold, is]) => `WHEN ${is('a')} THEN '${hold}'`)
   .join('\n      ');
 
-/** SQL: the agent takes such tasks. */
+/** SQL: the agent accepts such tasks. */
 const WANTS = `(a.dedicated_to <@ $2::text[] AND ${takesType('a', '$3')})`;
 
 /** $1 workspace, $2 capabilities, $3 type of the task. */
@@ -34,9 +34,10 @@ WITH capable AS MATERIALIZED (
 )`;
 
 /**
- * How the agents stand that have all of $2, and take such tasks.
+ * The state of the agents that have all of $2 and accept such tasks.
  *
- * No index: the agents of a workspace are few, and the comparison of arrays is not leakproof anyhow.
+ * No index: the agents of a workspace are few, and the comparison of arrays is not leakproof
+ * anyhow.
  *
  * $1 workspace, $2 capabilities, $3 type of the task.
  */
@@ -55,8 +56,8 @@ FROM capable GROUP BY availability`,
 );
 
 /**
- * Those of $2 that no agent has. Asked only when no agent has them all.
- * $1 workspace, $2 capabilities.
+ * The capabilities of $2 that no agent has. Used only if no agent has them all. $1 workspace, $2
+ * capabilities.
  */
 export const missingCapabilities = query<{ name: string }>(
   'missing_capabilities',
@@ -67,12 +68,12 @@ WHERE NOT EXISTS (
   WHERE a.workspace_id = $1 AND ${isInFleet('a')} AND needed.name = ANY(a.capabilities))`,
 );
 
-/** Agents that are told of when none takes the task. */
+/** Number of agents that are named if none accepts the task. */
 const NEAREST_SHOWN = 3;
 
 /**
- * Agents that have all of $2, and are kept for other tasks. Asked only when none takes the task.
- * No index, as capableAgents. $1 workspace, $2 capabilities, $3 type of the task.
+ * Agents that have all of $2 but are reserved for other tasks. Used only if none accepts the task.
+ * No index, like capableAgents. $1 workspace, $2 capabilities, $3 type of the task.
  */
 export const reservedAgents = query<ReservedAgent>(
   'reserved_agents',
@@ -85,8 +86,8 @@ LIMIT ${NEAREST_SHOWN}`,
 );
 
 /**
- * The agents that lack least of $2, and what. Asked only when no agent has them all.
- * No index, as capableAgents. $1 workspace, $2 capabilities.
+ * The agents that lack the fewest of $2, with those. Used only if no agent has them all. No index,
+ * like capableAgents. $1 workspace, $2 capabilities.
  */
 export const nearestAgents = query<NearAgent>(
   'nearest_agents',
@@ -100,15 +101,14 @@ ORDER BY cardinality(lacking.missing), a.name, a.id
 LIMIT ${NEAREST_SHOWN}`,
 );
 
-/** Runs that are looked at: a fleet that holds more is told by these. */
+/** Maximum number of runs that are read. A larger fleet is judged by these. */
 const HELD_LOOKED_AT = 1_000;
 
 /**
- * What the agents that could take a task hold now, and for how long: a place is free when one of these
- * ends.
+ * The runs of capable agents with their ages. A slot is free when one of these ends.
  *
- * Indexes: task_runs_live_agent_idx, primary keys.
- * $1 workspace, $2 capabilities, $3 type of the task.
+ * Indexes: task_runs_live_agent_idx, primary keys. $1 workspace, $2 capabilities, $3 type of the
+ * task.
  */
 export const heldPlaces = query<LineFacts['held'][number]>(
   'held_places',

@@ -18,17 +18,17 @@ import { tasksAhead } from './tasks-ahead.sql.js';
 import { SpawnObstacles } from '#lib/runs';
 import { throttlesOf } from '#lib/budgets';
 
-/** Where counting the tasks that rank before another ends. */
+/** Limit on counting the tasks that rank before another. */
 export const COUNTED_AHEAD = 1_000;
 const ROOTS_SHOWN = 5;
-/** Of a graph of tasks, where looking for its roots ends. */
+/** Limit on searching a graph of tasks for its ends. */
 const EDGES_LOOKED_AT = 2_000;
 
 type AgentSide = Pick<ExplainFacts, 'agents' | 'missingCapabilities' | 'nearest' | 'reserved'>;
-/** What an explanation takes from elsewhere than the task. */
+/** Data of an explanation beyond the task itself. */
 export type Surroundings = AgentSide & Pick<ExplainFacts, 'pauses' | 'throttles' | 'spawning'>;
 
-/** What of a task says what surrounds it. */
+/** The data of a task that determines its surroundings. */
 export interface SurroundedTask {
   status: TaskStatus;
   task_type: string;
@@ -49,7 +49,7 @@ const NOTHING: Surroundings = {
   spawning: null,
 };
 
-/** Reads what has to do with the waiting of a task; nothing where it does not wait. */
+/** Reads everything that affects the wait of a task. Nothing if it does not wait. */
 @Injectable()
 export class ExplainFactsReader {
   constructor(
@@ -57,7 +57,9 @@ export class ExplainFactsReader {
     private readonly spawnObstacles: SpawnObstacles,
   ) {}
 
-  /** @param live whether a run holds it */
+  /**
+   * @param live whether a run holds it
+   */
   async surroundings(
     workspaceId: string,
     task: SurroundedTask,
@@ -76,7 +78,7 @@ export class ExplainFactsReader {
     return { ...side, spawning, throttles, pauses: pauses.map(({ pause }) => pause) };
   }
 
-  /** Where the dependencies of what the task waits for end; nothing where it waits for no task. */
+  /** The ends of the task's chains of dependencies. Nothing if it waits for no task. */
   async roots(workspaceId: string, taskId: string, task: SurroundedTask): Promise<RootFacts[]> {
     if (!willRun(task) || task.unmet_dependencies === 0) return [];
     const params = [workspaceId, taskId, EDGES_LOOKED_AT, ROOTS_SHOWN];
@@ -90,9 +92,9 @@ export class ExplainFactsReader {
   }
 
   /**
-   * What is before a task that is ready; nothing before others.
+   * The tasks before a ready task. Nothing for other tasks.
    *
-   * @param counted where counting ends
+   * @param counted limit on counting
    */
   async line(
     workspaceId: string,

@@ -8,7 +8,7 @@ import { GATEWAY, HELD_RUN, QUESTION, SPAWN, WAITING } from '../testing/rows.js'
 import { REFUSED_MODELS, THROTTLE, USED_BUDGET } from '../../../../test/support/holds.js';
 import { TaskExplainer } from './task-explainer.js';
 
-/** Situations as they are in the database, each reason alone and several at once. */
+/** Situations in the database, each reason alone and several at once. */
 
 interface Explanation {
   reasons: { code: string; message: string; facts: Record<string, unknown> }[];
@@ -21,7 +21,7 @@ let taskId: string;
 let operatorId: string;
 
 beforeAll(async () => {
-  // Nobody assigns or recovers: what is made here stays as it is.
+  // Nobody assigns or recovers, so the rows stay unchanged.
   server = await startTestApp({ ROLES: 'api', GATEWAY_URL: 'http://127.0.0.1:9' });
   operatorId = await aUser(server.db.owner, { isOperator: true });
 });
@@ -99,7 +99,9 @@ async function rate(perMinute: number): Promise<void> {
   ]);
 }
 type OtherStatus = 'PENDING' | 'FAILED' | 'ABORTED' | 'PAUSED';
-/** @returns the id of the task that is waited for */
+/**
+ * @returns the id of the prerequisite
+ */
 async function waitsFor(status: OtherStatus, by = taskId, title = 'Build'): Promise<string> {
   const dependsOnId = await aTask(server.db.owner, workspace.id, {
     status,
@@ -383,7 +385,7 @@ const told = new Set<string>();
 type Coded = { code: string };
 const byCode = (one: Coded, other: Coded) => one.code.localeCompare(other.code);
 
-/** Exactly these, in whatever order; those of one code in the order that is given. */
+/** Exactly these in any order, but those of one code in the given order. */
 async function expectReasons(makes: Make[], expected: Expected[]): Promise<Explanation> {
   for (const make of makes) await make();
   const explanation = await explain();
@@ -400,7 +402,7 @@ describe('each reason alone', () => {
     if (unknownBecause !== undefined) expect(estimate.unknownBecause).toBe(unknownBecause);
   });
 
-  it('an archived workspace, which nobody can ask about over the API', async () => {
+  it('a task of an archived workspace, which the API does not show, is explained', async () => {
     await agent();
     await sql('UPDATE workspaces SET archived_at = now() WHERE id = $1', [workspace.id]);
     const { id: workspaceId, userId } = workspace;
@@ -413,12 +415,12 @@ describe('each reason alone', () => {
   });
 });
 
-describe('several at once', () => {
+describe('several reasons at once', () => {
   it.each(several)('%s', async (_, makes, expected) => {
     await expectReasons(makes, expected);
   });
 
-  it('more dependencies than are told one by one', async () => {
+  it('more dependencies than are listed are counted', async () => {
     await agent();
     for (let index = 0; index < 102; index++) await waitsFor('PENDING');
     const { reasons, estimate } = await explain();
@@ -432,6 +434,6 @@ describe('several at once', () => {
   });
 });
 
-it('left no code out', () => {
+it('every code was tested', () => {
   expect([...told].toSorted()).toEqual(Object.keys(ALL_REASONS).toSorted());
 });

@@ -18,7 +18,7 @@ import { type DependencyPolicy, LEASE_END } from '#lib/task-manager';
 import { limitsOfTask } from '#lib/provider-limits';
 import { isoTime } from '../store/iso-time.js';
 
-/** What explains a task: several statements, so that each thing is looked at only where it matters. */
+/** The data of an explanation: several statements, so that each part is read only if it matters. */
 
 export interface ExplainedRun {
   id: string;
@@ -54,12 +54,12 @@ export interface ExplainedTask {
   paused_at: Date | null;
   queue_expires_at: Date | null;
   required_capabilities: string[];
-  /** A bigint as text; NULL until it is ready. */
+  /** A bigint as text. NULL until it is ready. */
   queue_rank: string | null;
   unmet_dependencies: number;
-  /** All that holds it back, or would if it were PENDING. */
+  /** Everything that holds it back, or would if it were PENDING. */
   held_back: HoldCode[];
-  /** Budgets that cover it and have less left than it needs. */
+  /** Budgets that cover it and have fewer tokens than it needs. */
   budgets: BudgetFacts[];
   provider_limits: ProviderLimitFacts[];
   question: QuestionFacts | null;
@@ -77,7 +77,7 @@ export interface ExplainedTask {
     policy: DependencyPolicy;
     ended_without_success: boolean;
   }[];
-  /** While the session of its run is not there yet. */
+  /** While the session of its run does not exist yet. */
   spawn: PendingSpawn | null;
 }
 
@@ -88,7 +88,7 @@ export interface PendingSpawn {
   next_attempt_at: string;
 }
 
-/** Unsettled dependencies that are told of one by one. */
+/** Unsettled dependencies that are listed. */
 const DEPENDENCIES_SHOWN = 100;
 
 const PAUSED_BY_NAME = `CASE
@@ -98,10 +98,9 @@ const PAUSED_BY_NAME = `CASE
       WHERE k.workspace_id = t.workspace_id AND k.id = substr(t.paused_by, 9)::uuid) END`;
 
 /**
- * A task with its latest run, the session that is being spawned for it, and what it waits for.
+ * A task with its latest run, its pending session, and its dependencies.
  *
- * Indexes: primary keys, task_runs_task_idx. With 1,000 dependencies: 3 ms.
- * $1 workspace, $2 task.
+ * Indexes: primary keys, task_runs_task_idx. With 1,000 dependencies: 3 ms. $1 workspace, $2 task.
  */
 export const explainTask = query<ExplainedTask>(
   'explain_task',
@@ -156,11 +155,10 @@ WHERE t.workspace_id = $1 AND t.id = $2`,
 );
 
 /**
- * The switches that keep tasks of a type from being handed out, the widest first.
+ * The pauses that apply to tasks of a type, the widest first.
  *
- * Indexes: pauses_holding_idx, installation_pauses_holding_idx. A pause of everything is an operator's: tenants
- * need not know whose.
- * $1 workspace, $2 task type.
+ * Indexes: pauses_holding_idx, installation_pauses_holding_idx. A pause of everything belongs to an
+ * operator, whose identity tenants need not know. $1 workspace, $2 task type.
  */
 export const pausesOfType = query<{ pause: PauseFacts }>(
   'pauses_of_type',

@@ -1,7 +1,7 @@
 import { query } from '#lib/database';
 import { endedBadly, type TaskStatus } from '#lib/transitions';
 
-/** A task that waits for no other, at the far end of what another one waits for. */
+/** A task without dependencies at the end of another task's chain. */
 export interface RootRow {
   id: string;
   title: string;
@@ -10,11 +10,11 @@ export interface RootRow {
 }
 
 /**
- * The tasks at which the dependencies of a task end, those that ended without success first; not the ones
- * that it depends on itself. A circle has no end. Of a graph with more than $3 edges, some.
+ * The tasks at the ends of a task's chains, unsuccessful ones first, without its own dependencies.
+ * A circle has no end. Of a graph with more than $3 edges, some.
  *
- * Indexes: primary keys of task_dependencies and agent_tasks.
- * $1 workspace, $2 task, $3 edges that are looked at, $4 rows at most.
+ * Indexes: primary keys of task_dependencies and agent_tasks. $1 workspace, $2 task, $3 maximum
+ * number of edges, $4 maximum number of rows.
  */
 export const rootsOfWaiting = query<RootRow>(
   'roots_of_waiting',

@@ -54,7 +54,7 @@ const codesOf = ({ reasons }: Explanation) => reasons.map(({ code }) => code);
 const unique = () => `only-${newId()}`;
 
 describe('a ready task', () => {
-  it('without an agent for it: which capabilities nobody has', async () => {
+  it('a ready task without a capable agent names the missing capabilities', async () => {
     const [had, missing] = [unique(), unique()];
     await workspace.newAgent({ capabilities: [had] });
     const explanation = await explain(await create({ requiredCapabilities: [had, missing] }));
@@ -68,7 +68,7 @@ describe('a ready task', () => {
     expect(later.reasons[0]?.facts).toMatchObject({ missingCapabilities: [missing] });
   });
 
-  it('that some agents nearly can do: what each of them lacks', async () => {
+  it('a ready task names the closest agents and their missing capabilities', async () => {
     const other = await server.newWorkspace();
     const needed = { title: 'A task', taskType: 'test', requiredCapabilities: ['a', 'b', 'c'] };
     const { body } = await other.api.post<{ id: string }>('/agent-tasks', needed);
@@ -87,7 +87,7 @@ describe('a ready task', () => {
     ]);
   });
 
-  it('with agents that cannot: how each of them stands', async () => {
+  it('a ready task names the state of its capable agents', async () => {
     const capability = unique();
     const capabilities = [capability];
     const full = await workspace.newAgent({ capabilities });
@@ -117,7 +117,7 @@ describe('a ready task', () => {
     expect(fullReason?.facts).toMatchObject({ agents: [{ liveRuns: 1, maxConcurrentTasks: 1 }] });
   });
 
-  it('that waits its turn: how many rank before it', async () => {
+  it('a ready task in the queue names its position', async () => {
     const requiredCapabilities = [unique()];
     const first = await create({ requiredCapabilities });
     const last = await create({ requiredCapabilities, priority: 1 });
@@ -133,7 +133,7 @@ describe('a ready task', () => {
 });
 
 describe('a task that depends on others', () => {
-  it('names them, and what their end means', async () => {
+  it('a dependent task names its dependencies and their policies', async () => {
     const requiredCapabilities = [unique()];
     await workspace.newAgent({ capabilities: requiredCapabilities });
     const running = await create({ title: 'Build', requiredCapabilities: [unique()] });
@@ -151,7 +151,7 @@ describe('a task that depends on others', () => {
     expect(reasons[1]?.message).toContain('"Build"');
   });
 
-  it('names those at which the chain ends, once each, and those that ended badly first', async () => {
+  it('a dependent task names the ends of its chains once each, unsuccessful ones first', async () => {
     const make = (title: string, dependsOn: string[] = []) =>
       create({ title, requiredCapabilities: [unique()], dependsOn });
     const [ready, failed] = [await make('ready'), await make('failed')];
@@ -163,13 +163,13 @@ describe('a task that depends on others', () => {
       (await explain(taskId)).reasons
         .filter(({ code }) => code === 'waiting_further_up')
         .map(({ facts }) => facts);
-    // "ready" is named already, as a dependency of its own.
+    // "ready" is already named as a dependency of its own.
     expect(await furtherUp(id)).toEqual([{ taskId: failed, title: 'failed', status: 'ABORTED' }]);
     expect(await furtherUp(middle)).toMatchObject([{ taskId: failed }, { taskId: ready }]);
     expect(await furtherUp(left)).toEqual([]);
   });
 
-  it('tells of many only the first, and how many more', async () => {
+  it('a dependent task lists the first of many dependencies and counts the rest', async () => {
     const dependsOn = await Promise.all(
       Array.from({ length: 103 }, () => create({ requiredCapabilities: [unique()] })),
     );
@@ -183,8 +183,8 @@ describe('a task that depends on others', () => {
   });
 });
 
-describe('a switch', () => {
-  it('is named with who turned it, why and until when; those that do not cover the task are not', async () => {
+describe('a pause', () => {
+  it('a pause is named with author, reason and end, and one that does not apply is not', async () => {
     const { api, userId, newAgent } = await server.newWorkspace();
     await newAgent();
     const task = { title: 'A task', taskType: 'held' };
@@ -228,7 +228,7 @@ describe('a switch', () => {
 });
 
 describe('the estimate', () => {
-  /** Tasks of a type that each took 100, 110 ... 200 s, and waited 0, 1 ... 10 s. */
+  /** Tasks of a type that took 100, 110 ... 200 s each, and waited 0, 1 ... 10 s. */
   async function aHistory(taskType: string): Promise<void> {
     const agent = await workspace.newAgent({ lifecycle: 'TERMINATED' });
     await server.db.owner.query(
@@ -243,7 +243,7 @@ describe('the estimate', () => {
   const secondsAfter = (at: string, range: Range | null) =>
     [range?.p50, range?.p90].map((time) => (Date.parse(time ?? '') - Date.parse(at)) / 1_000);
 
-  it('of a task that waits is drawn from its kind and from its place in the queue', async () => {
+  it('the estimate of a waiting task uses its kind and its position', async () => {
     const requiredCapabilities = [unique()];
     const taskType = unique();
     await aHistory(taskType);
@@ -283,7 +283,7 @@ describe('the estimate', () => {
     expect(ends50).toBeLessThan(160);
   });
 
-  it('of a task that waits for others goes by theirs', async () => {
+  it('the estimate of a dependent task uses those of its dependencies', async () => {
     const requiredCapabilities = [unique()];
     const taskType = unique();
     await aHistory(taskType);
@@ -305,7 +305,7 @@ describe('the estimate', () => {
     expect((await explain(third)).estimate.unknownBecause).toBe('waiting_for_dependency');
   });
 
-  it('is none, with the reason, when nothing was seen of its kind', async () => {
+  it('an estimate is missing, with the reason, without observations of its kind', async () => {
     const requiredCapabilities = [unique()];
     await workspace.newAgent({ capabilities: requiredCapabilities });
     const { estimate } = await explain(await create({ taskType: unique(), requiredCapabilities }));
@@ -313,7 +313,7 @@ describe('the estimate', () => {
   });
 });
 
-it('follows a task through its life', async () => {
+it('the explanation follows a task through its life', async () => {
   const requiredCapabilities = [unique()];
   const id = await create({ requiredCapabilities, retryBackoffSeconds: 3600 });
   const agent = await workspace.newAgent({ capabilities: requiredCapabilities });

@@ -15,7 +15,7 @@ import { COUNTED_AHEAD, ExplainFactsReader, type Surroundings } from './explain-
 import { SpawnObstacles } from '#lib/runs';
 import { TaskForecaster } from '../forecasting/task-forecaster.js';
 
-/** Says why a task is not running, and when it will. */
+/** Explains why a task is not running, and when it will. */
 @Injectable()
 export class TaskExplainer {
   constructor(

@@ -4,15 +4,16 @@ import { isReady } from '#lib/transitions';
 import type { LineFacts } from '../domain/task-position.js';
 
 /**
- * Ready tasks that rank before one, by type: in its own queue, and in the others that an agent which
- * could take it serves too. Counting ends at $5.
+ * Ready tasks that rank before one, by type: in its own queue, and in the other queues of capable
+ * agents. Counting ends at $5.
  *
- * Indexes: capability_sets (primary key; as many rows as the workspace has sets of capabilities), then
- * agent_tasks_queue_idx from its head, once a queue. Tasks of a paused type are counted until they have left
- * the queue, a moment later. Without the inner ORDER BY, which the result does not need, Postgres read the
- * table: 16 ms with 100,000 tasks instead of 1.
+ * Indexes: capability_sets (primary key; as many rows as the workspace has sets of capabilities),
+ * then agent_tasks_queue_idx from its head, once for each queue. Tasks of a paused type are counted
+ * until they have left the queue, a moment later. Without the inner ORDER BY, which the result does
+ * not need, Postgres read the table: 16 ms with 100,000 tasks instead of 1.
  *
- * $1 workspace, $2 queue_rank, $3 capability key, $4 capabilities, $5 tasks at most, $6 type of the task.
+ * $1 workspace, $2 queue_rank, $3 capability key, $4 capabilities, $5 maximum number of tasks, $6
+ * type of the task.
  */
 export const tasksAhead = query<LineFacts['ahead'][number]>(
   'tasks_ahead',

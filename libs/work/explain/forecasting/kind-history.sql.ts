@@ -6,16 +6,15 @@ export interface KindRow {
   waits: number[];
 }
 
-/** Completed tasks of a type that an estimate is drawn from: the latest ones, whatever their number. */
+/** Number of completed tasks of a type that an estimate uses, the latest ones. */
 const LOOKED_AT = 200;
 
 /**
- * How long the latest completed tasks of some types took and waited, in seconds. A type of which none
- * completed has no row.
+ * Durations and waits of the latest completed tasks of some types, in seconds. A type without
+ * completed tasks has no row.
  *
- * Index: agent_tasks_history_idx, backwards, and as many rows of the table.
- * Tried: the durations as columns of the index. Reading would cost half, and every completion a wider
- * entry.
+ * Index: agent_tasks_history_idx, backwards, and as many rows of the table. Tried: the durations as
+ * columns of the index. Reading would cost half, but every completion a wider entry.
  *
  * $1 workspace, $2 task types.
  */

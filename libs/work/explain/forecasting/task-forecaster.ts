@@ -22,16 +22,19 @@ import {
   type Surroundings,
 } from '../explaining/explain-facts-reader.js';
 
-/** Dependencies, direct and indirect, that an estimate looks at; of more it says that they are too many. */
+/**
+ * Maximum number of direct and indirect dependencies that an estimate considers. With more there is
+ * no estimate.
+ */
 const DEPENDENCIES_LOOKED_AT = 100;
-/** Of the tasks that they lead to, those that are looked for in the queue. */
+/** Maximum number of those tasks that are searched in the queue. */
 const READY_LOOKED_AT = 20;
-/** Of those, the tasks that may rank before each: all are simulated for each. */
+/** Maximum number of tasks before each of them. All are simulated for each. */
 const AHEAD_LOOKED_AT = 200;
-/** Types whose history is read; what is of another counts as one of the task's own. */
+/** Maximum number of types whose history is read. Tasks of other types count as the task's own. */
 const KINDS_LOOKED_AT = 20;
 
-/** A task with what surrounds it. */
+/** A task with its surroundings. */
 export interface TaskInContext {
   id: string;
   row: SurroundedTask & { queue_expires_at: Date | null; held_back: HoldCode[] } & {
@@ -42,7 +45,7 @@ export interface TaskInContext {
   line: LineFacts;
 }
 
-/** Says when a task will start and end. */
+/** Estimates when a task will start and end. */
 @Injectable()
 export class TaskForecaster {
   constructor(
@@ -50,7 +53,9 @@ export class TaskForecaster {
     private readonly reader: ExplainFactsReader,
   ) {}
 
-  /** @param now the database's clock */
+  /**
+   * @param now the database's clock
+   */
   async estimate(now: Date, workspaceId: string, task: TaskInContext): Promise<EstimateView> {
     const edges = await this.edges(workspaceId, task);
     const waited = edges && (await this.inContext(workspaceId, edges));
@@ -59,7 +64,7 @@ export class TaskForecaster {
     return estimate(now, simulatedTasks(now, { tasks, edges: waited && edges, kinds }));
   }
 
-  /** null: too many. */
+  /** Null means too many. */
   private async edges(
     workspaceId: string,
     { id, row }: TaskInContext,
@@ -71,7 +76,7 @@ export class TaskForecaster {
     return edges.length > DEPENDENCIES_LOOKED_AT ? null : edges;
   }
 
-  /** What surrounds the tasks that are waited for, each once; null: too many. */
+  /** The surroundings of the prerequisites, each once. Null means too many. */
   private async inContext(
     workspaceId: string,
     edges: readonly WaitedForRow[],
@@ -87,7 +92,7 @@ export class TaskForecaster {
       return known;
     };
     const tasks: TaskInContext[] = [];
-    // One after the other: an explanation must not take the pool from those who work.
+    // One after the other, because an explanation must not take connections from agents.
     for (const row of rows) {
       const line = await this.reader.line(workspaceId, row, AHEAD_LOOKED_AT);
       tasks.push({ id: row.id, row, surroundings: await surroundings(row), line });
@@ -110,7 +115,7 @@ export class TaskForecaster {
 
 const UNSEEN: Kind = { durations: null, waits: null };
 
-/** The first of the tasks, with those that it waits for. */
+/** The first of the tasks, with its prerequisites. */
 function simulatedTasks(
   now: Date,
   {
@@ -131,7 +136,7 @@ function simulatedTasks(
     const task = tasks.find((one) => one.id === id);
     if (!task) throw new Error('A task that is waited for was not read');
     const kind = kinds.get(task.row.task_type) ?? UNSEEN;
-    // Should tasks wait for each other in a circle, this is what the last one sees.
+    // If tasks wait for each other in a circle, the last one sees this.
     known.set(id, {
       number,
       kind,

@@ -3,9 +3,9 @@ import { endedBadly, type TaskStatus } from '#lib/transitions';
 import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager';
 
-/** An unsettled dependency, with the task that it leads to. */
+/** An unsettled dependency with its prerequisite. */
 export interface WaitedForRow {
-  /** The one that waits. */
+  /** The waiting task. */
   task_id: string;
   policy: DependencyPolicy;
   completed: boolean;
@@ -17,7 +17,7 @@ export interface WaitedForRow {
   retry_at: Date | null;
   queue_expires_at: Date | null;
   unmet_dependencies: number;
-  /** All that holds it back, or would if it were PENDING. */
+  /** Everything that holds it back, or would if it were PENDING. */
   held_back: HoldCode[];
   assigned_at: Date | null;
   started_at: Date | null;
@@ -26,11 +26,11 @@ export interface WaitedForRow {
 }
 
 /**
- * The unsettled dependencies of a task, and of those that it waits for, and so on: the nearest first, and
- * no more than $3. Each edge comes once, whatever the ways to it, and a circle ends.
+ * The unsettled dependencies of a task, of its prerequisites and so on, the nearest first, at most
+ * $3. Each edge comes once, whatever the paths to it, and a circle ends.
  *
- * Indexes: primary keys of task_dependencies and agent_tasks.
- * $1 workspace, $2 task, $3 rows at most.
+ * Indexes: primary keys of task_dependencies and agent_tasks. $1 workspace, $2 task, $3 maximum
+ * number of rows.
  */
 export const waitedFor = query<WaitedForRow>(
   'waited_for',

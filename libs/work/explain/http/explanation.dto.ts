@@ -80,7 +80,7 @@ export class EstimateBasisDto {
     number | null;
 }
 
-/** When a task starts and ends, from what was seen of its kind. */
+/** When a task starts and ends, judged by its kind. */
 export class EstimateDto implements EstimateView {
   @ApiProperty({
     type: TimeRangeDto,

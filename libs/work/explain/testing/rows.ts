@@ -1,4 +1,4 @@
-// Rows of what tasks wait for, as the tests put them there.
+// Rows that make tasks wait, as the tests insert them.
 
 /** $1 workspace, $2 agent, $3 run, $4 the task that it holds. */
 export const HELD_RUN = `WITH counted AS (UPDATE agents SET live_runs = 1 WHERE workspace_id = $1 AND id = $2),
@@ -7,7 +7,7 @@ export const HELD_RUN = `WITH counted AS (UPDATE agents SET live_runs = 1 WHERE 
      INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds, lease_expires_at)
      VALUES ($1, $3, $4, $2, 1, 180, now() + interval '180 s')`;
 
-/** $1 workspace, $2 run, $3 task, $4 agent: a session that is tried again. */
+/** $1 workspace, $2 run, $3 task, $4 agent: a session that is retried. */
 export const SPAWN = `INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id, attempts, last_error)
      VALUES ($1, $2, $3, $4, 3, 'no_answer: password=geheim')`;
 
@@ -19,6 +19,6 @@ export const QUESTION = `INSERT INTO questions (workspace_id, id, task_id, run_i
 export const GATEWAY = `INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued, draining)
      VALUES ($1::text, $1::text::uuid, now(), $2, 0, 0, $3)`;
 
-/** $1 workspace, $2 how many tasks wait before the one that is asked for. */
+/** $1 workspace, $2 number of tasks that wait before the examined one. */
 export const WAITING = `INSERT INTO agent_tasks (workspace_id, id, title, task_type, ready_at)
      SELECT $1, uuidv7(), 'Before', 'other', now() - interval '1 day' FROM generate_series(1, $2)`;

@@ -77,7 +77,7 @@ export class MilestonesService {
   }
 
   /**
-   * Repeating it keeps the first time.
+   * A repetition keeps the first time.
    *
    * @throws DroverError `milestone_not_found` or `version_mismatch`
    */
@@ -108,7 +108,7 @@ export class MilestonesService {
   }
 }
 
-// Left out stays left out; null takes the date away.
+// An absent date stays absent. Null removes the date.
 function withDate({ dueAt, ...rest }: MilestoneChange) {
   return { ...rest, ...(dueAt === undefined ? {} : { dueAt: dueAt && new Date(dueAt) }) } as Omit<
     MilestoneChange,

@@ -43,7 +43,7 @@ async function aMilestone(projectId: string, of = own): Promise<Row> {
 }
 
 describe('projects', () => {
-  it('are made, read, changed and archived', async () => {
+  it('a project is created, read, changed and archived', async () => {
     const made = await own.api.post<Row>('/projects', { name: 'P', description: 'Why' });
     expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
     const path = `/projects/${made.body.id}`;
@@ -56,7 +56,7 @@ describe('projects', () => {
     expect((await own.api.get(path)).body).toEqual(archived.body);
   });
 
-  it('change only from the version that was read', async () => {
+  it('a project changes only under If-Match', async () => {
     const { id } = await aProject();
     const change = (version: number) =>
       own.api.patch(`/projects/${id}`, { name: 'Q' }, { 'if-match': `"${version}"` });
@@ -66,14 +66,14 @@ describe('projects', () => {
     expect(archive.status).toBe(412);
   });
 
-  it('are made once under an Idempotency-Key', async () => {
+  it('an Idempotency-Key creates one project', async () => {
     const key = { 'idempotency-key': newId() };
     const first = await own.api.post<Row>('/projects', { name: 'Once' }, key);
     const second = await own.api.post<Row>('/projects', { name: 'Once' }, key);
     expect(second.body.id).toBe(first.body.id);
   });
 
-  it('come in pages, archived or not', async () => {
+  it('projects come in pages, archived or not', async () => {
     const fresh = await app.newWorkspace();
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.push((await aProject(fresh)).id);
@@ -101,12 +101,12 @@ describe('projects', () => {
     ['a lone surrogate', { name: '\ud800' }, 'name'],
     ['a number', { name: 7 }, 'name'],
     ['an unknown field', { name: 'x', workspaceId: newId() }, 'workspaceId'],
-  ])('are not made with %s', async (_, body, field) => {
+  ])('a project is not created with %s', async (_, body, field) => {
     const answer = await own.api.post<{ errors: { field: string }[] }>('/projects', body);
     expect([answer.status, answer.body.errors.map((error) => error.field)]).toEqual([400, [field]]);
   });
 
-  it('are made by members, and read by viewers', async () => {
+  it('members create projects, and viewers read them', async () => {
     const { id } = await aProject();
     const viewer = await app.newWorkspace('VIEWER');
     expect((await viewer.api.post('/projects', { name: 'P' })).status).toBe(403);
@@ -116,7 +116,7 @@ describe('projects', () => {
 });
 
 describe('milestones', () => {
-  it('are made, read, changed and archived', async () => {
+  it('a milestone is created, read, changed and archived', async () => {
     const project = await aProject();
     const path = `/projects/${project.id}/milestones`;
     const dueAt = '2027-01-31T12:00:00+01:00';
@@ -133,7 +133,7 @@ describe('milestones', () => {
     expect(list.body.items).toMatchObject([{ id: made.body.id, version: 4 }]);
   });
 
-  it('need a date that is one', async () => {
+  it('a milestone needs a valid date', async () => {
     const { id } = await aProject();
     const path = `/projects/${id}/milestones`;
     for (const dueAt of ['tomorrow', '2027-01-31', 7]) {
@@ -142,8 +142,8 @@ describe('milestones', () => {
   });
 });
 
-describe('what belongs to another workspace', () => {
-  it('is not there, and does not change', async () => {
+describe('an object of another workspace', () => {
+  it('an object of another workspace is invisible and unchanged', async () => {
     const project = await aProject(foreign);
     const milestone = await aMilestone(project.id, foreign);
     const answers = [

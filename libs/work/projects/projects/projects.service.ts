@@ -13,7 +13,7 @@ export interface NewProject {
 
 export type ProjectChange = Partial<NewProject>;
 
-/** Projects: what tasks may belong to. */
+/** Projects, which group tasks. */
 @Injectable()
 export class ProjectsService {
   constructor(private readonly database: Database) {}
@@ -53,7 +53,8 @@ export class ProjectsService {
   }
 
   /**
-   * Archives: tasks that name it stay, no more are put into it, lists can leave it out. Repeating it keeps the first time.
+   * Archives a project. Its tasks stay, it accepts no more, and lists can omit it. A repetition
+   * keeps the first time.
    *
    * @throws DroverError `project_not_found` or `version_mismatch`
    */

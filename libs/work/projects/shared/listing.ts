@@ -7,7 +7,7 @@ export interface Listing {
   archived?: boolean;
 }
 
-/** Prisma's condition and order for a page of rows in the order of their ids, and one more. */
+/** Prisma's condition and order for a page of rows ordered by id, and one more row. */
 export function pageOf({ limit, cursor, archived }: Listing) {
   return {
     where: {

@@ -5,7 +5,7 @@ interface Texts {
   description?: string | null;
 }
 
-/** The fields with what looks like a secret hidden in what people wrote: all of the workspace read it. */
+/** The fields with apparent secrets hidden, because the whole workspace reads them. */
 export function withoutSecrets<Fields extends Texts>(fields: Fields): Fields {
   const { name, description } = fields;
   return {

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** A project as the API shows one; Prisma's row has the same members. */
+/** A project in the API. Prisma's row has the same members. */
 export class ProjectDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty() name!: string;
@@ -26,7 +26,7 @@ export class MilestonePageDto {
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-/** The shown columns of a row; the workspace is the request's own. */
+/** The public columns of a row. The workspace is the request's own. */
 export const PROJECT_FIELDS = {
   id: true,
   name: true,

@@ -1,7 +1,7 @@
 import type { OnDeadline, QuestionStatus } from '../domain/question.js';
 import type { QuestionRow } from '../store/questions.sql.js';
 
-/** A question as the API shows it. QuestionDto says what its fields mean. */
+/** A question in the API. QuestionDto describes its fields. */
 export interface QuestionView {
   id: string;
   taskId: string;

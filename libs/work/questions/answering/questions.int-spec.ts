@@ -45,14 +45,14 @@ async function claims(agent: TestAgent): Promise<Claimed[]> {
   return (await agent.api.post<{ tasks: Claimed[] }>(`/agents/${agent.id}/claim`, {})).body.tasks;
 }
 
-/** As if its deadline had passed a second ago. */
+/** Moves its deadline to a second ago. */
 async function late(id: string): Promise<void> {
   const past = `asked_at = now() - interval '1 hour', deadline_at = now() - interval '1 second'`;
   await scene.sql(`UPDATE questions SET ${past} WHERE id = $1`, id);
 }
 
 describe('a run that asks', () => {
-  it('ends, and its task rests without a lease, an attempt or a place of its agent', async () => {
+  it('a question ends the run, and its task waits without a lease, an attempt or a slot', async () => {
     const held = await scene.held();
     const id = await asked(held, { checkpointData: { page: 7 } });
     const sql = 'SELECT state, end_reason, held_tokens FROM task_runs WHERE id = $1';
@@ -87,7 +87,7 @@ describe('a run that asks', () => {
     await scene.holdsEverything();
   });
 
-  it('is resumed by the answer, from its checkpoint and before what came later', async () => {
+  it('the answer resumes the task from its checkpoint and before later tasks', async () => {
     const held = await scene.held();
     const id = await asked(held, { checkpointData: { page: 7 } });
     const { rows } = await scene.sql(
@@ -112,7 +112,7 @@ describe('a run that asks', () => {
       },
     ]);
     expect(await scene.read(later)).toMatchObject({ status: 'PENDING' });
-    // A second question, and both answers in their order.
+    // A second question, and both answers in order.
     const again = { agent: held.agent, runId: String(first?.run.id) } as Held;
     await answer(await asked(again, { prompt: 'Which?', choices: undefined }), 'The blue one');
     const [second] = await claims(held.agent);
@@ -124,7 +124,7 @@ describe('a run that asks', () => {
     await scene.holdsEverything();
   });
 
-  it('gets the same answer when it asks the same again, and is stale for another', async () => {
+  it('a repeated question gets the same answer, and another question is stale', async () => {
     const held = await scene.held();
     const id = await asked(held);
     expect((await ask(held)).body).toMatchObject({ id });
@@ -153,14 +153,14 @@ describe('a run that asks', () => {
       'choices[0]',
     ],
     ['a prompt that is too long', { prompt: 'x'.repeat(4_001) }, 'prompt'],
-  ])('is refused with %s, and goes on', async (_, body, field) => {
+  ])('a question is refused with %s, and the run continues', async (_, body, field) => {
     const held = await scene.held();
     const refused = await ask(held, body);
     expect([refused.status, refused.body]).toMatchObject([400, { errors: [{ field }] }]);
     expect(await scene.read(held.id)).toMatchObject({ status: 'RUNNING', runId: held.runId });
   });
 
-  it('asks nothing while its task is paused', async () => {
+  it('a run cannot ask while its task is paused', async () => {
     const held = await scene.held();
     await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`);
     expect(await ask(held)).toMatchObject({ status: 409, body: { code: 'illegal_transition' } });
@@ -168,7 +168,7 @@ describe('a run that asks', () => {
 });
 
 describe('the answer', () => {
-  it('must be one of the choices', async () => {
+  it('an answer must be one of the choices', async () => {
     const id = await asked(await scene.held());
     expect(await answer(id, 'perhaps')).toMatchObject({
       status: 400,
@@ -177,13 +177,13 @@ describe('the answer', () => {
     expect(await read(id)).toMatchObject({ status: 'open' });
   });
 
-  it('is that of one person, whoever else answers at the same time', async () => {
+  it('one of two concurrent answers counts', async () => {
     const held = await scene.held();
     const id = await asked(held);
     const sent = ['yes', 'no', 'yes', 'no'];
     const answers = await Promise.all(sent.map((text) => answer(id, text)));
     const counts = String((await read(id))['answer']);
-    // The same one twice might be one whose acceptance was lost.
+    // The same answer twice could be one whose acceptance was lost.
     const expected = sent.map((text) =>
       text === counts
         ? { status: 200, body: { answer: counts } }
@@ -195,16 +195,16 @@ describe('the answer', () => {
     await scene.holdsEverything();
   });
 
-  it('reaches its run whole and is hidden from everybody else when it is a secret', async () => {
+  it('a secret answer reaches its run whole and is hidden from everybody else', async () => {
     const held = await scene.held();
     const id = await asked(held, { prompt: 'The token?', choices: undefined });
     const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
     expect((await answer(id, `It is ${secret}.`)).body['answer']).toBe('It is [redacted].');
-    // Whether it is the same is not told.
+    // Whether it is the same is not revealed.
     expect((await answer(id, `It is ${secret}.`)).status).toBe(409);
     const [first] = await claims(held.agent);
     expect(first?.task.answers).toMatchObject([{ answer: `It is ${secret}.` }]);
-    // Sealed again with the next one, which the coordinator gives.
+    // Sealed again with the next answer, which the coordinator gives.
     const again = { agent: held.agent, runId: String(first?.run.id) } as Held;
     await late(await asked(again, { onDeadline: 'default', default: 'no' }));
     await scene.recover();
@@ -220,8 +220,8 @@ describe('the answer', () => {
   });
 });
 
-describe('a question that nobody answers in time', () => {
-  it('is answered by its default', async () => {
+describe('an unanswered question', () => {
+  it('an unanswered question is answered by its default', async () => {
     const held = await scene.held();
     const id = await asked(held, { onDeadline: 'default', default: 'no' });
     await late(id);
@@ -235,7 +235,7 @@ describe('a question that nobody answers in time', () => {
     await scene.holdsEverything();
   });
 
-  it('fails its task where it says so, and a retry asks again', async () => {
+  it('an unanswered question can fail its task, and a retry asks again', async () => {
     const held = await scene.held();
     const id = await asked(held);
     await late(id);
@@ -252,7 +252,7 @@ describe('a question that nobody answers in time', () => {
     await scene.holdsEverything();
   });
 
-  it('is closed by its answer or its deadline, and never by both', async () => {
+  it('a question is closed by its answer or its deadline, never by both', async () => {
     const held = [await scene.held(), await scene.held(), await scene.held(), await scene.held()];
     const ids = [];
     for (const one of held) ids.push(await asked(one, { onDeadline: 'default', default: 'no' }));
@@ -272,7 +272,7 @@ describe('a question that nobody answers in time', () => {
 });
 
 describe('a task that waits for an answer', () => {
-  it('takes its question with it when it is cancelled', async () => {
+  it('cancelling the task cancels its question', async () => {
     const held = await scene.held();
     const id = await asked(held);
     const [cancelled, answered] = await Promise.all([
@@ -288,7 +288,7 @@ describe('a task that waits for an answer', () => {
     await scene.holdsEverything();
   });
 
-  it.each(['pause', 'resume', 'retry', 'archive'])('takes no %s', async (command) => {
+  it.each(['pause', 'resume', 'retry', 'archive'])('a waiting task refuses %s', async (command) => {
     const held = await scene.held();
     const id = await asked(held);
     const refused = await scene.workspace.api.post<Body>(`/agent-tasks/${held.id}/${command}`);
@@ -300,7 +300,7 @@ describe('a task that waits for an answer', () => {
     expect(await read(id)).toMatchObject({ status: 'open' });
   });
 
-  it('is found by a filter, and by nothing else that is paused', async () => {
+  it('a filter finds waiting tasks and no other paused ones', async () => {
     const held = await scene.held();
     const paused = await scene.task();
     await scene.workspace.api.post(`/agent-tasks/${paused}/pause`);
@@ -314,7 +314,7 @@ describe('a task that waits for an answer', () => {
     expect(await found(false)).toEqual([paused]);
   });
 
-  it('says in its explanation who it waits for, until when, and what happens then', async () => {
+  it('the explanation of a waiting task names the question, the deadline and the consequence', async () => {
     const held = await scene.held();
     const id = await asked(held, { onDeadline: 'default', default: 'no' });
     const path = `/agent-tasks/${held.id}/explain`;
@@ -327,7 +327,7 @@ describe('a task that waits for an answer', () => {
     expect(reason?.['message']).toContain('with "no" as the answer');
   });
 
-  it('has its question in its log, and in the events', async () => {
+  it("a question is in its task's log and in the events", async () => {
     const held = await scene.held();
     const id = await asked(held);
     await answer(id, 'yes');
@@ -340,7 +340,7 @@ describe('a task that waits for an answer', () => {
 });
 
 describe('the list of open questions', () => {
-  it('begins with the first deadline, and goes on where the page before ended', async () => {
+  it('open questions come by deadline, page by page', async () => {
     const ids: string[] = [];
     for (const deadlineSeconds of [300, 100, 200])
       ids.push(await asked(await scene.held(), { deadlineSeconds }));

@@ -44,7 +44,7 @@ export interface QuestionList {
   cursor?: string;
 }
 
-/** Why a task has failed whose question nobody answered. */
+/** The failure reason of a task whose question nobody answered. */
 export const QUESTION_EXPIRED = 'question_expired';
 
 /** Questions of runs: read, answered, and closed at their deadlines. */
@@ -57,7 +57,7 @@ export class Questions {
   ) {}
 
   /**
-   * The open ones by their deadline, others by their age, the newest first.
+   * Open questions by deadline, others by age, newest first.
    *
    * A run reads those of its task, with the answers.
    *
@@ -86,9 +86,9 @@ export class Questions {
   }
 
   /**
-   * Answers a question: its task goes back to its place in the queue, with the answer. One that comes after the deadline
-   * counts while nobody has closed the question. Sent again by the same caller, the answer that counts is accepted again:
-   * the first acceptance may have been lost.
+   * Answers a question. Its task returns to its position in the queue with the answer. A late
+   * answer counts while nobody has closed the question. The same answer from the same caller is
+   * accepted again, because the first acceptance may have been lost.
    *
    * @throws DroverError `question_not_found`, `validation_failed`, `question_closed`
    */
@@ -121,9 +121,9 @@ export class Questions {
   }
 
   /**
-   * Closes a question whose deadline has passed: its task goes on with the default, or has failed.
+   * Closes a question whose deadline has passed. Its task continues with the default, or fails.
    *
-   * @returns what to call once that is committed; undefined: somebody else has closed it
+   * @returns the call to make after the commit; undefined if somebody else closed it
    */
   async expire(
     tx: Transaction,
@@ -182,7 +182,7 @@ export class Questions {
     for (const [sql, params] of originals) await tx.rows(sql, params);
   }
 
-  /** With their secrets, as far as they open: they are sealed again as one. */
+  /** Includes the secrets that can be opened, because the answers are sealed again as one. */
   private async answersBefore(
     tx: Transaction,
     workspaceId: string,
@@ -202,11 +202,11 @@ export class Questions {
 
 interface Resumption {
   closed: ClosedRow;
-  /** With its secrets. */
+  /** Includes its secrets. */
   answer: string;
   answeredBy: string | null;
   actor: Actor;
-  /** Secrets as well, wherever they stand. */
+  /** Further secrets, wherever they stand. */
   values: SecretValues;
 }
 

@@ -17,7 +17,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-it('a session asks, is stopped, and another one is spawned with the answer at once', async () => {
+it('a session asks and stops, and another one is spawned at once with the answer', async () => {
   gateway.behaviour = { kind: 'spawn' };
   const { api } = await server.newWorkspace();
   const asGateway = apiClient(server.url, {

@@ -20,15 +20,15 @@ import { insertQuestion } from '../store/ask.sql.js';
 import { countQuestions, questionOfRun } from '../store/questions.sql.js';
 import { type QuestionView, toQuestionView } from '../answering/question-view.js';
 
-/** Why a run ends that has asked, and its task rests. */
+/** The end reason of a run that asked. */
 export const ASKED = 'question';
 
-/** A question as it is kept, and the checkpoint to go on from. */
+/** A question as stored, with the checkpoint to resume from. */
 interface Asked extends Omit<QuestionRequest, keyof Answerable>, Answerable {
   checkpoint: Checkpoint;
 }
 
-/** Runs ask people. */
+/** Lets runs ask people. */
 @Injectable()
 export class QuestionAsking {
   constructor(
@@ -38,10 +38,11 @@ export class QuestionAsking {
   ) {}
 
   /**
-   * Notes the question, ends the run and puts its task to rest, all or nothing. Asked again by the same run in the same
-   * words it gets the same answer.
+   * Stores the question, ends the run and pauses its task, all or nothing. The same run gets the
+   * same answer for the same words.
    *
-   * @throws DroverError `validation_failed`, `run_not_found`, `stale_run`, `illegal_transition`, `too_many_questions`
+   * @throws DroverError `validation_failed`, `run_not_found`, `stale_run`, `illegal_transition`,
+   *   `too_many_questions`
    */
   async ask(by: Reporter, request: QuestionRequest): Promise<QuestionView> {
     const answerable = answerableOf(request, Date.now());
@@ -54,7 +55,7 @@ export class QuestionAsking {
     const isNew = await this.secrets.written(asking);
     if (isNew) {
       this.secrets.forget(by);
-      // Its agent has room for another.
+      // Its agent has room for another run.
       this.wakeUps.coordinator();
     }
     return this.ofRun(by, asked.prompt);
@@ -67,7 +68,10 @@ export class QuestionAsking {
     return toQuestionView(row);
   }
 
-  /** Questions go out with events, so secrets in them are hidden. A choice that is one could not be chosen any more. */
+  /**
+   * Events contain questions, so secrets in them are hidden. A choice that is a secret could no
+   * longer be chosen.
+   */
   private async seal(
     by: Reporter,
     request: QuestionRequest,
@@ -127,7 +131,10 @@ export class QuestionAsking {
   }
 }
 
-/** A paused run puts its work down, and one whose time is over has timed out: neither may rest instead. */
+/**
+ * A paused run must release its task, and a run past its deadline has timed out. Neither can ask
+ * instead.
+ */
 function refuseResting({ status, past_deadline: isLate }: LockedTask): void {
   if (status !== 'PAUSED' && isLate !== true) return;
   const why = status === 'PAUSED' ? 'The task is paused' : 'The time of the run is over';

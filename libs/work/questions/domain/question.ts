@@ -6,21 +6,21 @@ export type QuestionStatus = (typeof QUESTION_STATUSES)[number];
 export const ON_DEADLINE = ['default', 'fail'] as const;
 export type OnDeadline = (typeof ON_DEADLINE)[number];
 
-/** Characters. */
+/** In characters. */
 export const MAX_PROMPT = 4_000;
 export const MAX_CHOICE = 500;
 export const MAX_ANSWER = 4_000;
 export const MAX_CHOICES = 20;
 /** 90 days. */
 export const MAX_WAIT_SECONDS = 7_776_000;
-/** Of one task: with defaults that come at once it would run for ever at no attempt. */
+/** For one task. Defaults that apply at once would let it run forever at no attempt. */
 export const MAX_QUESTIONS = 100;
 
 /** A question as a run asks it. */
 export interface QuestionRequest {
   prompt: string;
   choices?: string[];
-  /** Absent: only where there are no choices. */
+  /** Default: true only without choices. */
   freeText?: boolean;
   /** Exactly one of the two. */
   deadlineSeconds?: number;
@@ -30,13 +30,13 @@ export interface QuestionRequest {
   checkpointData?: Record<string, unknown>;
 }
 
-/** What an answer may be. */
+/** The valid answers. */
 export interface Answerable {
   choices: readonly string[];
   freeText: boolean;
 }
 
-/** What may be answered to a question. @throws DroverError `validation_failed` */
+/** The valid answers to a question. @throws DroverError `validation_failed` */
 export function answerableOf(request: QuestionRequest, now: number): Answerable {
   const { choices = [], freeText = choices.length === 0 } = request;
   const answerable = { choices, freeText };
@@ -49,7 +49,10 @@ export function answerableOf(request: QuestionRequest, now: number): Answerable 
   return answerable;
 }
 
-/** @throws DroverError `validation_failed` unless the answer is one of the choices, or may be any text */
+/**
+ * @throws DroverError `validation_failed` unless the answer is one of the choices, or any text is
+ *   allowed
+ */
 export function requireAnswer(answer: string, { choices, freeText }: Answerable): void {
   if (freeText || choices.includes(answer)) return;
   const message = `must be one of the choices: ${choices.join(', ')}`;

@@ -1,16 +1,17 @@
 import { command } from '#lib/database';
 import { journalRow } from '#lib/transitions';
 
-/** SQL: what the events of a question `q` say of it. */
+/** SQL: the fields of a question `q` in its events. */
 export const SAID = `'questionId', q.id, 'prompt', q.prompt`;
 
 /**
- * Notes a question of a run, with the journal row. Its deadline is a whole millisecond: cursors name it.
+ * Stores a question of a run with the journal row. Its deadline is a whole millisecond, because
+ * cursors contain it.
  *
- * Under the task's lock, and before its transition.
- * $1 workspace, $2 question, $3 task, $4 run, $5 agent, $6 prompt, $7 choices, $8 whether any text is an answer,
- * $9 seconds until the deadline or NULL, $10 the deadline or NULL, $11 what happens then, $12 default or NULL,
- * $13 and $14 kind and id of the actor.
+ * Under the task's lock, before its transition. $1 workspace, $2 question, $3 task, $4 run, $5
+ * agent, $6 prompt, $7 choices, $8 whether any text is an answer, $9 seconds until the deadline or
+ * NULL, $10 the deadline or NULL, $11 what happens then, $12 default or NULL, $13 and $14 kind and
+ * id of the actor.
  */
 export const insertQuestion = command<{ id: string }>(
   'insert_question',

@@ -5,14 +5,14 @@ import type { ColumnOfTask, Original } from '#lib/secrets';
 import type { OnDeadline } from '../domain/question.js';
 import { SAID } from './ask.sql.js';
 
-/** A question that has just been closed. */
+/** A question that was just closed. */
 export interface ClosedRow {
   id: string;
   task_id: string;
   run_id: string;
   prompt: string;
   on_deadline: OnDeadline;
-  /** NULL: none, so that its task fails. */
+  /** NULL means none, so that its task fails. */
   answer: string | null;
   closed_at: Date;
 }
@@ -20,10 +20,10 @@ export interface ClosedRow {
 const CLOSED = `q.id, q.task_id, q.run_id, q.prompt, q.on_deadline, q.answer, q.closed_at`;
 
 /**
- * An answer of somebody, with the journal row; none if the question is closed.
+ * Stores an answer with the journal row. No row if the question is closed.
  *
- * Under the task's lock. Index: primary key.
- * $1 workspace, $2 question, $3 the answer as it is shown, $4 and $5 kind and id of the actor.
+ * Under the task's lock. Index: primary key. $1 workspace, $2 question, $3 the public form of the
+ * answer, $4 and $5 kind and id of the actor.
  */
 export const answerQuestion = command<ClosedRow>(
   'answer_question',
@@ -56,9 +56,9 @@ SELECT ${CLOSED} FROM q`,
 );
 
 /**
- * Questions whose deadline has passed. Read without locks.
+ * Questions whose deadline has passed, read without locks.
  *
- * Index: questions_due_idx. $1 rows at most, $2 workspace or NULL.
+ * Index: questions_due_idx. $1 maximum number of rows, $2 workspace or NULL.
  */
 export const dueQuestions = query<{ workspace_id: string; id: string; task_id: string }>(
   'due_questions',
@@ -73,7 +73,8 @@ LIMIT $1`,
 export const NEXT_DEADLINE = `(SELECT deadline_at FROM questions WHERE status = 'open' ORDER BY deadline_at LIMIT 1)`;
 
 /**
- * Closes a question that nobody has answered in time, with the journal row; none if it was closed meanwhile.
+ * Closes an unanswered question at its deadline with the journal row. No row if it was closed
+ * meanwhile.
  *
  * Under the task's lock. Index: primary key. $1 workspace, $2 question.
  */
@@ -109,7 +110,7 @@ SELECT ${CLOSED} FROM q`,
 );
 
 /**
- * The answers that a task has so far, as they are shown, and their original where it holds secrets.
+ * The public form of a task's answers so far, with their original if it contains secrets.
  *
  * Indexes: primary keys. $1 workspace, $2 task.
  */

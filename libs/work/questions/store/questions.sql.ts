@@ -32,7 +32,7 @@ ${SHOWN}
 WHERE q.workspace_id = $1 AND q.id = $2`,
 );
 
-/** The question that a run has ended with. Index: questions_run_key. $1 workspace, $2 run, $3 agent. */
+/** The question that ended a run. Index: questions_run_key. $1 workspace, $2 run, $3 agent. */
 export const questionOfRun = query<QuestionRow>(
   'question_of_run',
   `
@@ -40,15 +40,16 @@ ${SHOWN}
 WHERE q.workspace_id = $1 AND q.run_id = $2 AND q.agent_id = $3`,
 );
 
-/** How many questions a task has asked. Index: questions_task_idx. $1 workspace, $2 task. */
+/** Number of questions of a task. Index: questions_task_idx. $1 workspace, $2 task. */
 export const countQuestions = query<{ count: number }>(
   'count_questions',
   `SELECT count(*)::int AS count FROM questions WHERE workspace_id = $1 AND task_id = $2`,
 );
 
 /**
- * Of a workspace, the newest first. Index: primary key; questions_status_idx, or questions_task_idx for those of a task.
- * $1 workspace, $2 status or NULL, $3 task or NULL, $4 the last id of the page before or NULL, $5 rows at most.
+ * Questions of a workspace, newest first. Index: primary key; questions_status_idx, or
+ * questions_task_idx for those of a task. $1 workspace, $2 status or NULL, $3 task or NULL, $4 last
+ * id of the previous page or NULL, $5 maximum number of rows.
  */
 export const newestQuestions = query<QuestionRow>(
   'newest_questions',
@@ -60,8 +61,9 @@ ORDER BY q.id DESC LIMIT $5`,
 );
 
 /**
- * The open ones, the first deadline first. Index: questions_urgent_idx.
- * $1 workspace, $2 task or NULL, $3 and $4 deadline and id of the last of the page before, or NULL, $5 rows at most.
+ * Open questions, nearest deadline first. Index: questions_urgent_idx. $1 workspace, $2 task or
+ * NULL, $3 and $4 deadline and id of the last row of the previous page, or NULL, $5 maximum number
+ * of rows.
  */
 export const urgentQuestions = query<QuestionRow>(
   'urgent_questions',

@@ -48,7 +48,7 @@ export const SPAWNING: SpawnFacts = {
   rates: [],
 };
 
-/** A push agent with room, and what stands before its session. */
+/** A push agent with room, and the obstacles to its session. */
 export const pushed = (spawning: Partial<SpawnFacts> = {}) => ({
   agents: [group('assignable', 'Push')],
   spawning: { ...SPAWNING, ...spawning },

@@ -29,7 +29,7 @@ export const PAUSE: PauseFacts = {
   until: LATER.toISOString(),
 };
 
-/** It has less left than a task needs. */
+/** It has fewer tokens than the task needs. */
 export const BUDGET = {
   budgetId: 'b',
   scope: 'project' as const,
@@ -63,7 +63,7 @@ export type Overrides = Partial<Omit<ExplainFacts, 'task'>> & {
   task?: Partial<ExplainFacts['task']>;
 };
 
-/** A task that nothing holds back, of which nothing is known but what is given. */
+/** A task that nothing holds back, with no data but the given. */
 export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
   return {
     now: NOW,
