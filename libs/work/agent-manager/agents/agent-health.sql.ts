@@ -13,7 +13,7 @@ export interface HealthRow {
   age_seconds: number | null;
   is_unresponsive: boolean;
   last_seen_at: Date | null;
-  /** Null when no heartbeat is expected: not yet, or not while a push agent has no session. */
+  /** Null if no heartbeat is expected: not yet, or not while a push agent has no session. */
   next_expected_at: Date | null;
   current_task_id: string | null;
   progress_percent: number | null;

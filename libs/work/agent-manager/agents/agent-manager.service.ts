@@ -28,13 +28,16 @@ export interface AgentListRequest extends AgentFilter {
 export interface HistoryRequest {
   limit: number;
   cursor?: string;
-  /** At this time or later. */
+  /** Inclusive. */
   from?: string;
-  /** Before this time. */
+  /** Exclusive. */
   to?: string;
 }
 
-/** Requests of people and programs about agents. Agents' own requests are in Heartbeats and the task manager. */
+/**
+ * Requests of users and programs about agents. Heartbeats and the task manager serve agents' own
+ * requests.
+ */
 @Injectable()
 export class AgentManagerService {
   constructor(
@@ -61,7 +64,7 @@ export class AgentManagerService {
     return toPage(rows, limit, (row: AgentRow) => [row.name, row.id], toAgentView);
   }
 
-  /** To an agent there is no other one. @throws DroverError `agent_not_found` */
+  /** An agent sees only itself. @throws DroverError `agent_not_found` */
   async get(caller: Caller, agentId: string): Promise<AgentView> {
     const { workspaceId } = caller.kind === 'agent' ? requireSelf(caller, agentId) : caller;
     const row = await firstRow(this.database.tenant(workspaceId), findAgent, [
@@ -72,7 +75,7 @@ export class AgentManagerService {
     return toAgentView(row);
   }
 
-  /** The latest heartbeat; at most the flush interval old. @throws DroverError `agent_not_found` */
+  /** The latest heartbeat, at most one flush interval old. @throws DroverError `agent_not_found` */
   async health({ workspaceId }: Caller, agentId: string): Promise<AgentHealth> {
     const row = await firstRow(this.database.tenant(workspaceId), agentHealth, [
       workspaceId,
@@ -82,7 +85,9 @@ export class AgentManagerService {
     return toHealth(agentId, row);
   }
 
-  /** What is kept of its heartbeats, the newest first. @throws DroverError `agent_not_found`, `malformed_cursor` */
+  /**
+   * The stored heartbeats, newest first. @throws DroverError `agent_not_found`, `malformed_cursor`
+   */
   async heartbeats(
     caller: Caller,
     agentId: string,

@@ -21,15 +21,15 @@ import { silenceOfAgent } from './silence.sql.js';
 import { stampFirstHeartbeat } from './stamp-first-heartbeat.sql.js';
 import { transitionAgent } from '#lib/transitions';
 
-/** An agent as it registers; what is left out stays as it is, or takes its default. */
+/** A registration of an agent. Absent fields keep their value, or take the default. */
 export interface AgentRequest {
   name: string;
   mode?: AgentMode;
   model?: string | null;
   capabilities?: string[];
-  /** Types of the tasks that it takes; empty: of all. */
+  /** Accepted task types. Empty means all. */
   taskTypes?: string[];
-  /** Capabilities of its own: it takes tasks only that require all of them. */
+  /** Own capabilities: the agent accepts only tasks that require all of them. */
   dedicatedTo?: string[];
   coordinatorEnabled?: boolean;
   maxConcurrentTasks?: number;
@@ -39,12 +39,12 @@ export interface AgentRequest {
   pid?: number | null;
   agentVersion?: string | null;
   restartCount?: number;
-  /** New at each start of the process that works as the agent. */
+  /** New at each start of the agent's process. */
   bootId?: string;
-  /** The life before, where that is known to be over. */
+  /** The previous process, if it is known to have ended. */
   previousBootId?: string;
   metadata?: Record<string, unknown>;
-  /** The command of a push agent's sessions: an argument vector. */
+  /** The command of a push agent's sessions, an argument vector. */
   command?: string[];
   /** Variables for its environment. */
   secrets?: Record<string, string>;
@@ -52,7 +52,7 @@ export interface AgentRequest {
 
 export interface Registration {
   agent: AgentView;
-  /** Whether the agent was not there before. */
+  /** Whether the agent is new. */
   created: boolean;
 }
 
@@ -61,7 +61,7 @@ interface Place {
   agentId: string;
 }
 
-/** Takes agents in, and lets them say what has changed. */
+/** Registers agents and changes their registration. */
 @Injectable()
 export class AgentRegistration {
   constructor(
@@ -72,13 +72,14 @@ export class AgentRegistration {
   ) {}
 
   /**
-   * Makes or changes an agent. Registering is a sign of life: the agent is active from then on, also one
-   * that was taken for dead. A push agent has heartbeats only while the gateway has sessions of it.
+   * Creates or changes an agent. A registration is a sign of life: the agent is active from then
+   * on, even if it was declared dead. A push agent has heartbeats only while the gateway has
+   * sessions of it.
    *
-   * @param version the version that the client has read, when it insists on it
-   * @throws DroverError `agent_not_found` (a version of none), `agent_terminated`,
-   *   `agent_in_use` (another process is heard as this agent), `version_mismatch`, `validation_failed` (a threshold that the interval does not fit in, a push agent
-   *   without a command)
+   * @param version the version that the client has read, if it requires that version
+   * @throws DroverError `agent_not_found` (a version of a missing agent), `agent_terminated`,
+   *   `agent_in_use` (another live process uses this agent), `version_mismatch`,
+   *   `validation_failed` (an interval that exceeds the threshold, a push agent without a command)
    */
   async register(
     caller: Caller,
@@ -86,7 +87,7 @@ export class AgentRegistration {
     requested: AgentRequest,
     version?: number,
   ): Promise<Registration> {
-    // An agent's own token cannot make an agent: without its row there would be no such token.
+    // An agent's own token cannot create an agent, because the token requires the agent's row.
     if (caller.kind === 'agent' || caller.kind === 'run') requireSelf(caller, agentId);
     refuseOwnCommand(caller, requested);
     refuseOthersNames(agentId, requested);
@@ -122,7 +123,7 @@ export class AgentRegistration {
         return true;
       }
     }
-    // Somebody else may have made it in the meantime.
+    // Another request can have created it meanwhile.
     const agent = known ?? (await firstRow(sql, lockAgent, [workspaceId, id]));
     if (!agent) throw new DroverError('agent_not_found');
     if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
@@ -131,7 +132,7 @@ export class AgentRegistration {
     }
     await this.refuseSecond(sql, agent, requested);
     const { request: shown, inputs } = await this.secrets.seal(sql, place, requested, agent);
-    // The command may have been mended: the agent rests no more.
+    // The command may be corrected, so the cooldown ends.
     const rested = { setupFailures: 0, restingUntil: null };
     await tx.agent.updateMany({
       where: { workspaceId, id },
@@ -156,7 +157,7 @@ export class AgentRegistration {
     const agent = (await firstRow(sql, lockAgent, [workspaceId, agentId])) as AgentRow;
     await sql.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeatIntervalSeconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
-    // An agent that had to leave before it became unresponsive still has to.
+    // An agent that was draining before it became unresponsive still is.
     const to = agent.drainingAt === null ? 'ACTIVE' : 'DRAINING';
     await transitionAgent(sql, { workspaceId, agentId, to, reason: 'registered' });
   }
@@ -169,7 +170,7 @@ function mayCreate(caller: Caller): caller is Caller & { userId: string | null }
 type Kept = Omit<AgentRequest, 'previousBootId'>;
 type Registered = { [Field in keyof Kept]: Prisma.AgentUncheckedCreateInput[Field] };
 
-/** What is left out stays as it is, or takes the column's default. Its lifecycle is no field of it. */
+/** Absent fields keep their value, or take the column's default. The lifecycle is no such field. */
 function fieldsOf(requested: AgentRequest, known?: AgentRow): Registered & { name: string } {
   const timing = timingOf(requested, known);
   const message = whyImpossible(timing);
@@ -184,7 +185,7 @@ function fieldsOf(requested: AgentRequest, known?: AgentRow): Registered & { nam
   return { ...kept, ...offerOf(requested, known), metadata };
 }
 
-/** The capability of one agent is what tasks are assigned by: nobody takes it for itself. */
+/** Tasks are assigned by an agent's own capability, so no other agent can claim it. */
 function refuseOthersNames(agentId: string, { capabilities = [], dedicatedTo = [] }: AgentRequest) {
   const own = ownCapability(agentId);
   const foreign = [...capabilities, ...dedicatedTo].filter(
@@ -197,8 +198,8 @@ function refuseOthersNames(agentId: string, { capabilities = [], dedicatedTo = [
 }
 
 /**
- * What was assigned to it by its name, it goes on taking. A worker of before commands were required does not name that
- * it executes them, and goes on doing so.
+ * The agent keeps the capability of its own name. An old worker does not name that it executes
+ * commands, and keeps that capability, too.
  */
 function offerOf(requested: AgentRequest, known?: AgentRow) {
   const isOld = requested.dedicatedTo === undefined && known?.mode === 'pull';
@@ -218,8 +219,8 @@ function offerOf(requested: AgentRequest, known?: AgentRow) {
 }
 
 /**
- * Only users and API keys choose the command that the gateway runs, and its environment: a session must not choose
- * its successor.
+ * Only users and API keys choose the command and environment that the gateway runs. A session must
+ * not choose its successor.
  */
 function refuseOwnCommand(caller: Caller, { command, secrets }: AgentRequest): void {
   if (caller.kind === 'user' || caller.kind === 'api_key') return;

@@ -13,7 +13,9 @@ export interface AgentToken {
   expiresAt: string;
 }
 
-/** The credentials of agents: issued, rotated, revoked. Nothing of a token is stored but its id and its version. */
+/**
+ * The credentials of agents: issued, rotated, revoked. Only a token's id and version are stored.
+ */
 @Injectable()
 export class AgentTokens {
   constructor(
@@ -23,8 +25,8 @@ export class AgentTokens {
   ) {}
 
   /**
-   * @param request.rotate earlier tokens of the agent and of its runs are refused from now on, everywhere within about
-   *   a second
+   * @param request.rotate earlier tokens of the agent and its runs are refused from now on,
+   *   everywhere within about a second
    * @throws DroverError `agent_not_found`, `agent_terminated`
    */
   async issue(
@@ -44,7 +46,8 @@ export class AgentTokens {
   }
 
   /**
-   * Refuses all tokens of the agent and of its runs, everywhere within about a second. New ones can be issued.
+   * Revokes all tokens of the agent and its runs, everywhere within about a second. New ones can be
+   * issued.
    *
    * @throws DroverError `agent_not_found`
    */

@@ -58,7 +58,7 @@ async function lifecycleOf(id: string): Promise<string | undefined> {
 }
 
 describe('registering', () => {
-  it('makes an agent, idle and seen', async () => {
+  it('a registration creates an idle agent that was seen', async () => {
     const id = newId();
     const made = await workspace.api.put(`/agents/${id}`, SEED_BODY);
     expect(made).toMatchObject({
@@ -95,7 +95,7 @@ describe('registering', () => {
     expect((await workspace.api.get(`/agents/${id}`)).body).toEqual(made.body);
   });
 
-  it('changes what is given, and leaves the rest', async () => {
+  it('a registration changes the given fields and keeps the rest', async () => {
     const id = await anId({ hostName: 'one', pid: 1, metadata: { a: 1 } });
     const changed = await workspace.api.put(`/agents/${id}`, {
       name: 'Renamed',
@@ -117,7 +117,7 @@ describe('registering', () => {
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  it('insists on the version when the client does', async () => {
+  it('a registration respects If-Match', async () => {
     const id = await anId();
     const put = (version: string) =>
       workspace.api.put(`/agents/${id}`, { name: 'N' }, { 'if-match': version });
@@ -131,7 +131,7 @@ describe('registering', () => {
     expect(nobody.status).toBe(404);
   });
 
-  it('of one id by many at once makes one agent', async () => {
+  it('concurrent registrations of one id create one agent', async () => {
     const id = newId();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) => workspace.api.put(`/agents/${id}`, { name: `N${i}` })),
@@ -142,7 +142,7 @@ describe('registering', () => {
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  it('takes a push agent in as ready, with the command that its sessions run', async () => {
+  it('a push agent registers as ready with the command of its sessions', async () => {
     const command = ['node', 'a session, with a comma.js'];
     const id = await anId({ mode: 'push', command });
     const { body } = await workspace.api.get(`/agents/${id}`);
@@ -151,7 +151,7 @@ describe('registering', () => {
     expect(kept.body).toMatchObject({ mode: 'push', command });
   });
 
-  it('refuses a push agent without a command, and a command that an agent gives itself', async () => {
+  it('a push agent without a command, and a command from the agent itself, are refused', async () => {
     const without = await workspace.api.put(`/agents/${newId()}`, { name: 'N', mode: 'push' });
     expect(without).toMatchObject({ status: 400, body: { errors: [{ field: 'command' }] } });
     const id = await anId({ mode: 'push', command: ['node'] });
@@ -162,7 +162,7 @@ describe('registering', () => {
     expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   });
 
-  it('brings one back that was taken for dead, and not to work if it was leaving', async () => {
+  it('a registration revives a dead agent, and a draining one stays draining', async () => {
     for (const [lifecycle, status] of [
       ['ACTIVE', 'IDLE'],
       ['DRAINING', 'DRAINING'],
@@ -178,7 +178,7 @@ describe('registering', () => {
     }
   });
 
-  it('is refused to a terminated agent', async () => {
+  it('a terminated agent cannot register', async () => {
     const { id } = await workspace.newAgent({ lifecycle: 'TERMINATED' });
     const answer = await workspace.api.put(`/agents/${id}`, { name: 'N' });
     expect(answer).toMatchObject({ status: 409, body: { code: 'agent_terminated' } });
@@ -186,7 +186,7 @@ describe('registering', () => {
     expect(token).toMatchObject({ status: 409, body: { code: 'agent_terminated' } });
   });
 
-  it('is open to the agent itself, and to no other', async () => {
+  it('an agent can register itself and no other', async () => {
     const [agent, neighbour] = [await workspace.newAgent(), await workspace.newAgent()];
     const mine = await agent.api.put(`/agents/${agent.id}`, { name: 'Me', pid: 7 });
     expect(mine).toMatchObject({ status: 200, body: { name: 'Me', pid: 7 } });
@@ -196,7 +196,7 @@ describe('registering', () => {
     expect((await agent.api.get('/agents')).body.code).toBe('wrong_token_kind');
   });
 
-  it('needs a MEMBER', async () => {
+  it('a registration needs the role MEMBER', async () => {
     const guarded = await server.newWorkspace('VIEWER');
     expect((await guarded.api.put(`/agents/${newId()}`, SEED_BODY)).status).toBe(403);
     expect((await guarded.api.get('/agents')).status).toBe(200);
@@ -220,7 +220,7 @@ describe('registering', () => {
     ['pid', { name: 'N', pid: -1 }],
     ['metadata', { name: 'N', metadata: [] }],
     ['lifecycle', { name: 'N', lifecycle: 'ACTIVE' }],
-  ])('refuses a wrong %s', async (field, body) => {
+  ])('a registration with a wrong %s is refused', async (field, body) => {
     const id = newId();
     const answer = await workspace.api.put(`/agents/${id}`, body);
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
@@ -231,7 +231,7 @@ describe('registering', () => {
 });
 
 describe("another workspace's agent", () => {
-  it('is not there, whatever is asked, and does not change', async () => {
+  it("another workspace's agent is invisible and unchanged", async () => {
     const id = await anId();
     const before = (await workspace.api.get(`/agents/${id}`)).body;
     const answers = [
@@ -248,7 +248,7 @@ describe("another workspace's agent", () => {
     expect((await other.api.get('/agents')).body.items).toEqual([]);
   });
 
-  it('needs a UUID to be named at all', async () => {
+  it("an agent's id must be a UUID", async () => {
     for (const id of ['1', 'agent-1', '%00']) {
       expect((await workspace.api.get(`/agents/${id}`)).status).toBe(400);
       expect((await workspace.api.put(`/agents/${id}`, SEED_BODY)).status).toBe(400);
@@ -257,7 +257,7 @@ describe("another workspace's agent", () => {
 });
 
 describe('the list', () => {
-  it('filters by everything at once, and pages by name', async () => {
+  it('the list combines all filters and pages by name', async () => {
     const { api, newAgent } = await server.newWorkspace();
     const names = ['b', 'a', 'C', 'a', 'ä%', 'zz'];
     for (const [i, name] of names.entries()) {
@@ -297,7 +297,7 @@ describe('the list', () => {
   });
 
   it.each(['status=BUSY', 'limit=0', 'cursor=x', 'cursor=WyJhIiwiYiJd', 'mode=x', 'page=2'])(
-    'refuses %s',
+    'the list refuses %s',
     async (query) => expect((await workspace.api.get(`/agents?${query}`)).status).toBe(400),
   );
 });
@@ -318,7 +318,7 @@ describe('tokens', () => {
     return String(answer.body.token);
   }
 
-  it('are valid side by side, until they are rotated', async () => {
+  it('several tokens of an agent are valid until they are rotated', async () => {
     const id = await anId();
     const [first, second] = [await issue(id), await issue(id, { expiresInSeconds: 60 })];
     expect([await heartbeats(id, first), await heartbeats(id, second)]).toEqual([200, 200]);
@@ -330,7 +330,7 @@ describe('tokens', () => {
     ]).toEqual([401, 401, 200]);
   });
 
-  it('are all revoked, and can be issued again', async () => {
+  it('revoked tokens are refused, and new ones can be issued', async () => {
     const id = await anId();
     const token = await issue(id);
     expect((await workspace.api.delete(`/agents/${id}/token`)).status).toBe(204);
@@ -338,7 +338,7 @@ describe('tokens', () => {
     expect(await heartbeats(id, await issue(id))).toBe(200);
   });
 
-  it('of an agent say nothing to other agents or about people', async () => {
+  it("an agent's token gives no access to other agents or people", async () => {
     const [id, neighbour] = [await anId(), await anId()];
     const token = await issue(id);
     expect(await heartbeats(neighbour, token)).toBe(404);
@@ -356,7 +356,7 @@ describe('tokens', () => {
 });
 
 describe('transitions of agents', () => {
-  it('lets through exactly the edges of the table, each with its event and version', async () => {
+  it('exactly the edges of the table are allowed, each with its event and version', async () => {
     const state = fc.constantFrom(...AGENT_LIFECYCLES);
     await fc.assert(
       fc.asyncProperty(state, state, async (from, to) => {
@@ -374,7 +374,7 @@ describe('transitions of agents', () => {
     );
   });
 
-  it('says why not', async () => {
+  it('an illegal transition is explained', async () => {
     const tenant = server.db.database.tenant(workspace.id);
     const { id } = await workspace.newAgent({ lifecycle: 'DRAINING' });
     const transition = { workspaceId: workspace.id, agentId: id, reason: 'x' };
@@ -395,7 +395,7 @@ describe('transitions of agents', () => {
     ).rejects.toMatchObject({ code: 'agent_not_found' });
   });
 
-  it('moves many in one statement', async () => {
+  it('one statement moves many agents', async () => {
     const agents = await Promise.all(Array.from({ length: 50 }, () => workspace.newAgent()));
     const transitions = agents.map(({ id }) => ({
       workspaceId: workspace.id,

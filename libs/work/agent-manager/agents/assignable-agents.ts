@@ -2,14 +2,14 @@ import type { SqlRunner } from '#lib/database';
 import { DroverError, type ErrorCode } from '#lib/kernel';
 import { takeByName } from './take-by-name.sql.js';
 
-/** An agent to which a request assigns a task, and how the client calls the field. */
+/** An agent to which a request assigns a task, with the field's name in the request. */
 export interface NamedAgent {
   field: string;
   agentId: string;
 }
 
 /**
- * Makes it possible for tasks to require these very agents. Asks nothing when none is named.
+ * Allows tasks to require exactly these agents. Does nothing if none is named.
  *
  * @throws DroverError `agent_not_found`, `agent_terminated`
  */

@@ -3,10 +3,9 @@ import type { AgentRow } from '../domain/agent-view.js';
 import { AGENT_COLUMNS } from '../store/agent-columns.js';
 
 /**
- * One agent, with its last heartbeat in one round trip.
+ * One agent with its last heartbeat in one round trip.
  *
- * Index: primary key.
- * $1 workspace, $2 agent.
+ * Index: primary key. $1 workspace, $2 agent.
  */
 export const findAgent = query<AgentRow>(
   'find_agent',
@@ -14,7 +13,7 @@ export const findAgent = query<AgentRow>(
 );
 
 /**
- * The same, locked until the transaction ends; Prisma locks no rows.
+ * The same, locked until the transaction ends, because Prisma locks no rows.
  *
  * Index: primary key. $1 workspace, $2 agent.
  */

@@ -12,7 +12,7 @@ import { aTask } from '../../../../test/support/task-factories.js';
 let server: TestServer;
 let workspace: TestWorkspace;
 let agentId: string;
-/** A member with the role ADMIN, and another one. */
+/** Two members with the role ADMIN. */
 let [leaving, staying] = ['', ''];
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ const ENDS: [string, () => Promise<{ status: number }>][] = [
 ];
 
 it.each(ENDS)(
-  'who %s takes the tokens that they issued along, and nobody else’s',
+  'a user who %s loses the tokens that they issued, and nobody else does',
   async (_, end) => {
     const key = await as(leaving).post<{ key: string; id: string }>(
       `/workspaces/${workspace.id}/api-keys`,
@@ -93,7 +93,7 @@ it.each(ENDS)(
   },
 );
 
-it('the list has the tokens that are good: with a rotation, the new one', async () => {
+it('the list has the valid tokens, after a rotation the new one', async () => {
   await issuedBy(as(staying), { expiresInSeconds: 3_600 });
   const [token] = await list(`?agentId=${agentId}`);
   const lasts = Date.parse(String(token?.['expiresAt'])) - Date.parse(String(token?.['issuedAt']));
@@ -105,7 +105,7 @@ it('the list has the tokens that are good: with a rotation, the new one', async 
   expect(await list()).toEqual([]);
 });
 
-it('the list is for admins', async () => {
+it('only admins see the list of tokens', async () => {
   const path = `/workspaces/${workspace.id}/agent-tokens`;
   expect(await as(staying).get(path)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
 });

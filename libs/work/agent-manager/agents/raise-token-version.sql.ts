@@ -1,7 +1,7 @@
 import { command } from '#lib/database';
 
 /**
- * Makes all tokens of an agent old; those that are issued from now on carry the new version.
+ * Invalidates all tokens of an agent. Later ones carry the new version.
  *
  * Index: primary key. $1 workspace, $2 agent.
  */

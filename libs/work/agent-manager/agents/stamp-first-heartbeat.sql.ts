@@ -2,9 +2,9 @@ import { command } from '#lib/database';
 import { NO_HEARTBEAT, promisesNoHeartbeat } from '#lib/transitions';
 
 /**
- * A registration is a sign of life. Until an agent has sent a heartbeat by itself no heartbeat is expected of
- * it (next_expected_at is infinity), so one that is driven by hand, and never sends heartbeats, is not taken
- * for dead.
+ * A registration is a sign of life. Until an agent has sent a heartbeat, none is expected of it
+ * (next_expected_at is infinity), so an agent that is driven by hand and never sends heartbeats is
+ * not declared dead.
  *
  * Index: primary key. $1 workspace, $2 agent, $3 its interval in seconds.
  */

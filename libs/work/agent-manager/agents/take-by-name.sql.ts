@@ -5,8 +5,8 @@ import { ownCapability } from '../domain/capabilities.js';
 const OWN = `'${ownCapability('')}' || a.id`;
 
 /**
- * Gives agents the capability that each has alone, so that a task can require that very agent. Those that have it
- * already are not written.
+ * Gives each agent the capability of its own name, so that a task can require exactly that agent.
+ * Agents that have it are not written.
  *
  * Index: primary key. $1 workspace, $2 agents.
  */

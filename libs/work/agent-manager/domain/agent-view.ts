@@ -7,16 +7,16 @@ export type AgentMode = (typeof AGENT_MODES)[number];
 
 type Typed = 'mode' | 'lifecycle' | 'status' | 'metadata' | 'secrets';
 
-/** An agent as it is read, with the time of its last heartbeat. */
+/** An agent as read, with the time of its last heartbeat. */
 export interface AgentRow extends Omit<Agent, 'setupFailures' | Typed> {
   mode: AgentMode;
   lifecycle: AgentLifecycle;
   status: AgentStatus;
   metadata: Record<string, unknown>;
-  /** Their names, with `[redacted]`. */
+  /** Their names with `[redacted]`. */
   secrets: Record<string, string>;
   lastSeenAt: Date | null;
 }
 
-/** An agent as the API shows it. Times are RFC 3339. AgentDto says what its fields mean. */
+/** An agent in the API. Times are RFC 3339. AgentDto describes its fields. */
 export type AgentView = Sent<Omit<AgentRow, 'lifecycle' | 'tokenVersion'>>;

@@ -6,7 +6,7 @@ const capability = fc.stringMatching(CAPABILITY.pattern.regexp).map((text) => te
 const some = fc.array(capability, { maxLength: 12 });
 
 describe('the key of a set of capabilities', () => {
-  it('is the same for the same set, whatever the order and however often', () => {
+  it('the key does not depend on order and repetitions', () => {
     fc.assert(
       fc.property(some, fc.infiniteStream(fc.nat()), (set, order) => {
         const rank = new Map(set.map((one) => [one, order.next().value as number]));
@@ -18,7 +18,7 @@ describe('the key of a set of capabilities', () => {
     );
   });
 
-  it('differs for different sets', () => {
+  it('different sets have different keys', () => {
     fc.assert(
       fc.property(some, some, (a, b) => {
         const same = normalizeCapabilities(a).join('\n') === normalizeCapabilities(b).join('\n');
@@ -32,9 +32,9 @@ describe('the key of a set of capabilities', () => {
     [['typescript'], 'typescript'],
     [['nestjs', 'a:b', 'nestjs'], 'a:b,nestjs'],
     [['b', 'B', 'a'], 'B,a,b'],
-  ])('of %j is %j', (set, key) => expect(capabilityKey(set)).toBe(key));
+  ])('the key of %j is %j', (set, key) => expect(capabilityKey(set)).toBe(key));
 
-  it.each(['', ',', 'a,b', ' a', 'a b', '-a', 'ä'])('has no part like %j', (text) =>
+  it.each(['', ',', 'a,b', ' a', 'a b', '-a', 'ä'])('a key has no part like %j', (text) =>
     expect(CAPABILITY.pattern.regexp.test(text)).toBe(false),
   );
 });

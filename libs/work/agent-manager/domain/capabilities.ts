@@ -1,13 +1,13 @@
 import { isUuid } from '#lib/kernel';
 
-/** A set of capabilities as it is stored: each once, in one order for all. */
+/** A set of capabilities as stored: each once, in a fixed order. */
 export function normalizeCapabilities(capabilities: readonly string[]): string[] {
   return [...new Set(capabilities)].sort();
 }
 
 /**
- * The name of a set of capabilities: equal sets have equal keys, whatever the order they came in.
- * A capability holds no comma (CAPABILITY says what it may hold), so different sets differ.
+ * The name of a set of capabilities. Equal sets have equal keys in any order. A capability contains
+ * no comma (see CAPABILITY), so different sets differ.
  */
 export function capabilityKey(capabilities: readonly string[]): string {
   return normalizeCapabilities(capabilities).join(',');
@@ -20,7 +20,7 @@ export function ownCapability(agentId: string): string {
   return `${OWN}${agentId}`;
 }
 
-/** Whether it is the own capability of some agent: nobody else may name it. */
+/** Whether it is some agent's own capability, which nobody else can name. */
 export function isOwnCapability(capability: string): boolean {
   return capability.startsWith(OWN) && isUuid(capability.slice(OWN.length));
 }

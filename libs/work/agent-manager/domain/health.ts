@@ -8,13 +8,13 @@ export type HeartbeatStatus = (typeof HEARTBEAT_STATUSES)[number];
 export const HEALTH_STATUSES = [...HEARTBEAT_STATUSES, 'stale', 'unknown'] as const;
 export type HealthStatus = (typeof HEALTH_STATUSES)[number];
 
-/** The latest heartbeat of an agent, and what follows from it. */
+/** The latest heartbeat of an agent with its consequences. */
 export interface AgentHealth extends HeartbeatTiming {
   agentId: string;
   status: HealthStatus;
   agentStatus: AgentStatus;
   lastSeenAt: string | null;
-  /** Seconds since then. */
+  /** Seconds since the heartbeat. */
   ageSeconds: number | null;
   nextExpectedAt: string | null;
   liveRuns: number;
@@ -27,15 +27,15 @@ export interface AgentHealth extends HeartbeatTiming {
   metadata: Record<string, unknown>;
 }
 
-/** What an agent said of itself at a time. */
+/** The stored content of a heartbeat. */
 export type KeptHeartbeat = Pick<
   AgentHealth,
   'currentTaskId' | 'progressPercent' | 'currentStep' | 'memoryMb' | 'cpuPercent'
 > & { seenAt: string; status: HeartbeatStatus };
 
 /**
- * @param status what the latest heartbeat said of itself; null: there was none
- * @param isUnresponsive whether a sign of life is missed by now
+ * @param status the status in the latest heartbeat; null without one
+ * @param isUnresponsive whether a sign of life is overdue
  */
 export function healthStatus(
   status: HeartbeatStatus | 'stale' | null,

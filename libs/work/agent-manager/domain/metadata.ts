@@ -1,8 +1,8 @@
 import { DroverError } from '#lib/kernel';
 
 /**
- * Bytes of an agent's or a heartbeat's metadata at most, as JSON: lists of agents carry it, each heartbeat
- * rewrites it.
+ * Maximum size of an agent's or heartbeat's metadata as JSON, in bytes. Lists of agents carry it,
+ * and each heartbeat rewrites it.
  */
 const MAX_METADATA = 16_384;
 

@@ -1,7 +1,7 @@
 import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
 
 /**
- * An agent acts for itself alone; another agent's id is none that it can see.
+ * An agent can act only for itself and cannot see other agents' ids.
  *
  * @throws DroverError `agent_not_found`
  */
@@ -10,7 +10,7 @@ export function requireSelf(caller: Caller, agentId: string): AgentCaller {
   throw new DroverError('agent_not_found');
 }
 
-/** The same for an agent's run, which may speak for its agent where nothing but a sign of life is said. */
+/** The same, also for an agent's run, which can send a sign of life for its agent. */
 export function requireSelfOrRun(caller: Caller, agentId: string): AgentCaller {
   if (caller.kind !== 'run') return requireSelf(caller, agentId);
   const { workspaceId, tokenVersion, tokenId } = caller;

@@ -18,19 +18,19 @@ function refusalAt(silentSeconds: number): unknown {
   return undefined;
 }
 
-describe('a process that registers as an agent which another one works as', () => {
+describe('a process that registers as the agent of another process', () => {
   it.each([
     ['another life', { bootId: 'b' }, true],
     ['another life, after some other one', { bootId: 'b', previousBootId: 'c' }, true],
     ['its successor', { bootId: 'b', previousBootId: 'a' }, false],
     ['itself again', { bootId: 'a' }, false],
     ['one that does not say', {}, false],
-  ])('is a second one or not: %s', (_, life, second) => {
+  ])('whether a process is a second one: %s', (_, life, second) => {
     expect(isSecond(life, holder)).toBe(second);
     expect(isSecond(life, { ...holder, bootId: null })).toBe(false);
   });
 
-  it('is refused until the holder has missed three heartbeats, or its threshold', () => {
+  it('a second process is refused until the holder has missed three heartbeats, or its threshold', () => {
     expect(() => refuseWhileHeard(holder, 3)).toThrow(/Process 7 on here .* 3 s ago/);
     expect(refusalAt(3)).toMatchObject({ code: 'agent_in_use', extras: { retryAfterSeconds: 27 } });
     expect(() => refuseWhileHeard(holder, 30)).not.toThrow();

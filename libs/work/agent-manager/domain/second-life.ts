@@ -1,6 +1,6 @@
 import { DroverError } from '#lib/kernel';
 
-/** The process that works as an agent, as far as it is known. */
+/** The known process of an agent. */
 export interface Holder {
   bootId: string | null;
   hostName: string | null;
@@ -9,26 +9,27 @@ export interface Holder {
   staleThresholdSeconds: number;
 }
 
-/** A process that wants to. Absent: it cannot be told from another. */
+/** A process that wants to be the agent. Absent means that it cannot be identified. */
 export interface Life {
   bootId?: string;
-  /** The life that it knows to be over, because it was that of this worker on this machine. */
+  /** The process that it knows to have ended, because it was this worker on this machine. */
   previousBootId?: string;
 }
 
-/** Heartbeats that a life may miss before another one is taken for its successor. */
+/** Missed heartbeats after which another process is accepted as successor. */
 const MISSED_HEARTBEATS = 3;
 
-/** Whether it is another process than the holder, and cannot know that the holder is gone. */
+/** Whether it is another process than the holder and cannot know that the holder has ended. */
 export function isSecond({ bootId, previousBootId }: Life, { bootId: held }: Holder): boolean {
   return bootId !== undefined && held !== null && bootId !== held && previousBootId !== held;
 }
 
 /**
- * Two processes that work as one agent would take each other's runs for lost, and end them.
+ * Two processes of one agent would take each other's runs for lost and end them.
  *
- * @param silentSeconds for how long nothing was heard of the holder
- * @throws DroverError `agent_in_use`, for no longer than the holder needs to miss three heartbeats
+ * @param silentSeconds seconds since the holder was heard
+ * @throws DroverError `agent_in_use`, at most for the time in which the holder misses three
+ *   heartbeats
  */
 export function refuseWhileHeard(holder: Holder, silentSeconds: number): void {
   const { heartbeatIntervalSeconds, staleThresholdSeconds } = holder;

@@ -11,7 +11,7 @@ describe('the timing of heartbeats', () => {
     [{}, [10, 45], [10, 45]],
     [{ heartbeatIntervalSeconds: 20 }, [10, 45], [20, 45]],
     [{ heartbeatIntervalSeconds: 60 }, [10, 45], [60, 45]],
-  ] as const)('%j on %j is %j', (wanted, known, [interval, threshold]) => {
+  ] as const)('the timing %j on %j is %j', (wanted, known, [interval, threshold]) => {
     const before = known && {
       heartbeatIntervalSeconds: known[0],
       staleThresholdSeconds: known[1],
@@ -32,7 +32,7 @@ describe('health', () => {
     ['healthy', false, 'healthy'],
     ['degraded', false, 'degraded'],
     ['degraded', true, 'stale'],
-  ] as const)('of %j, unresponsive: %j, is %s', (heartbeat, isUnresponsive, status) =>
+  ] as const)('the health of %j, unresponsive: %j, is %s', (heartbeat, isUnresponsive, status) =>
     expect(healthStatus(heartbeat, isUnresponsive)).toBe(status),
   );
 });

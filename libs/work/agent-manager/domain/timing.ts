@@ -1,17 +1,17 @@
 export const DEFAULT_INTERVAL_SECONDS = 30;
 export const DEFAULT_THRESHOLD_SECONDS = 180;
-/** Without a threshold of its own, an agent may miss this many heartbeats. */
+/** Missed heartbeats after which an agent without its own threshold is stale. */
 const HEARTBEATS_TO_MISS = 3;
 
 export interface HeartbeatTiming {
   heartbeatIntervalSeconds: number;
-  /** Seconds of silence after which the agent is taken for dead. */
+  /** Seconds without a sign of life after which the agent is declared dead. */
   staleThresholdSeconds: number;
 }
 
 /**
- * The timing of an agent, from what its registration says and what was known before. A new agent's
- * threshold follows its interval; one that is known keeps its threshold.
+ * The timing of an agent from its registration and the earlier timing. A new agent's threshold
+ * follows its interval. A known agent keeps its threshold.
  */
 export function timingOf(
   requested: Partial<HeartbeatTiming>,
@@ -27,7 +27,7 @@ export function timingOf(
   return { heartbeatIntervalSeconds, staleThresholdSeconds };
 }
 
-/** The mistake in a timing, in words that follow the field's name; null when there is none. */
+/** The error of a timing, to follow the field's name. Null if there is none. */
 export function whyImpossible(timing: HeartbeatTiming): string | null {
   const { heartbeatIntervalSeconds: interval, staleThresholdSeconds: threshold } = timing;
   if (threshold > interval) return null;

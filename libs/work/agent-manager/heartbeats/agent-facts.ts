@@ -15,36 +15,36 @@ export interface Facts extends AgentPlace {
 
 interface Entry {
   facts: Facts;
-  /** On the clock of performance.now(); until then the facts hold without asking. */
+  /** Time until which the facts are valid, on the clock of performance.now(). */
   freshUntil: number;
 }
 
 type Answer = AgentFactsRow | null | Error;
 
-/** Those that ask for the facts of one agent. */
+/** Callers that wait for the facts of one agent. */
 interface Waiters {
   agent: AgentPlace;
   settles: ((answer: Answer) => void)[];
 }
 
-/** Beyond it the oldest entries are dropped, and loaded again when their agents send heartbeats. */
+/** Above this number the oldest entries are evicted, and loaded again with the next heartbeat. */
 const MAX_AGENTS = 100_000;
-/**
- * Each flush renews the facts of the agents in it, so the facts of an agent that sends heartbeats are seldom
- * older.
- */
+/** Each flush renews the facts of its agents, so facts are rarely older. */
 const FRESH_MS = 60_000;
-/** With the database away, heartbeats are taken on the last facts known; it is asked again after this. */
+/**
+ * While the database is unreachable, heartbeats use the last known facts. It is asked again after
+ * this time.
+ */
 const RETRY_MS = 5_000;
 const LOAD_TIMEOUT_MS = 2_000;
 
 /**
- * Facts about agents in memory, so that a heartbeat costs no query. Each flush renews them, and a signal that
- * an agent has changed invalidates them.
+ * Facts about agents in memory, so that a heartbeat costs no query. Each flush renews them, and a
+ * signal about a changed agent invalidates them.
  */
 @Injectable()
 export class AgentFacts implements OnModuleDestroy {
-  /** By the agent's id, as signals name it, then by the workspace: seldom more than one. */
+  /** By agent id, as in signals, then by workspace: rarely more than one. */
   private readonly entries = new Map<string, Map<string, Entry>>();
   private size = 0;
   private readonly unsubscribe: (() => void)[];
@@ -60,15 +60,15 @@ export class AgentFacts implements OnModuleDestroy {
     ];
   }
 
-  /** The facts in memory; undefined when they must be loaded. */
+  /** The facts in memory. Undefined if they must be loaded. */
   peek(agent: AgentPlace, now: number): Facts | undefined {
     const entry = this.entryOf(agent);
     return entry !== undefined && now < entry.freshUntil ? entry.facts : undefined;
   }
 
   /**
-   * Asks the database. When it can't answer in time, the last facts hold, or for an agent that was
-   * never heard of the defaults: its token says that it exists.
+   * Asks the database. If it does not answer in time, the last facts apply, or the defaults for an
+   * unknown agent, whose token proves that it exists.
    *
    * @throws DroverError `agent_not_found`
    */
@@ -79,7 +79,7 @@ export class AgentFacts implements OnModuleDestroy {
     return this.learn(row);
   }
 
-  /** Takes facts that were just read. */
+  /** Stores facts that were just read. */
   learn(row: AgentFactsRow): Facts {
     const facts: Facts = {
       workspaceId: row.workspace_id,

@@ -5,7 +5,7 @@ import { agentTransition, isInFleet, promisesNoHeartbeat } from '#lib/transition
 export interface FlushedRow extends AgentFactsRow {
   /** It was STARTING or ERROR and is active (or draining) again. */
   revived: boolean;
-  /** Somebody has locked its row: nothing was written. */
+  /** Its row is locked, so nothing was written. */
   held: boolean;
 }
 
@@ -15,23 +15,24 @@ const intervalOf = (time: string) =>
   `date_bin(make_interval(secs => nullif($2::int, 0)), ${time}, 'epoch')`;
 
 /**
- * Writes the latest heartbeat of each agent of a batch, and revives those that were taken for dead.
+ * Writes the latest heartbeat of each agent of a batch, and revives agents that were declared dead.
  *
- * Once a HEARTBEAT_FLUSH_MS, as the service role. Indexes: primary keys.
- * Measured on two busy cores: 1,000 agents in 26 ms, reviving 500 of them in 130 ms; 99.8 % of the rows
- * are rewritten in place, because no index holds a column that a heartbeat changes.
+ * Once every HEARTBEAT_FLUSH_MS, as the service role. Indexes: primary keys. Measured on two busy
+ * cores: 1,000 agents in 26 ms, reviving 500 of them in 130 ms. 99.8 % of the rows are rewritten in
+ * place, because no index contains a column that a heartbeat changes.
  *
- * The time of a heartbeat is the database's now() less its age, so that servers' clocks do not matter. A
- * heartbeat never moves back: two servers may flush heartbeats of one agent in either order. A heartbeat
- * older than the threshold (it waited out an outage) revives nobody. The flush of all agents must not wait for one whose
- * row somebody has locked: it comes back as held, and may be written with the next flush. Reviving skips locked rows
- * too: the next heartbeat does it.
+ * The time of a heartbeat is the database's now() minus its age, so servers' clocks do not matter.
+ * A heartbeat never moves back, because two servers can flush heartbeats of one agent in either
+ * order. A heartbeat older than the threshold, after an outage, revives nobody. A flush must not
+ * wait for one locked row: that heartbeat is returned as held, and can be written with the next
+ * flush. Reviving also skips locked rows, because the next heartbeat does it.
  *
- * The history gets the first heartbeat of an agent in each interval of the clock. The row that the upsert replaces says
- * which was the last, so nothing is looked up.
+ * The history gets the first heartbeat of an agent in each interval of the clock. The row that the
+ * upsert replaces tells which was the last, so nothing is looked up.
  *
  * $1 JSON array of {workspace_id, agent_id, age_ms, status, current_task_id, progress_percent,
- * current_step, memory_mb, cpu_percent, metadata}, each agent at most once; $2 seconds of an interval, 0: no history.
+ * current_step, memory_mb, cpu_percent, metadata}, each agent at most once; $2 seconds of an
+ * interval, 0: no history.
  */
 export const flushHeartbeats = command<FlushedRow>(
   'flush_heartbeats',

@@ -11,7 +11,7 @@ function heartbeat(agentId: string, receivedAt: number): PendingHeartbeat {
 }
 
 describe('the buffer of heartbeats', () => {
-  it('keeps the latest of each agent', () => {
+  it('the buffer keeps the latest heartbeat of each agent', () => {
     const buffer = new HeartbeatBuffer();
     buffer.put(heartbeat('a', 1));
     buffer.put(heartbeat('b', 2));
@@ -21,7 +21,7 @@ describe('the buffer of heartbeats', () => {
     expect(buffer.size).toBe(0);
   });
 
-  it('tells agents of one id in two workspaces apart', () => {
+  it('the buffer distinguishes agents of one id in two workspaces', () => {
     const buffer = new HeartbeatBuffer();
     const namesakes = [heartbeat('a', 1), { ...heartbeat('a', 2), workspaceId: 'v' }];
     for (const one of namesakes) buffer.put(one);
@@ -31,7 +31,7 @@ describe('the buffer of heartbeats', () => {
     expect(buffer.size).toBe(2);
   });
 
-  it('gives out parts', () => {
+  it('the buffer returns parts', () => {
     const buffer = new HeartbeatBuffer();
     for (let i = 0; i < 5; i++) buffer.put(heartbeat(`a${i}`, i));
     expect(buffer.take(2).map(({ agentId }) => agentId)).toEqual(['a0', 'a1']);
@@ -39,7 +39,7 @@ describe('the buffer of heartbeats', () => {
     expect(buffer.take(3)).toEqual([]);
   });
 
-  it('takes back what could not be written, but not over something newer', () => {
+  it('unwritten heartbeats return to the buffer, but do not replace newer ones', () => {
     const buffer = new HeartbeatBuffer();
     buffer.put(heartbeat('a', 1));
     buffer.put(heartbeat('b', 1));

@@ -19,7 +19,7 @@ export interface PendingHeartbeat extends AgentPlace {
   receivedAt: number;
 }
 
-/** The latest heartbeat of each agent since the last flush: as many entries as agents, never more. */
+/** The latest heartbeat of each agent since the last flush: at most one entry for each agent. */
 export class HeartbeatBuffer {
   private heartbeats = new Map<string, PendingHeartbeat>();
 
@@ -31,7 +31,7 @@ export class HeartbeatBuffer {
     this.heartbeats.set(agentKey(heartbeat), heartbeat);
   }
 
-  /** Takes up to `limit` heartbeats out, those that have waited longest first. */
+  /** Removes and returns up to `limit` heartbeats, those that waited longest first. */
   take(limit: number): PendingHeartbeat[] {
     if (this.heartbeats.size <= limit) {
       const all = [...this.heartbeats.values()];
@@ -47,7 +47,7 @@ export class HeartbeatBuffer {
     return taken;
   }
 
-  /** Puts back what could not be written; an agent that has sent a heartbeat since keeps its newer heartbeat. */
+  /** Puts unwritten heartbeats back. Newer heartbeats stay. */
   restore(heartbeats: readonly PendingHeartbeat[]): void {
     for (const heartbeat of heartbeats)
       if (!this.heartbeats.has(agentKey(heartbeat))) this.put(heartbeat);

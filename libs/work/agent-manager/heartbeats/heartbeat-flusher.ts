@@ -12,10 +12,10 @@ import { AgentFacts } from './agent-facts.js';
 import { HeartbeatBuffer, type PendingHeartbeat } from './heartbeat-buffer.js';
 import { HeartbeatWriter } from './heartbeat-writer.js';
 
-/** Agents in one statement. */
+/** Maximum number of agents in one statement. */
 const PER_FLUSH = 1_000;
 
-/** Empties the buffer of heartbeats once a HEARTBEAT_FLUSH_MS, and once more at the end. */
+/** Empties the buffer of heartbeats every HEARTBEAT_FLUSH_MS, and once more at the end. */
 @Injectable()
 export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -35,7 +35,7 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
     this.schedule();
   }
 
-  /** The last heartbeats are written: no request can bring further ones by now. */
+  /** Writes the last heartbeats. No request can bring further ones now. */
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -45,7 +45,7 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
     }
   }
 
-  /** Writes everything that is buffered now; what can't be written stays. Never throws, never overlaps. */
+  /** Writes all buffered heartbeats now. Unwritten ones stay. Never throws, never overlaps. */
   flush(): Promise<void> {
     this.flushing = this.flushing
       .then(() => this.flushAll())

@@ -12,7 +12,7 @@ let workspace: TestWorkspace;
 let flusher: HeartbeatFlusher;
 
 beforeAll(async () => {
-  // Flushed by the tests themselves.
+  // The tests flush by themselves.
   server = await startTestApp({ HEARTBEAT_FLUSH_MS: '10000', ROLES: 'api' });
   workspace = await server.newWorkspace();
   flusher = server.app.get(HeartbeatFlusher, { strict: false });
@@ -42,7 +42,7 @@ describe('the history of heartbeats', () => {
     await flusher.flush();
   }
 
-  it('has the first of each interval, whatever else is heard of the agent', async () => {
+  it('the history has the first heartbeat of each interval', async () => {
     const agent = await workspace.newAgent();
     await heartbeatAt(agent, 'one');
     await heartbeatAt(agent, 'at once');
@@ -51,7 +51,7 @@ describe('the history of heartbeats', () => {
       [agent.id],
     );
     await heartbeatAt(agent, 'two', 61);
-    // At the end of a minute of the clock the second one is of the next.
+    // At the end of a minute the second heartbeat belongs to the next minute.
     const steps = (await stepsOf(agent)).filter((step) => step !== 'at once');
     expect(steps).toEqual(['two', 'one']);
     const { items } = await pageOf(agent, 'limit=1');
@@ -66,7 +66,7 @@ describe('the history of heartbeats', () => {
     ]);
   });
 
-  it('comes in pages, the newest first, within the times that are asked for', async () => {
+  it('the history comes in pages, newest first, within the given times', async () => {
     const agent = await workspace.newAgent();
     await server.db.owner.query(
       `INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status, current_step)
@@ -86,7 +86,7 @@ describe('the history of heartbeats', () => {
     expect((await pageOf(agent, 'cursor=Wy0xXQ')).body.code).toBe('malformed_cursor');
   });
 
-  it('is empty for an agent that is new, and that of no other workspace', async () => {
+  it("the history of a new agent is empty, and other workspaces' histories are invisible", async () => {
     const agent = await workspace.newAgent();
     expect((await pageOf(agent, '')).body).toEqual({ items: [], nextCursor: null });
     await heartbeatAt(agent, 'ours');

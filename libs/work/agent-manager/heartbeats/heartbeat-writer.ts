@@ -9,22 +9,22 @@ import type { HeartbeatBody, PendingHeartbeat } from './heartbeat-buffer.js';
 
 export interface WriteResult {
   written: FlushedRow[];
-  /** Could not be written now, and may be later: the database takes none. */
+  /** Not written because the database accepts none now. Retried later. */
   kept: PendingHeartbeat[];
-  /** As those, each for itself: somebody has locked its row. */
+  /** Not written because their rows are locked. */
   held: PendingHeartbeat[];
 }
 
-/** A flush that takes longer waits for a lock, or for a database that does not answer. */
+/** A slower flush waits for a lock, or for a database that does not answer, in milliseconds. */
 const SLOW_MS = 2_000;
 
-/** Writes a batch of heartbeats to Postgres, in one statement. */
+/** Writes a batch of heartbeats to Postgres in one statement. */
 @Injectable()
 export class HeartbeatWriter {
   private failing = false;
-  /** Since when some are held, on the clock of performance.now(). */
+  /** Time since which some are held, on the clock of performance.now(). */
   private heldSince: number | undefined;
-  /** When the statement under way was begun, on the clock of performance.now(). */
+  /** Start of the running statement, on the clock of performance.now(). */
   private startedAt: number | undefined;
 
   constructor(
@@ -34,13 +34,15 @@ export class HeartbeatWriter {
     @Inject(CONFIG) private readonly config: Pick<Config, 'agents'>,
   ) {}
 
-  /** Whether heartbeats are kept back here, so that Postgres may not know of those that came. */
+  /** Whether heartbeats are held back here, so that Postgres may lack some. */
   isBehind(): boolean {
     const since = Math.min(this.startedAt ?? Infinity, this.heldSince ?? Infinity);
     return this.failing || performance.now() - since > SLOW_MS;
   }
 
-  /** @param batch each agent at most once. Never throws for what the database does. */
+  /**
+   * @param batch each agent at most once. Never throws for database errors.
+   */
   async write(batch: PendingHeartbeat[]): Promise<WriteResult> {
     try {
       const rows = await this.flush(batch);
@@ -96,7 +98,7 @@ export class HeartbeatWriter {
     );
   }
 
-  /** Everybody who may see an agent sees these: secrets are redacted before they are kept. */
+  /** Everybody who can see an agent sees these, so secrets are redacted before storage. */
   private shownOf(agent: AgentPlace, { currentStep, metadata }: HeartbeatBody) {
     const known = this.values.of(agent);
     return {

@@ -93,7 +93,7 @@ function listen() {
 }
 
 describe('a heartbeat', () => {
-  it('is acknowledged, in Valkey at once, and in Postgres with the next flush', async () => {
+  it('a heartbeat is acknowledged, stored in Valkey at once, and in Postgres with the next flush', async () => {
     const agent = await workspace.newAgent();
     const currentTaskId = newId();
     const body = {
@@ -131,7 +131,7 @@ describe('a heartbeat', () => {
     expect(health.body.ageSeconds).toBeLessThan(10);
   });
 
-  it('replaces what the one before said', async () => {
+  it('a heartbeat replaces the content of the previous one', async () => {
     const agent = await workspace.newAgent();
     await heartbeat(agent, { ...HEARTBEAT, currentStep: 'one', progressPercent: 1 });
     await flusher.flush();
@@ -144,7 +144,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('counts from when it came, not from when it was written', async () => {
+  it('a heartbeat counts from its arrival, not from its flush', async () => {
     const agent = await workspace.newAgent();
     server.app.get(HeartbeatBuffer, { strict: false }).put({
       workspaceId: workspace.id,
@@ -157,7 +157,7 @@ describe('a heartbeat', () => {
     expect((await rowOf(agent))?.age).toBeLessThan(10);
   });
 
-  it('never moves the agent’s time back', async () => {
+  it("a heartbeat never moves the agent's time back", async () => {
     const agent = await workspace.newAgent();
     await heartbeat(agent);
     await flusher.flush();
@@ -179,14 +179,14 @@ describe('a heartbeat', () => {
     ['currentStep', { ...HEARTBEAT, currentStep: 'a\u0000' }],
     ['metadata', { ...HEARTBEAT, metadata: { text: 'x'.repeat(17_000) } }],
     ['agentId', { ...HEARTBEAT, agentId: newId() }],
-  ])('is refused with a wrong %s', async (field, body) => {
+  ])('a heartbeat is refused with a wrong %s', async (field, body) => {
     const agent = await workspace.newAgent();
     const answer = await heartbeat(agent, body);
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field }] } });
     expect((await keysOf([agent])).size).toBe(0);
   });
 
-  it("of another agent's id is not found, whoever's it is", async () => {
+  it("a heartbeat of another agent's id is not found in any workspace", async () => {
     const [agent, neighbour] = [await workspace.newAgent(), await workspace.newAgent()];
     const stranger = await (await server.newWorkspace()).newAgent();
     for (const id of [neighbour.id, stranger.id, newId()]) {
@@ -199,7 +199,7 @@ describe('a heartbeat', () => {
   });
 });
 
-describe('an agent’s life', () => {
+describe('the liveness of an agent', () => {
   const transition = (agent: TestAgent, to: 'ERROR' | 'TERMINATED' | 'DRAINING') =>
     transitionAgent(server.db.database.service, {
       workspaceId: workspace.id,
@@ -208,7 +208,7 @@ describe('an agent’s life', () => {
       reason: 'test',
     });
 
-  it('goes on when it sends heartbeats again', async () => {
+  it('an agent is active again when it sends heartbeats again', async () => {
     const { heard, stop } = listen();
     const states: [AgentValues, string][] = [
       [{ lifecycle: 'STARTING' }, 'IDLE'],
@@ -228,7 +228,7 @@ describe('an agent’s life', () => {
     stop();
   });
 
-  it('resumes draining, if it was draining before it became unresponsive', async () => {
+  it('an agent that was draining before it became unresponsive continues to drain', async () => {
     const agent = await workspace.newAgent();
     await transition(agent, 'DRAINING');
     await transition(agent, 'ERROR');
@@ -237,7 +237,7 @@ describe('an agent’s life', () => {
     expect(await statusOf(agent)).toBe('DRAINING');
   });
 
-  it('wakes the coordinator when somebody is back', async () => {
+  it('a returning agent wakes the coordinator', async () => {
     let woken = 0;
     const stop = server.app.get(WakeUps, { strict: false }).onCoordinator(() => (woken += 1));
     const agent = await workspace.newAgent({ lifecycle: 'ERROR' });
@@ -250,7 +250,7 @@ describe('an agent’s life', () => {
     expect([after, woken]).toEqual([1, 1]);
   });
 
-  it('is over when it is terminated: the next heartbeat hears of it', async () => {
+  it('the next heartbeat of a terminated agent is refused', async () => {
     const agent = await workspace.newAgent();
     expect((await heartbeat(agent)).status).toBe(200);
     await transition(agent, 'TERMINATED');
@@ -264,7 +264,7 @@ describe('an agent’s life', () => {
     expect(await rowOf(agent)).toBeUndefined();
   });
 
-  it('is found to be over by the next flush, if nobody said so', async () => {
+  it('the next flush finds a terminated agent without a signal', async () => {
     const agent = await workspace.newAgent();
     expect((await heartbeat(agent)).status).toBe(200);
     await transition(agent, 'TERMINATED');
@@ -284,7 +284,7 @@ describe('stale agents', () => {
       agents.map(({ id }) => id),
     ]);
 
-  it('are those unresponsive for longer than their own threshold', async () => {
+  it('an agent is stale after its own threshold', async () => {
     const [silent, alive] = [await workspace.newAgent(), await workspace.newAgent()];
     await heartbeat(silent);
     await heartbeat(alive);
@@ -305,7 +305,7 @@ describe('stale agents', () => {
     expect(await statusOf(silent)).toBe('IDLE');
   });
 
-  it('are never those that have not begun to send heartbeats', async () => {
+  it('an agent that never sent a heartbeat is not stale', async () => {
     const id = newId();
     await workspace.api.put(`/agents/${id}`, { name: 'By hand' });
     const agent = { id } as TestAgent;
@@ -317,7 +317,7 @@ describe('stale agents', () => {
     });
   });
 
-  it('stay what they are when a registration after a long silence is all that came', async () => {
+  it("a registration after a long silence leaves an agent's state unchanged", async () => {
     const agent = await workspace.newAgent();
     await heartbeat(agent);
     await flusher.flush();
@@ -329,8 +329,8 @@ describe('stale agents', () => {
   });
 });
 
-describe('when Valkey', () => {
-  it('is flushed, nobody is taken for dead, and the next heartbeats are there again', async () => {
+describe('heartbeats while Valkey', () => {
+  it('is flushed: no agent is declared dead, and the next heartbeats are stored again', async () => {
     const agent = await workspace.newAgent();
     await heartbeat(agent);
     await flusher.flush();
@@ -341,7 +341,7 @@ describe('when Valkey', () => {
     expect((await keysOf([agent])).size).toBe(1);
   });
 
-  it('does not answer, heartbeats are taken all the same, and reach Postgres', async () => {
+  it('does not answer: heartbeats are accepted and reach Postgres', async () => {
     const agents = await Promise.all(Array.from({ length: 20 }, () => workspace.newAgent()));
     process.kill(valkey.pid, 'SIGSTOP');
     const first = await Promise.all(agents.map((agent) => heartbeat(agent)));
@@ -356,7 +356,7 @@ describe('when Valkey', () => {
 });
 
 describe('a flush', () => {
-  it('writes a thousand agents in one statement', async () => {
+  it('a flush writes a thousand agents in one statement', async () => {
     const { rows } = await server.db.owner.query<{ id: string }>(
       `INSERT INTO agents (workspace_id, id, name, lifecycle)
        SELECT $1, uuidv7(), 'bulk ' || n, 'ACTIVE' FROM generate_series(1, 1000) n RETURNING id`,
@@ -374,7 +374,7 @@ describe('a flush', () => {
     expect(written).toEqual([{ n: 1_000 }]);
   });
 
-  it('does not wait for an agent that somebody has locked: its next heartbeat revives it', async () => {
+  it('a flush does not wait for a locked agent, whose next heartbeat revives it', async () => {
     const agent = await workspace.newAgent({ lifecycle: 'ERROR' });
     const holder = await server.db.owner.connect();
     await holder.query('BEGIN');
@@ -390,7 +390,7 @@ describe('a flush', () => {
     expect(await statusOf(agent)).toBe('IDLE');
   });
 
-  it('does not wait for a heartbeat whose row somebody has locked, and writes it with the next', async () => {
+  it('a flush does not wait for a locked heartbeat, and the next flush writes it', async () => {
     const [locked, free] = [await workspace.newAgent(), await workspace.newAgent()];
     await Promise.all([locked, free].map((agent) => heartbeat(agent)));
     await flusher.flush();
@@ -414,7 +414,7 @@ describe('a flush', () => {
     expect(isBehindIn(60_000)).toBe(false);
   });
 
-  it('is not kept from the others by one that the database refuses', async () => {
+  it('a heartbeat that the database refuses does not block the others', async () => {
     const agents = await Promise.all(Array.from({ length: 5 }, () => workspace.newAgent()));
     const poison = agents[2] as TestAgent;
     await server.db.owner.query(

@@ -77,8 +77,8 @@ async function stepOf({ agentId }: AgentCaller): Promise<string | undefined> {
 
 const step = (currentStep: string) => ({ status: 'healthy' as const, currentStep });
 
-describe('with Postgres out of reach', () => {
-  it('heartbeats are taken and kept, the latest of each agent, and written when it is back', async () => {
+describe('heartbeats without Postgres', () => {
+  it('heartbeats are accepted, the latest of each agent is kept, and written when Postgres is back', async () => {
     const { buffer, flusher, heartbeats } = aServer();
     const [known, unknown] = [await aCaller(), await aCaller()];
     await heartbeats.heartbeat(known, known.agentId, step('before'));
@@ -104,7 +104,7 @@ describe('with Postgres out of reach', () => {
     ]);
   });
 
-  it('a heartbeat that waited for longer than its agent’s threshold revives nobody', async () => {
+  it("a heartbeat that waited longer than its agent's threshold revives nobody", async () => {
     const { buffer, flusher } = aServer();
     const agentId = await anAgent(db.owner, workspaceId, { lifecycle: 'ERROR' });
     const pending = (ageMs: number) => ({
@@ -124,8 +124,8 @@ describe('with Postgres out of reach', () => {
   });
 });
 
-describe('a server', () => {
-  it('flushes by itself, and once more when it ends', async () => {
+describe('the flusher of a server', () => {
+  it('a server flushes by itself, and once more when it ends', async () => {
     const { flusher, heartbeats } = aServer();
     const caller = await aCaller();
     flusher.onApplicationBootstrap();

@@ -10,10 +10,11 @@ export class WriteProbe {
   constructor(private readonly database: Database) {}
 
   /**
-   * One question at a time, for all that ask meanwhile: a database that does not answer must not be asked for more
-   * connections each second.
+   * One probe at a time for all concurrent callers, because a database that does not answer must
+   * not get more connections each second.
    *
-   * @throws DroverError `database_unavailable`, `outcome_unknown` or `conflict_retry` (it waited for a lock)
+   * @throws DroverError `database_unavailable`, `outcome_unknown` or `conflict_retry` (it waited
+   *   for a lock)
    */
   ask(): Promise<void> {
     return (this.underWay ??= this.run().finally(() => (this.underWay = undefined)));

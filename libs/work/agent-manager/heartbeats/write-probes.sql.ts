@@ -1,8 +1,8 @@
 import { command } from '#lib/database';
 
 /**
- * Whether heartbeats could be written now: it needs all that their flush needs (a database that is not read-only,
- * the lock of the table) and writes nothing.
+ * Whether heartbeats could be written now. It needs everything that a flush needs (a writable
+ * database, the lock of the table) and writes nothing.
  *
  * Once a second and at each readiness probe, as the service role. It reads no row.
  */
@@ -12,9 +12,10 @@ export const mayWriteHeartbeats = command<unknown>(
 );
 
 /**
- * Whether there is room again: makes a file as large as a burst of rows, and drops it.
+ * Whether there is space again: creates a file as large as a burst of rows, and drops it.
  *
- * As the service role, and only after the database has refused a change: it writes to the catalogue.
+ * As the service role, and only after the database refused a change, because it writes to the
+ * catalogue.
  */
 export const takeRoom = command<unknown>(
   'take_room',

@@ -8,7 +8,7 @@ import { HeartbeatRequestDto, withMetrics } from './dto/heartbeat.dto.js';
 
 @ApiTags('Agents')
 @Controller('agents')
-// A heartbeat needs no database, and an outage of it must not make agents look dead.
+// A heartbeat needs no database, and an outage must not make agents look dead.
 @Auth({ kinds: ['agent', 'run'], toleratesOutage: true, heartbeat: true })
 export class HeartbeatsController {
   constructor(private readonly heartbeats: Heartbeats) {}

@@ -11,10 +11,10 @@ export interface AgentFactsRow {
 }
 
 /**
- * The facts of several agents, of any workspace.
+ * The facts of several agents of any workspace.
  *
- * Once for each agent that a server hears of for the first time, gathered over one turn of the event loop.
- * Index: primary key. $1 workspaces, $2 agents, as two arrays of the same length.
+ * Once for each agent that is new to a server, collected over one turn of the event loop. Index:
+ * primary key. $1 workspaces, $2 agents, as two arrays of the same length.
  */
 export const agentFacts = query<AgentFactsRow>(
   'agent_facts',

@@ -1,12 +1,12 @@
 import { command } from '#lib/database';
 
-/** Seconds of the first cooldown, doubled with each one that follows, up to the longest. */
+/** Seconds of the first cooldown. Each further one doubles, up to the longest. */
 const FIRST_SECONDS = 30;
 const LONGEST_SECONDS = 900;
 
 /**
- * Starts a cooldown of a push agent, because its command made a session fail to start. Sessions that failed
- * together count as one: an agent in a cooldown is left alone.
+ * Starts a cooldown of a push agent whose command made a session fail to start. Sessions that
+ * failed together count as one, because an agent in a cooldown is skipped.
  *
  * As the service role. Index: primary key. $1 workspace, $2 agent.
  */
@@ -21,7 +21,7 @@ RETURNING resting_until`,
 );
 
 /**
- * A session of the agent has started: its command is sound.
+ * Ends the cooldown, because a session of the agent has started.
  *
  * As the service role. Index: primary key. $1 workspace, $2 agent.
  */

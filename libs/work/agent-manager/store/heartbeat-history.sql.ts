@@ -12,12 +12,11 @@ export interface HistoryRow {
 }
 
 /**
- * A page of the kept heartbeats of an agent, the newest first.
+ * A page of the stored heartbeats of an agent, newest first.
  *
- * Index: the primary key of each day's partition, backwards, merged. Measured with 100,000 rows of 1,000 agents: 0.5 ms for
- * a page of 50, 0.1 ms within a day.
- * $1 workspace, $2 agent, $3 from this time on (NULL: since ever), $4 before it (NULL: until now),
- * $5 rows at most.
+ * Index: the primary key of each day's partition, backwards, merged. Measured with 100,000 rows of
+ * 1,000 agents: 0.5 ms for a page of 50, 0.1 ms within a day. $1 workspace, $2 agent, $3 inclusive
+ * start (NULL: unlimited), $4 exclusive end (NULL: now), $5 maximum number of rows.
  */
 export const heartbeatHistory = query<HistoryRow>(
   'heartbeat_history',
@@ -30,7 +29,9 @@ ORDER BY seen_at DESC
 LIMIT $5`,
 );
 
-/** Makes the partitions of the coming days, and drops old ones. $1 days ahead, $2 days that rows are kept. */
+/**
+ * Creates the partitions of the next days, and drops old ones. $1 days ahead, $2 days of retention.
+ */
 export const renewHeartbeatPartitions = command<{ dropped: string[] }>(
   'renew_heartbeat_partitions',
   `SELECT renew_heartbeat_partitions($1, make_interval(days => $2)) AS dropped`,

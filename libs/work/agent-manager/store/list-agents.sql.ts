@@ -3,7 +3,7 @@ import type { AgentMode, AgentRow } from '../domain/agent-view.js';
 import type { AgentStatus } from '#lib/transitions';
 import { AGENT_COLUMNS } from './agent-columns.js';
 
-/** Which agents a list shows: those for which everything that is given holds. */
+/** The filters of a list of agents. All given filters must match. */
 export interface AgentFilter {
   /** One of these. */
   status?: readonly AgentStatus[];
@@ -11,22 +11,22 @@ export interface AgentFilter {
   /** All of these. */
   capability?: readonly string[];
   coordinatorEnabled?: boolean;
-  /** Somewhere in the name, in upper or lower case. */
+  /** A part of the name, in upper or lower case. */
   name?: string;
 }
 
 export interface AgentPage {
   limit: number;
-  /** Only agents that come after this one, by name and id. */
+  /** Only agents after this one, by name and id. */
   after?: readonly [name: string, id: string];
 }
 
 /**
  * A page of agents by name.
  *
- * The text depends on the filters that are given, so the statement has no name. Index: the workspace's part of
- * the primary key; a workspace has thousands of agents at most, and a page out of 10,000 takes 11 ms. The order
- * is that of code points, the same on every server: Prisma has no word for a collation.
+ * The text depends on the given filters, so the statement has no name. Index: the workspace's part
+ * of the primary key. A workspace has at most thousands of agents, and a page out of 10,000 takes
+ * 11 ms. The order is that of code points, the same on every server, which Prisma cannot express.
  */
 export function listAgents(
   workspaceId: string,
@@ -57,7 +57,7 @@ function filterConditions(filter: AgentFilter, add: (value: unknown) => string):
   if (coordinatorEnabled !== undefined) {
     conditions.push(`a.coordinator_enabled = ${add(coordinatorEnabled)}::boolean`);
   }
-  // Not LIKE: then `%` and `_` in what people type would mean something.
+  // Not LIKE, because `%` and `_` in typed text would have a meaning.
   if (name !== undefined) conditions.push(`strpos(lower(a.name), lower(${add(name)}::text)) > 0`);
   return conditions;
 }

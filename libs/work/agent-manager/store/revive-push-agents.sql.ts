@@ -2,10 +2,10 @@ import { command } from '#lib/database';
 import { agentTransition, type TransitionedAgent } from '#lib/transitions';
 
 /**
- * Push agents that were taken for dead because their gateway was unresponsive come back with it; one that was
- * leaving goes on leaving. Those that still hold runs wait until these are recovered.
+ * Push agents that were declared dead with their gateway return with it. A draining one continues
+ * to drain. Agents that still hold runs wait until these are recovered.
  *
- * As the service role. Index: agents_push_idx. $1 rows at most.
+ * As the service role. Index: agents_push_idx. $1 maximum number of rows.
  */
 export const revivePushAgents = command<TransitionedAgent>(
   'revive_push_agents',

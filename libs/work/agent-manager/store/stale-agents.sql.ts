@@ -12,10 +12,10 @@ const STALE = `h.last_seen_at < now() - make_interval(secs => a.stale_threshold_
     AND ${heartbeatExpected('a', 'h')}`;
 
 /**
- * Condition on the agent `a` and its heartbeat `h`: nobody has heard of it for longer than its threshold, and
- * somebody should have. One that has never sent a heartbeat is heard when it claims, so it is unresponsive
- * only while it holds nothing: what it holds has a lease of its own. Such an agent is not taken for dead, but
- * a task waits for it in vain.
+ * Condition on the agent `a` and its heartbeat `h`: it was not heard for longer than its threshold,
+ * and should have been. An agent that has never sent a heartbeat is heard when it claims, so it is
+ * unresponsive only while it holds nothing, because its runs have their own leases. Such an agent
+ * is not declared dead, but a task waits for it in vain.
  */
 export const isUnresponsive = (a: string, h: string) => `coalesce(
     ${h}.last_seen_at < now() - make_interval(secs => ${a}.stale_threshold_seconds)
@@ -26,18 +26,18 @@ export interface StaleAgentRow {
   workspace_id: string;
   id: string;
   stale_threshold_seconds: number;
-  /** For how long nothing was heard of it. */
+  /** Seconds since it was heard. */
   silent_seconds: number;
   live_runs: number;
 }
 
 /**
- * Agents that Postgres has not heard of for longer than their threshold. Not yet a verdict: Valkey may
- * know of a heartbeat that has not been flushed (`HeartbeatStore.deadlinesOf`).
+ * Agents that Postgres has not heard for longer than their threshold. This is no verdict yet,
+ * because Valkey can have a heartbeat that was not flushed (`HeartbeatStore.deadlinesOf`).
  *
- * As the service role. $1 rows at most.
- * No index: each agent has its own threshold, and an index on last_seen_at would be written by every
- * heartbeat. Both tables are read once, hashed: 1 ms for 1,000 agents, 25 ms for 10,000.
+ * As the service role. $1 maximum number of rows. No index: each agent has its own threshold, and
+ * every heartbeat would write an index on last_seen_at. Both tables are read once, hashed: 1 ms for
+ * 1,000 agents, 25 ms for 10,000.
  */
 export const staleAgents = query<StaleAgentRow>(
   'stale_agents',
@@ -51,11 +51,11 @@ LIMIT $1`,
 );
 
 /**
- * Marks agents as ERROR, if they are still unresponsive now: a heartbeat that was flushed since saves its agent.
- * Skips locked agents: the holder of the lock is about to change them.
+ * Marks agents as ERROR if they are still unresponsive. A heartbeat that was flushed since saves
+ * its agent. Skips locked agents, because the lock's holder is about to change them.
  *
- * In a fenced transaction. Indexes: primary keys.
- * $1 workspaces, $2 agents, as two arrays of the same length.
+ * In a fenced transaction. Indexes: primary keys. $1 workspaces, $2 agents, as two arrays of the
+ * same length.
  */
 export const markAgentsStale = command<TransitionedAgent>(
   'mark_agents_stale',

@@ -1,13 +1,13 @@
 /**
- * The states of an agent, and the legal transitions. The only such table. It holds what an
- * agent has done or was told; whether an ACTIVE one is IDLE or WORKING follows from its live runs.
+ * The states of an agent and the legal transitions: the only such table. A state says what an agent
+ * has done or was told. Whether an ACTIVE agent is IDLE or WORKING follows from its live runs.
  */
 export const AGENT_EDGES = {
   STARTING: ['ACTIVE', 'DRAINING', 'ERROR', 'TERMINATED'],
   ACTIVE: ['DRAINING', 'ERROR', 'TERMINATED'],
-  // Never back to ACTIVE: what was told to leave leaves.
+  // Never back to ACTIVE, because a draining agent leaves.
   DRAINING: ['ERROR', 'TERMINATED'],
-  // It sends heartbeats again: to where it was.
+  // It sends heartbeats again and returns to its earlier state.
   ERROR: ['ACTIVE', 'DRAINING', 'TERMINATED'],
   TERMINATED: [],
 } as const satisfies Record<string, readonly string[]>;
@@ -16,7 +16,7 @@ export type AgentLifecycle = keyof typeof AGENT_EDGES;
 
 export const AGENT_LIFECYCLES = Object.keys(AGENT_EDGES) as AgentLifecycle[];
 
-/** The status that clients see: ACTIVE is IDLE or WORKING. */
+/** The status in the API: ACTIVE is IDLE or WORKING. */
 export const AGENT_STATUSES = [
   'STARTING',
   'IDLE',

@@ -56,7 +56,7 @@ const anyTask = fc
   });
 
 describe('commands', () => {
-  it('move along edges of the table only, and end a run along its own', () => {
+  it('commands move along edges of the table, and end a run along its own', () => {
     fc.assert(
       fc.property(anyTask, fc.constantFrom(...COMMANDS), (subject, command) => {
         const decision = DECIDE[command](subject, { actor });
@@ -68,7 +68,7 @@ describe('commands', () => {
     );
   });
 
-  it('leave no run behind at a task that has ended', () => {
+  it('a command that ends a task leaves no run behind', () => {
     fc.assert(
       fc.property(anyTask, (subject) => {
         const decision = DECIDE.cancel(subject, { actor });
@@ -122,11 +122,11 @@ describe('afterFailure', () => {
       true,
       { kind: 'fail', reason: 'retries_exhausted' },
     ],
-  ])('when %s', (_, state, retryable, expected) => {
+  ])('afterFailure when %s', (_, state, retryable, expected) => {
     expect(afterFailure(state, retryable, { backoffCapSeconds: 3600 }, 0.5)).toEqual(expected);
   });
 
-  it('waits between nothing and the doubled backoff, never beyond the cap', () => {
+  it('the retry delay lies between zero and the doubled backoff, within the cap', () => {
     const inputs = fc.tuple(
       fc.nat(60),
       fc.nat(86_400),
@@ -149,7 +149,7 @@ describe('afterFailure', () => {
 describe('planFailure', () => {
   const leased = fc.constantFrom<TaskStatus>('ASSIGNED', 'RUNNING');
 
-  it('is a path of legal edges that ends the run, counts the attempt and waits or fails', () => {
+  it('the plan of a failure is a path of legal edges that ends the run, counts the attempt and waits or fails', () => {
     fc.assert(
       fc.property(
         leased,
@@ -177,7 +177,7 @@ describe('planFailure', () => {
 });
 
 describe('planFailure of a paused task', () => {
-  it('ends the run and leaves the task paused', () => {
+  it("the failure of a paused task's run ends the run and leaves the task paused", () => {
     const failure = { reason: 'exit_code', message: 'm', actor } as const;
     const plan = planFailure(task({ status: 'PAUSED' }), failure, { backoffCapSeconds: 60 }, 0.3);
     expect(plan).toMatchObject({ kind: 'detach', run: { runId: 'r', to: 'FAILED' } });
@@ -194,7 +194,7 @@ describe('planRelease', () => {
   it.each([
     ['ASSIGNED', 'PENDING', undefined],
     ['RUNNING', 'ABORTED', 0],
-  ] as const)('a task that is %s becomes %s', (status, to, retryAfterSeconds) => {
+  ] as const)('a released task that is %s becomes %s', (status, to, retryAfterSeconds) => {
     const released = plan({ status }, agent);
     expect(released).toMatchObject({
       kind: 'transition',
@@ -205,11 +205,11 @@ describe('planRelease', () => {
     expect(released.transition.countsAsRetry).toBeUndefined();
   });
 
-  it('leaves a paused task paused', () => {
+  it('a released paused task stays paused', () => {
     expect(plan({ status: 'PAUSED' }, agent, 'paused').kind).toBe('detach');
   });
 
-  // [the task, who releases it, what it becomes, whether an attempt is spent]
+  // [the task, who releases it, its new status, whether it costs an attempt]
   it.each<[Partial<LockedTask>, Actor, string, boolean]>([
     [{}, run, 'ABORTED', true],
     [{}, agent, 'ABORTED', true],
@@ -229,7 +229,7 @@ describe('planRelease', () => {
     [{ past_deadline: true, status: 'PAUSED' }, run, 'detach'],
     [{ past_deadline: true }, gateway, 'transition'],
     [{ past_deadline: null, status: 'ASSIGNED' }, run, 'transition'],
-  ])('%j released by %j is free', (values, by, kind) => {
+  ])('%j released by %j costs no attempt', (values, by, kind) => {
     const released = plan(values, by);
     expect(released.kind).toBe(kind);
     if (released.kind === 'detach') expect(released.run.to).toBe('RELEASED');
@@ -237,8 +237,8 @@ describe('planRelease', () => {
   });
 });
 
-describe('the table of runs', () => {
-  it('lets every live run end, and no ended one go on', () => {
+describe('the run state machine', () => {
+  it('every live run can end, and an ended run is final', () => {
     for (const state of RUN_STATES) {
       const ends = RUN_EDGES[state].filter((to) => to === 'FAILED' || to === 'RELEASED');
       expect(ends).toHaveLength(LIVE_RUN_STATES.includes(state) ? 2 : 0);

@@ -4,12 +4,12 @@ import type { Transition, RunTransition } from './transition.js';
 import { afterFailure, isRetryable, type RetryPolicy } from './failure.js';
 import type { AbortReason } from './task-state.js';
 
-/** A run that ended without completing, as somebody saw it. */
+/** A run that ended without completing, as somebody reported it. */
 export interface Failure {
   reason: AbortReason;
   message: string;
   actor: Actor;
-  /** The agent's own advice on a retry; absent: the reason decides. */
+  /** The agent's own advice on a retry. Without it the reason decides. */
   retryable?: boolean;
   stackTrace?: string;
   exitCode?: number;
@@ -18,19 +18,19 @@ export interface Failure {
 }
 
 /**
- * The plan for a task whose run has failed. The transitions are in the order in which they have to be
- * applied; the second needs the first.
+ * The plan for a task whose run has failed. The transitions must be applied in order, because the
+ * second needs the first.
  */
 export type FailurePlan =
   | { kind: 'transitions'; workspaceId: string; first: Transition; then?: Transition }
-  /** A paused task stays paused, and loses only its run. */
+  /** A paused task stays paused and loses only its run. */
   | { kind: 'detach'; workspaceId: string; run: RunTransition };
 
 /**
- * Plans what follows a failed run: a retry to come, or the end.
+ * Plans the consequence of a failed run: a retry, or the end.
  *
- * A task that has not started cannot go to FAILED directly: it is aborted first, so that the log
- * shows both what happened to the run and that no attempt is left.
+ * A task that has not started cannot go to FAILED directly. It is aborted first, so that the log
+ * shows both the run's end and that no attempt is left.
  *
  * @param task ASSIGNED or RUNNING, or PAUSED with its run, under lock
  * @param random a number in [0, 1)

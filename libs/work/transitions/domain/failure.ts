@@ -14,7 +14,7 @@ export const FAILURE_CLASSES = [
 
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
 
-/** The same, and what the coordinator saw: there never was a session. */
+/** The same, and what the coordinator saw: no session ever started. */
 export type RunFailure = FailureClass | 'spawn_failed';
 
 export interface Attempts {
@@ -24,7 +24,7 @@ export interface Attempts {
 }
 
 export interface RetryPolicy {
-  /** The longest wait before a retry, in seconds. */
+  /** Maximum delay of a retry, in seconds. */
   backoffCapSeconds: number;
 }
 
@@ -33,18 +33,18 @@ export type AfterFailure =
   | { kind: 'fail'; reason: 'not_retryable' | 'retries_exhausted' };
 
 /**
- * Not worth a retry: the command or its set-up will not become right by itself. What the agent says
- * of its own failure counts more than its class.
+ * A retry is pointless if the command or its set-up cannot become right by itself. The agent's own
+ * judgement overrides the class.
  */
 export function isRetryable(failure: AbortReason, saidByAgent?: boolean): boolean {
   return saidByAgent ?? failure !== 'setup';
 }
 
 /**
- * Decides what follows a failed run.
+ * Decides the consequence of a failed run.
  *
- * The wait is uniform between zero and min(cap, backoff * 2^retryCount) seconds (full jitter), so that
- * tasks that died together do not come back together.
+ * The delay is uniform between zero and min(cap, backoff * 2^retryCount) seconds (full jitter), so
+ * that tasks that died together do not return together.
  *
  * @param random a number in [0, 1)
  */

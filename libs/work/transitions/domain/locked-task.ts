@@ -1,7 +1,7 @@
 import type { RunState } from './run-state.js';
 import type { TaskStatus } from './task-state.js';
 
-/** A task under lock, with its live run, as a decision needs it. */
+/** A task under lock with its live run, as a decision needs it. */
 export interface LockedTask {
   id: string;
   workspace_id: string;
@@ -16,9 +16,9 @@ export interface LockedTask {
   run_state: RunState | null;
   run_started: boolean | null;
   pause_requested: boolean | null;
-  /** Whether the run has a deadline that still counts for it, and that has passed. */
+  /** Whether the run has a deadline that applies and has passed. */
   past_deadline: boolean | null;
   agent_id: string | null;
-  /** Whether it rests for the answer to a question of its last run. */
+  /** Whether it waits for the answer to a question of its last run. */
   waits_for_answer: boolean;
 }

@@ -7,25 +7,28 @@ import { planFailure, type FailurePlan } from './failure-handling.js';
 export interface Release {
   actor: Actor;
   reason: string;
-  /** For the log of the task; absent: the reason. */
+  /** For the task's log. Default: the reason. */
   message?: string;
-  /** How long the task is not handed out again; absent: not at all. A paused one waits for its resumption alone. */
+  /**
+   * Seconds until the task is handed out again. Absent means at once. A paused task waits only for
+   * its resumption.
+   */
   retryAfterSeconds?: number;
 }
 
-/** The plan for a task whose run is given back. */
+/** The plan for a task whose run is released. */
 export type ReleasePlan =
   | { kind: 'transition'; transition: Transition }
   | { kind: 'detach'; workspaceId: string; run: RunTransition };
 
 /**
- * A task that had not started goes back to the queue; one that had is aborted and retried at once,
- * without its counting as a failed attempt; a paused one stays paused.
+ * A task that had not started returns to the queue. A started one is aborted and retried at once at
+ * no attempt. A paused one stays paused.
  *
- * A run that its own side gives back after its deadline has timed out: were that free, a process that
- * answers the end of its time with a release would run forever, whatever its task's limits say.
+ * A run that its own side releases after its deadline has timed out. If that were free, a process
+ * that answers its deadline with a release would run forever.
  *
- * @param random a number in [0, 1), for the wait before the retry of one that has timed out
+ * @param random a number in [0, 1), for the delay of a retry after a time-out
  */
 export function planRelease(
   task: LockedTask,
@@ -41,13 +44,13 @@ export function planRelease(
   return planFreeRelease(task, release);
 }
 
-/** A gateway that drains tells what it has done, and what it has not: it reports time-outs as such. */
+/** A draining gateway reports time-outs as such, so its other releases are none. */
 function isTimeOut(task: LockedTask, { kind }: Actor): boolean {
   if (task.status === 'PAUSED' || task.past_deadline !== true) return false;
   return kind === 'run' || kind === 'agent';
 }
 
-/** The same, when the end is nobody's time-out. */
+/** The same for a release that is no time-out. */
 export function planFreeRelease(task: LockedTask, release: Release): ReleasePlan {
   const runId = task.run_id as string;
   const { retryAfterSeconds = 0 } = release;

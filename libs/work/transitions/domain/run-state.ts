@@ -1,6 +1,6 @@
 /**
- * The states of a run, and the legal transitions. Every live state may end in FAILED or
- * RELEASED, because a task can be cancelled, and an agent can die, at any moment of its run.
+ * The states of a run and the legal transitions. Every live state can end in FAILED or RELEASED,
+ * because a task can be cancelled and an agent can die at any moment.
  */
 export const RUN_EDGES = {
   ASSIGNED: ['WORKING', 'COMPLETED', 'FAILED', 'RELEASED'],

@@ -1,4 +1,4 @@
-/** The states of a task, and the legal transitions. The only such table. */
+/** The states of a task and the legal transitions: the only such table. */
 export const TASK_EDGES = {
   PENDING: ['ASSIGNED', 'PAUSED', 'FAILED', 'ABORTED'],
   ASSIGNED: ['RUNNING', 'PENDING', 'PAUSED', 'COMPLETED', 'ABORTED'],
@@ -15,20 +15,22 @@ export type TaskStatus = keyof typeof TASK_EDGES;
 
 export const TASK_STATUSES = Object.keys(TASK_EDGES) as TaskStatus[];
 
-/** What each status means to those who need not tell all of them apart. */
+/** The phases of statuses, for code that need not distinguish all of them. */
 export const TASK_PHASES = {
   PENDING: 'queued',
   ASSIGNED: 'leased',
   RUNNING: 'leased',
   PAUSED: 'paused',
-  // Perhaps to be tried again: by itself if it is ABORTED with a time, by hand.
+  // Can be retried: by itself if it is ABORTED with a time, or by hand.
   ABORTED: 'unsuccessful',
   FAILED: 'unsuccessful',
   COMPLETED: 'closed',
   ARCHIVED: 'closed',
 } as const satisfies Record<TaskStatus, string>;
 
-/** What a task is paused for: a person or key wanted it, its run has asked a question, the coordinator did it. */
+/**
+ * The cause of a pause: a request of a person or key, a question of its run, or the coordinator.
+ */
 export const PAUSED_FOR = ['request', 'question', 'budget', 'provider'] as const;
 
 export type PausedFor = (typeof PAUSED_FOR)[number];
@@ -43,7 +45,7 @@ export function mayTransition(from: TaskStatus, to: TaskStatus): boolean {
   return legalTaskTransitions(from).includes(to);
 }
 
-/** Every reason for which a task is aborted. `cancelled` and `queue_expired` are never retried. */
+/** Every reason for an abort. `cancelled` and `queue_expired` are never retried. */
 export const ABORT_REASONS = [
   'cancelled',
   'dependency_cancelled',

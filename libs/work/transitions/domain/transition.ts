@@ -2,7 +2,7 @@ import type { Actor } from '#lib/kernel';
 import type { RunState } from './run-state.js';
 import type { AbortReason, PausedFor, TaskStatus } from './task-state.js';
 
-/** A decided transition of one task, and of its live run where that ends or changes with it. */
+/** A decided transition of one task, and of its live run if that ends or changes with it. */
 export interface Transition {
   workspaceId: string;
   taskId: string;
@@ -14,7 +14,7 @@ export interface Transition {
   details?: Record<string, unknown>;
   stackTrace?: string;
   sessionKey?: string;
-  /** ABORTED: seconds until the retry; absent means that none follows. */
+  /** ABORTED: seconds until the retry. Absent means no retry. */
   retryAfterSeconds?: number;
   countsAsRetry?: boolean;
   resetsRetries?: boolean;
@@ -22,12 +22,12 @@ export interface Transition {
   outputResult?: unknown;
   summary?: string;
   checkpointData?: unknown;
-  /** What its next run receives as answers to its questions. */
+  /** The answers to questions for its next run. */
   answers?: unknown;
   keepsRun?: boolean;
-  /** PAUSED: what for. */
+  /** PAUSED: its cause. */
   pausedFor?: PausedFor;
-  /** The budget or the provider limit that it is paused for. */
+  /** The budget or the provider limit of the pause. */
   pausedForId?: string;
   run?: RunTransition;
 }

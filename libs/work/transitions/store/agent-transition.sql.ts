@@ -2,14 +2,18 @@ import { journalRow } from './journal.sql.js';
 import { AGENT_EDGES, AGENT_LIFECYCLES } from '../domain/agent-state.js';
 
 /**
- * Transitions of agents: the only SQL that writes agents.lifecycle (a new row begins as STARTING by default).
+ * Transitions of agents: the only SQL that writes agents.lifecycle (a new row starts as STARTING by
+ * default).
  *
- * A statement that moves agents has a CTE with the columns workspace_id, id, to_lifecycle and reason,
- * one row for each transition, and includes the CTEs of `agentTransition`. In the same statement they
- *   agent_moved      check the edge against AGENT_EDGES and move the rows,
- *   agent_journaled  append one `agent.status_changed` to the journal for each.
- * A transition along an edge that does not exist moves nothing and leaves no trace: callers compare what
- * they asked for with what `agent_moved` returns.
+ * A statement that moves agents has a CTE with the columns workspace_id, id, to_lifecycle and
+ * reason, one row for each transition, and includes the CTEs of `agentTransition`. In the same
+ * statement they
+ *
+ *     agent_moved      check the edge against AGENT_EDGES and move the rows,
+ *     agent_journaled  append one `agent.status_changed` to the journal for each.
+ *
+ * A transition along a missing edge moves nothing and leaves no trace. Callers compare their
+ * request with the rows of `agent_moved`.
  *
  * The source should have locked its rows in the order of their ids: agents are locked last, after
  * tasks and runs, and by id.

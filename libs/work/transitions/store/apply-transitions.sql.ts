@@ -5,10 +5,9 @@ import { anyRunTransition } from './run-transition.sql.js';
 import { anyTaskTransition } from './task-transition.sql.js';
 
 /**
- * Applies what was decided about locked tasks: one statement for a row or a thousand.
+ * Applies decisions about locked tasks: one statement for one row or a thousand.
  *
- * Always in the transaction that holds the tasks' locks.
- * Indexes: primary keys.
+ * Always in the transaction that holds the tasks' locks. Indexes: primary keys.
  *
  * $1 JSON array of task transitions, $2 JSON array of run transitions.
  */
@@ -35,10 +34,10 @@ FROM task_moved`,
 );
 
 /**
- * The same, with runs that tasks lose which stay PAUSED. One statement, since it locks agents and budgets, and nothing may lock
- * a task, a run or an agent after a budget.
+ * The same, with runs that PAUSED tasks lose. One statement, because it locks agents and budgets,
+ * and nothing may lock a task, a run or an agent after a budget.
  *
- * $3 the runs, which are among those of $2.
+ * $3 these runs, which are among those of $2.
  */
 export const applyAndDetach = command<AppliedRow>(
   'apply_and_detach',

@@ -6,7 +6,7 @@ import type { FailurePlan } from '../domain/failure-handling.js';
 import type { ReleasePlan } from '../domain/release.js';
 import { applyAndDetach, applyTransitionsSql, type AppliedRow } from './apply-transitions.sql.js';
 
-/** Writes transitions of tasks and runs, in the transaction that holds the tasks' locks. */
+/** Writes transitions of tasks and runs in the transaction that holds the tasks' locks. */
 export async function applyTransitions(
   tx: Transaction,
   transitions: readonly Transition[],
@@ -14,7 +14,9 @@ export async function applyTransitions(
   return applyWith(tx, transitions, []);
 }
 
-/** @param detached runs that tasks lose which stay PAUSED */
+/**
+ * @param detached runs that PAUSED tasks lose
+ */
 async function applyWith(
   tx: Transaction,
   transitions: readonly Transition[],
@@ -42,10 +44,10 @@ type Plan = FailurePlan | ReleasePlan;
 type DetachPlan = Extract<Plan, { kind: 'detach' }>;
 
 /**
- * Applies plans about tasks under lock: first transitions with the detached runs of paused tasks, and then second transitions,
- * which end no run.
+ * Applies plans about locked tasks: first transitions together with the detached runs of paused
+ * tasks, then second transitions, which end no run.
  *
- * @returns the rows moved, the second transition of a task after its first
+ * @returns the moved rows, the second transition of a task after its first
  */
 export async function applyPlans(tx: Transaction, plans: readonly Plan[]): Promise<AppliedRow[]> {
   const detached = plans.filter((plan) => plan.kind === 'detach');
@@ -99,7 +101,7 @@ function taskTransitionRow(transition: Transition): Record<string, unknown> {
   };
 }
 
-/** In one word, what ended a run: see task_runs.ended_by. */
+/** The word for what ended a run: see task_runs.ended_by. */
 function endedBy({ kind, id }: Actor): string {
   if (kind === 'agent' || kind === 'run') return 'agent';
   if (id?.startsWith('gateway:')) return 'gateway';

@@ -2,8 +2,9 @@ import { LIVE_RUN_STATES } from '../domain/run-state.js';
 import { TASK_PHASES, TASK_STATUSES, type TaskPhase } from '../domain/task-state.js';
 
 /**
- * Facts that many statements ask for, as SQL conditions by name. A new status may be part of some. Each argument
- * is an alias: `t` and `p` of agent_tasks, `r` of task_runs, `a` of agents, `h` of agent_heartbeats.
+ * Facts that many statements need, as named SQL conditions. A new status may belong to some. Each
+ * argument is an alias: `t` and `p` of agent_tasks, `r` of task_runs, `a` of agents, `h` of
+ * agent_heartbeats.
  */
 
 const listed = (values: readonly string[]) => values.map((value) => `'${value}'`).join(', ');
@@ -11,50 +12,50 @@ const listed = (values: readonly string[]) => values.map((value) => `'${value}'`
 const isIn = (t: string, ...phases: TaskPhase[]) =>
   `${t}.status IN (${listed(TASK_STATUSES.filter((status) => phases.includes(TASK_PHASES[status])))})`;
 
-/** It waits for its turn, or to be resumed. */
+/** It waits in the queue, or to be resumed. */
 export const isWaiting = (t: string) => isIn(t, 'queued', 'paused');
 
-/** An agent has it. */
+/** An agent holds it. */
 export const isLeased = (t: string) => isIn(t, 'leased');
 
-/** A status that may name a run: a session goes on for a while after its task was paused. */
+/** A status with a possible run: a session continues for a while after its task was paused. */
 export const mayHaveRun = (t: string) => isIn(t, 'leased', 'paused');
 
-/** No retry leads out of it, not even one by hand. */
+/** No retry leads out of it, not even by hand. */
 export const isClosed = (t: string) => isIn(t, 'closed');
 
-/** The opposite of closed, in words that an index by status can use. */
+/** The opposite of closed, in a form that an index by status can use. */
 export const mayStillRun = (t: string) => isIn(t, 'queued', 'leased', 'paused', 'unsuccessful');
 
-/** It is over, and what waits for it may begin. */
+/** It has ended, and its dependents can start. */
 export const endedWell = (p: string) =>
   `(${p}.status = 'COMPLETED' OR (${p}.status = 'ARCHIVED' AND ${p}.completed_at IS NOT NULL))`;
 
-/** It is over, and did not complete. A retry by hand may still change that. */
+/** It has ended without completing. A retry by hand can still change that. */
 export const endedBadly = (
   p: string,
 ) => `(${p}.status = 'FAILED' OR (${p}.status = 'ABORTED' AND ${p}.retry_at IS NULL)
   OR (${p}.status = 'ARCHIVED' AND ${p}.completed_at IS NULL))`;
 
-/** Its run has asked a question, and ended with it. */
+/** Its run has asked a question and ended. */
 export const waitsForAnswer = (t: string) =>
   `(${t}.status = 'PAUSED' AND ${t}.paused_for = 'question')`;
 
-/** The coordinator has paused it, and resumes it. Index: agent_tasks_paused_for_idx. */
+/** The coordinator paused it and will resume it. Index: agent_tasks_paused_for_idx. */
 export const isPausedForResource = (t: string) =>
   `(${t}.status = 'PAUSED' AND ${t}.paused_for IN ('budget', 'provider'))`;
 
-/** It was ABORTED, and is tried again by itself. Index: agent_tasks_retry_due_idx. */
+/** It was ABORTED and is retried by itself. Index: agent_tasks_retry_due_idx. */
 export const awaitsRetry = (t: string) => `(${t}.status = 'ABORTED' AND ${t}.retry_at IS NOT NULL)`;
 
-/** It is not over. */
+/** It has not ended. */
 export const isOpen = (t: string) =>
   `(${isIn(t, 'queued', 'leased', 'paused')} OR ${awaitsRetry(t)})`;
 
 /** It has ended, well or badly. */
 export const isOver = (t: string) => `(${endedWell(t)} OR ${endedBadly(t)})`;
 
-/** An agent may take it, as far as the task is concerned. Index: agent_tasks_queue_idx. */
+/** The task itself allows an agent to take it. Index: agent_tasks_queue_idx. */
 export const isReady = (t: string) => `(${t}.status = 'PENDING' AND ${t}.unmet_dependencies = 0)`;
 
 /** Its type is paused, so it waits in a queue of its own that no claim reads. */
@@ -63,34 +64,36 @@ export const isSuspended = (t: string) => `${t}.capability_key LIKE '!%'`;
 /** The key of the queue for suspended tasks, beside that of a set of capabilities. */
 export const suspendedKey = (key: string) => `'!' || ${key}`;
 
-/** Its key with other capabilities, whose key is `key`: it stays suspended. */
+/** Its key with other capabilities, whose key is `key`. It stays suspended. */
 export const keyWith = (t: string, key: string) =>
   `CASE WHEN ${isSuspended(t)} THEN ${suspendedKey(key)} ELSE ${key} END`;
 
-/** The key of its capabilities, whether it is suspended or not. */
+/** The key of its capabilities, suspended or not. */
 export const capabilityKeyOf = (t: string) =>
   `CASE WHEN ${isSuspended(t)} THEN substr(${t}.capability_key, 2) ELSE ${t}.capability_key END`;
 
-/** Exactly as the partial indexes on task_runs have it. */
+/** Exactly as in the partial indexes on task_runs. */
 export const isLiveRun = (r: string) => `${r}.state IN (${listed(LIVE_RUN_STATES)})`;
 
-/** It works, so it can hang. Exactly as task_runs_hung_idx has it. */
+/** It works, so it can hang. Exactly as in task_runs_hung_idx. */
 export const isAtWork = (r: string) => `${r}.state IN ('WORKING', 'STALE')`;
 
-/** Its deadline holds: in review it does not. Exactly as task_runs_deadline_idx has it. */
+/** Its deadline applies, except in review. Exactly as in task_runs_deadline_idx. */
 export const hasDeadline = (r: string) => `${r}.state IN ('ASSIGNED', 'WORKING', 'STALE')`;
 
-/** For the report of the agent, which should have ended the run itself, to arrive. */
+/** Time for the report of the agent, which should have ended the run itself. */
 export const DEADLINE_GRACE = `interval '60 seconds'`;
 
-/** Its time is over, and so is that of its agent to say so. Index: task_runs_deadline_idx. */
+/**
+ * Its deadline has passed, and so has its agent's time to report. Index: task_runs_deadline_idx.
+ */
 export const isOverdue = (r: string) =>
   `(${r}.deadline_at <= now() - ${DEADLINE_GRACE} AND ${hasDeadline(r)})`;
 
-/** It has not been terminated, which is the end of an agent. */
+/** It is not terminated, which is an agent's final state. */
 export const isInFleet = (a: string) => `${a}.lifecycle <> 'TERMINATED'`;
 
-/** The next heartbeat of an agent that has sent none by itself: nothing is expected of it. */
+/** The next heartbeat of an agent that has sent none. Nothing is expected of it. */
 export const NO_HEARTBEAT = `'infinity'`;
 
 export const promisesHeartbeat = (h: string) =>
@@ -99,15 +102,16 @@ export const promisesHeartbeat = (h: string) =>
 export const promisesNoHeartbeat = (h: string) => `${h}.next_expected_at = ${NO_HEARTBEAT}`;
 
 /**
- * Heartbeats carry its life: its own, or for a push agent those of its gateway, while that has sessions. The sessions of
- * a gateway that sends none have leases of their own. Index: task_runs_live_agent_idx.
+ * Heartbeats prove its life: its own, or for a push agent those of its gateway while that has
+ * sessions. Sessions of a gateway without heartbeats have their own leases. Index:
+ * task_runs_live_agent_idx.
  */
 export const livesByHeartbeats = (a: string) =>
   `(${a}.mode = 'pull' OR (${a}.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
       WHERE lr.workspace_id = ${a}.workspace_id AND lr.agent_id = ${a}.id AND ${isLiveRun('lr')}
         AND lr.lease_by_heartbeat)))`;
 
-/** Somebody is to send heartbeats for it. */
+/** Heartbeats are expected for it. */
 export const heartbeatExpected = (
   a: string,
   h: string,

@@ -2,7 +2,7 @@ import { command } from '#lib/database';
 import { journaled } from './journal.sql.js';
 import { anyRunTransition } from './run-transition.sql.js';
 
-/** CTE: tasks that stay PAUSED lose the runs of `run_moved`, rows `r`, for which the condition holds. */
+/** CTE: PAUSED tasks lose the runs of `run_moved`, rows `r`, for which the condition holds. */
 export function detached(condition: string): string {
   return `detached AS (
   UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
@@ -11,11 +11,10 @@ export function detached(condition: string): string {
 }
 
 /**
- * Ends the runs of tasks that stay PAUSED: the task keeps its status and its checkpoint, and loses
- * only the run that it held on to.
+ * Ends the runs of tasks that stay PAUSED. The task keeps its status and its checkpoint and loses
+ * only its run.
  *
- * Under the task's lock.
- * Index: primary keys. $1 JSON array of run transitions.
+ * Under the task's lock. Index: primary keys. $1 JSON array of run transitions.
  */
 export const detachRuns = command<{ task_id: string; agent_id: string }>(
   'detach_runs',

@@ -2,38 +2,42 @@ import { hotCommand } from '#lib/database';
 import { isLiveRun } from './conditions.js';
 
 /**
- * What runs hold of budgets: the SQL that writes usage_budgets.reserved and task_runs.held_tokens at the two ends of a
- * run. A hold is taken in the transaction that makes the run, and dies in the statement that ends it, whatever that is.
+ * Holds of runs on budgets: the SQL that writes usage_budgets.reserved and task_runs.held_tokens at
+ * the two ends of a run. A hold is taken in the transaction that creates the run, and released in
+ * the statement that ends it, whatever that is.
  *
- * Budgets are locked last, by id: after tasks, runs and agents. So a budget of a whole workspace is locked for no longer
- * than its holder takes to commit, and claims that come together lock it once.
+ * Budgets are locked last, by id, after tasks, runs and agents. So a workspace's budget is locked
+ * only for the time of its holder's commit, and concurrent claims lock it once.
  */
 
-/** A budget that holds now; `b` is an alias of usage_budgets. */
+/** An active budget. `b` is an alias of usage_budgets. */
 export function isActiveBudget(b: string): string {
   return `(${b}.period_start <= now() AND ${b}.period_end > now())`;
 }
 
-/** The ids of what a task belongs to and may have a budget, itself among them: a uuid[]. */
+/** The ids of all scopes of a task that can have a budget, including the task: a uuid[]. */
 export function scopesOf(t: string): string {
   return `ARRAY[${t}.workspace_id, ${t}.project_id, ${t}.milestone_id, ${t}.id]`;
 }
 
-/** What `task_moved` returns of the row `m` of `afforded`, for `runStart` and HOLDS_NOTED. */
+/**
+ * The columns that `task_moved` returns of the row `m` of `afforded`, for `runStart` and
+ * HOLDS_NOTED.
+ */
 export const HELD_COLUMNS = ['m.budget_ids', 'm.estimated_tokens AS held_tokens'];
 
-/** SQL expression that leaves to `takeHolds` what the runs of `task_moved` hold; true. */
+/** SQL expression that passes the holds of `task_moved`'s runs to `takeHolds`. True. */
 export const HOLDS_NOTED = `(SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL`;
 
 /**
- * Takes the holds that the statement before has noted, or throws the transaction out, to be done anew, where others
- * have taken of a budget since.
+ * Takes the holds that the statement before noted. Aborts the transaction, so that it is repeated,
+ * if others have used the budget since.
  *
- * The last statement of its transaction, so that the budgets are locked for its time and the commit's alone. Within the
- * statement that makes the runs it would not only be longer: who has waited for a row has all plans of his statement set up anew.
- * Index: primary key.
+ * The last statement of its transaction, so that budgets are locked only for its time and the
+ * commit's. Within the statement that creates the runs it would take longer, and whoever waited for
+ * a row gets all plans of the statement prepared again. Index: primary key.
  */
 export const takeHolds = hotCommand<never>(
   'take_holds',
@@ -50,10 +54,13 @@ UPDATE usage_budgets b SET updated_at = now(),
 FROM held h WHERE b.workspace_id = h.workspace_id AND b.id = h.id`,
 );
 
-/** What `run_moved` returns of an ended run for HOLDS_RELEASED. */
+/** The columns that `run_moved` returns of an ended run for HOLDS_RELEASED. */
 export const RELEASED_COLUMNS = 'old.held_tokens AS released_tokens, r.budget_ids';
 
-/** The CTEs that give back what ended runs of `run_moved` held, after `freed` has locked their agents. */
+/**
+ * The CTEs that release the holds of ended runs of `run_moved`, after `freed` has locked their
+ * agents.
+ */
 export const HOLDS_RELEASED = `released AS MATERIALIZED (
   SELECT b.workspace_id, b.id, h.tokens FROM usage_budgets b JOIN (
     SELECT r.workspace_id, i.id, sum(r.released_tokens) AS tokens
@@ -69,8 +76,9 @@ budget_released AS (
 )`;
 
 /**
- * Gives up what ended runs still hold of the budgets `miscounted(workspace_id, id)`, and returns these budgets under lock.
- * A server of a version that knows no budgets ends a run and leaves its hold behind. Reads the runs of the workspaces.
+ * Releases the remaining holds of ended runs on the budgets `miscounted(workspace_id, id)`, and
+ * returns these budgets under lock. A server of a version without budgets ends a run and leaves its
+ * hold behind. Reads the runs of the workspaces.
  */
 export const HOLDS_GIVEN_UP = `forgotten AS MATERIALIZED (
   SELECT r.workspace_id, r.id FROM task_runs r
@@ -86,8 +94,8 @@ WHERE (b.workspace_id, b.id) IN (SELECT m.workspace_id, m.id FROM miscounted m) 
 ORDER BY b.id FOR NO KEY UPDATE`;
 
 /**
- * Recounts what is reserved of budgets: the statement has a CTE `miscounted(workspace_id, id)` of budgets under lock. Whatever
- * changes what a run holds waits for that lock, and then changes the new sum.
+ * Recounts the reservations of budgets. The statement has a CTE `miscounted(workspace_id, id)` of
+ * budgets under lock. Whoever changes a hold waits for that lock and then changes the new sum.
  */
 export const BUDGET_RECOUNT = `actual AS MATERIALIZED (
   SELECT m.workspace_id, m.id, (SELECT coalesce(sum(r.held_tokens), 0) FROM task_runs r

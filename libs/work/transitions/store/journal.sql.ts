@@ -1,6 +1,7 @@
 /*
- * The journal: each transition appends one row, which is the audit entry and the event. This is the only SQL that
- * appends to it; nothing updates a row of it. Entries of a task's log that are no event go to task_log_lines.
+ * The journal: each transition appends one row, which is the audit entry and the event. This is the
+ * only SQL that appends to it, and nothing updates a row. Entries of a task's log that are no
+ * events go to task_log_lines.
  */
 
 interface LogValues {
@@ -18,7 +19,7 @@ interface LogValues {
 }
 
 interface JournalValues extends LogValues {
-  /** The name of its entry in the task's log; none: that of the event. '': it has no entry. */
+  /** The name of its entry in the task's log. Default: that of the event. '' means no entry. */
   log_event?: string;
   version?: string;
   previous_status?: string;
@@ -46,7 +47,10 @@ const COLUMNS = `workspace_id, event, task_id, version, previous_status, new_sta
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at`;
 
-/** What a task's transition says of itself: columns of `task_moved`, in the order of the journal's. */
+/**
+ * The parts of a task's transition in the journal: columns of `task_moved`, in the order of the
+ * journal's.
+ */
 const SAID = [
   'actor_kind',
   'actor_id',
@@ -60,7 +64,7 @@ const SAID = [
 ];
 const said = (alias: string) => SAID.map((column) => `${alias}.${column}`).join(', ');
 
-/** What a run that moved with its task, the row `m` of `task_moved`, returns of it: see `both`. */
+/** The columns that a run returns of its task, the row `m` of `task_moved`: see `both`. */
 export const TASK_OF_RUN = `m.version AS task_version, m.previous_status, m.status, ${said('m')}`;
 
 const OF_TASK = `m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status`;
@@ -76,18 +80,18 @@ const WITH_RUNS = `SELECT ${OF_TASK}, m.run_id, r.version, r.previous_state, r.s
 const SOURCES = {
   tasks: `SELECT ${OF_TASK}, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, ${REST} FROM task_moved m`,
   runs: OF_RUN_ALONE,
-  /** The run of each task has just been made. */
+  /** The run of each task was just created. */
   begun: `SELECT ${OF_TASK}, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, ${REST} FROM task_moved m`,
   /** Every run moved with its task: `runTransition` out of `task_moved`. */
   both: `SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status, r.status, r.id,
     r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, ${said('r')} FROM run_moved r`,
-  /** A run may have moved without its task. */
+  /** A run can have moved without its task. */
   either: `${WITH_RUNS}
   UNION ALL
   ${OF_RUN_ALONE} WHERE NOT EXISTS (SELECT FROM task_moved m WHERE m.id = r.task_id)`,
 };
 
-/** The last CTE of a statement that wrote states: one row for each task that moved, with its run. */
+/** The last CTE of a statement that wrote states: one row for each moved task, with its run. */
 export function journaled(what: keyof typeof SOURCES): string {
   return `journaled AS (
   INSERT INTO journal (${COLUMNS})

@@ -4,8 +4,9 @@ import type { LockedTask } from '../domain/locked-task.js';
 import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
 
 /**
- * Locks the task of a run that its holder reports about, if the run is the task's live one; and the run, so
- * that it is read as it is once the locks are there. None in an archived workspace, whose runs the coordinator ends.
+ * Locks the task of a reporting run, if the run is the task's live one. It also locks the run, so
+ * that it is read after the locks were taken. None in an archived workspace, whose runs the
+ * coordinator ends.
  *
  * Index: primary keys. $1 workspace, $2 run, $3 agent.
  */

@@ -2,7 +2,7 @@ import { query, type Transaction } from '#lib/database';
 import type { LockedTask } from '../domain/locked-task.js';
 import { hasDeadline, waitsForAnswer } from './conditions.js';
 
-/** The columns of LockedTask out of `agent_tasks t LEFT JOIN task_runs r`. */
+/** The columns of LockedTask from `agent_tasks t LEFT JOIN task_runs r`. */
 export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
@@ -31,12 +31,12 @@ ORDER BY t.id`,
 
 /**
  * Locks tasks in the order of their ids, so that two callers with overlapping sets take turns
- * instead of deadlocking. The live run needs no lock of its own: it changes only under its task's.
+ * instead of deadlocking. The live run needs no lock, because it changes only under its task's.
  *
- * They are read by a second statement: one that waits for a lock reads the task again, but its run as it was
- * before.
+ * A second statement reads them: a statement that waits for a lock reads the task again, but its
+ * run as it was before.
  *
- * @returns those that there are
+ * @returns the existing tasks
  */
 export async function lockTasks(
   tx: Transaction,

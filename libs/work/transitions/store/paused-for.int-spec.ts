@@ -15,7 +15,7 @@ afterAll(() => db.drop());
 
 const ID = '01900000-0000-7000-8000-000000000001';
 
-/** As servers of the version before write it. */
+/** As servers of the previous version write it. */
 async function pausedBy(id: string, by: string) {
   await db.owner.query(
     `UPDATE agent_tasks SET status = 'PAUSED', paused_at = now(), paused_by = $2 WHERE id = $1`,
@@ -43,7 +43,7 @@ test.each([
   expect(await pausedBy(await aTask(db.owner, workspaceId), by)).toEqual([what, id]);
 });
 
-test('a task that an older server resumes is paused for nothing', async () => {
+test('a task that an older server resumes has no pause reason', async () => {
   const id = await aTask(db.owner, workspaceId);
   await pausedBy(id, 'user:1');
   await db.owner.query(
@@ -53,7 +53,7 @@ test('a task that an older server resumes is paused for nothing', async () => {
   expect(await pausedFor(id)).toEqual([null, null]);
 });
 
-test('a pause that somebody takes over through an older server is theirs', async () => {
+test('a pause that is taken over through an older server belongs to the new author', async () => {
   const id = await aTask(db.owner, workspaceId);
   await pausedBy(id, `coordinator:budget:${ID}`);
   await db.owner.query(`UPDATE agent_tasks SET paused_by = 'user:1' WHERE id = $1`, [id]);

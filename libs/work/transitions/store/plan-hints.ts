@@ -1,21 +1,23 @@
 /*
- * Hints that keep a statement to the keys that it knows, whatever the statistics say:
- * in a workspace that has just begun they are missing or minutes old, and it looks small.
+ * Hints that make a statement look rows up by its known keys, whatever the statistics say. In a new
+ * workspace these are missing or minutes old, and the workspace looks small.
  */
 
 /**
- * A condition that Postgres may only check on rows it has found another way: no index fits a CASE.
+ * A condition that Postgres can only check on rows that it found in another way, because no index
+ * matches a CASE.
  *
- * A status looks selective, since few rows are live at a time, but an index on it holds the rows that were
- * live until they are cleaned up as well. Tried without: ending 500 of 1,000 live runs took 400 ms.
+ * A status looks selective, because few rows are live at a time, but an index on it also contains
+ * formerly live rows until they are cleaned up. Without it, ending 500 of 1,000 live runs took 400
+ * ms.
  */
 export const asFilter = (condition: string): string => `CASE WHEN ${condition} THEN true END`;
 
 /**
- * That `column` is not NULL, written so that Postgres expects it of very few rows, and looks up what belongs
- * to each by its key.
+ * The condition that `column` is not NULL, written so that Postgres expects very few rows and looks
+ * their data up by key.
  *
- * Tried without: a list in JSON counts as a hundred rows, and to complete 50 runs Postgres read all 25,000
- * of a workspace that looked small.
+ * Without it, a JSON list counts as a hundred rows, and to complete 50 runs Postgres read all
+ * 25,000 of a workspace that looked small.
  */
 export const asFew = (column: string): string => `num_nonnulls(${column}) = 1`;

@@ -5,15 +5,16 @@ import { TASK_OF_RUN } from './journal.sql.js';
 import { asFilter } from './plan-hints.js';
 
 /**
- * Transitions of runs: the only SQL that writes task_runs.state, and with it agents.live_runs and what runs hold of
- * budgets (holds.sql.ts).
+ * Transitions of runs: the only SQL that writes task_runs.state, and with it agents.live_runs and
+ * holds on budgets (holds.sql.ts).
  *
- * `runTransition` and `anyRunTransition` move runs (see those of tasks for the difference); `runStart` makes the
- * runs of the tasks that have just become ASSIGNED. Both keep the count of live runs
- * in the agent's row, which a claim locks.
+ * `runTransition` and `anyRunTransition` move runs (see those of tasks for the difference).
+ * `runStart` creates the runs of tasks that have just become ASSIGNED. All keep the count of live
+ * runs in the agent's row, which a claim locks.
  *
- * Lock order, everywhere: tasks (by id), then their runs, then agents (by id), then budgets (by id). A claim locks its agents
- * first (by id), but takes tasks with SKIP LOCKED and so never waits while it holds them.
+ * Lock order, everywhere: tasks (by id), then their runs, then agents (by id), then budgets (by
+ * id). A claim locks its agents first (by id), but takes tasks with SKIP LOCKED and so never waits
+ * while it holds them.
  */
 
 const TRANSITION_COLUMNS = {
@@ -46,7 +47,7 @@ const CARRIED = [
 
 const isLive = (state: RunState) => LIVE_RUN_STATES.includes(state);
 
-// The agent has until then to end the run itself; a worker enforces the same limit on the process.
+// Until then the agent can end the run itself. A worker enforces the same limit on the process.
 const DEADLINE = `coalesce(r.deadline_at, now() + make_interval(secs => (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id)))`;
@@ -66,7 +67,7 @@ function effectsOf(to: RunState): Record<string, string> {
       };
 }
 
-/** The CTEs for transitions that all go to one state; see `taskTransition`. */
+/** The CTEs for transitions to one state; see `taskTransition`. */
 export function runTransition(
   to: RunState,
   source: string,
@@ -81,14 +82,17 @@ export function runTransition(
   return `${transitionCtes({ to: `'${to}'`, source, legal, columns, effects })}${isLive(to) ? '' : RESOURCES_FREED}`;
 }
 
-/** The CTEs for transitions between live states, of runs of any workspace: rows of (workspace_id, id). */
+/**
+ * The CTEs for transitions between live states, of runs of any workspace: rows of (workspace_id,
+ * id).
+ */
 export function runTransitionWithoutEnd(to: 'STALE' | 'WORKING', source: string): string {
   const columns = { workspace_id: 'm.workspace_id', run_id: 'm.id' };
   const legal = runMayGo('r.state', to);
   return transitionCtes({ to: `'${to}'`, source, legal, columns, effects: effectsOf(to) });
 }
 
-/** The CTEs for transitions out of a JSON array of objects with the keys of TRANSITION_COLUMNS. */
+/** The CTEs for transitions from a JSON array of objects with the keys of TRANSITION_COLUMNS. */
 export function anyRunTransition(parameter: string): string {
   const list = Object.entries(TRANSITION_COLUMNS).map(([name, type]) => `${name} ${type}`);
   const effects: Record<string, string> = {};
@@ -109,7 +113,7 @@ export function anyRunTransition(parameter: string): string {
 ${transitionCtes({ to: 'm.to_state', source: 'run_move', legal, columns, effects })}${RESOURCES_FREED}`;
 }
 
-/** An SQL condition: may a run whose state is the expression `from` go to `to`? */
+/** An SQL condition: can a run whose state is the expression `from` go to `to`? */
 export function runMayGo(from: string, to: RunState): string {
   const sources = RUN_STATES.filter((state) =>
     (RUN_EDGES[state] as readonly string[]).includes(to),
@@ -138,7 +142,7 @@ function transitionCtes({ to, source, legal, columns, effects }: TransitionParts
 )`;
 }
 
-/** Puts the statement's own expression in the place of each `m.column`, and NULL where it has none. */
+/** Replaces each `m.column` by the statement's own expression, or NULL if it has none. */
 function carry(sql: string, columns: RunTransitionExpressions): string {
   return sql.replaceAll(/\bm\.(\w+)/g, (_, name: RunTransitionColumn) => {
     const expression = columns[name] ?? 'NULL';
@@ -162,8 +166,9 @@ agent_freed AS (
 ${HOLDS_RELEASED}`;
 
 /**
- * Recounts the live runs of agents: the statement has a CTE `miscounted(workspace_id, id)` of agents
- * under lock. A run that is just ending waits for that lock, and takes itself off the new count.
+ * Recounts the live runs of agents. The statement has a CTE `miscounted(workspace_id, id)` of
+ * agents under lock. A run that is ending waits for that lock and subtracts itself from the new
+ * count.
  */
 export const AGENT_RECOUNT = `actual AS MATERIALIZED (
   SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_runs r WHERE r.workspace_id = m.workspace_id
@@ -178,13 +183,13 @@ agent_recounted AS (
 )`;
 
 /**
- * Needs `task_moved` (to ASSIGNED only) with the columns `seconds` and `by_heartbeat` of the lease, and the `model` of
- * the agent, which runs keep; the statement has locked the agents.
+ * Needs `task_moved` (only to ASSIGNED) with the columns `seconds` and `by_heartbeat` of the lease,
+ * and the `model` of the agent, which runs store. The statement has locked the agents.
  *
- * @param timed whether the time of the run begins now, and not when it starts; then `task_moved` needs its
- *   `timeout_seconds`
- * @param holding whether the runs hold something of budgets; then `task_moved` needs HELD_COLUMNS, and `takeHolds` ends
- *   the transaction
+ * @param timed whether the run's time starts now instead of at its start; `task_moved` then needs
+ *   its `timeout_seconds`
+ * @param holding whether the runs hold budgets; `task_moved` then needs HELD_COLUMNS, and
+ *   `takeHolds` ends the transaction
  */
 export function runStart({ timed, holding }: { timed: boolean; holding: boolean }): string {
   const held = holding

@@ -1,7 +1,7 @@
 import { journalRow } from './journal.sql.js';
 /**
- * The record of every change of a task that is no transition of its status: one row of the journal for
- * the new version. Needs the CTE `changed` (id, version, status).
+ * Records a change of a task without a change of status: one row of the journal for the new
+ * version. Needs the CTE `changed` (id, version, status).
  *
  * $1 workspace, $3 actor kind, $4 actor id, $5 details as JSON, $6 names of the changed fields.
  */

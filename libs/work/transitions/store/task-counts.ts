@@ -1,6 +1,6 @@
 import { awaitsRetry, isReady } from './conditions.js';
 
-/** How many tasks wait and run. */
+/** Numbers of waiting and running tasks. */
 export interface TaskCounts {
   ready: number;
   blocked: number;
@@ -11,11 +11,12 @@ export interface TaskCounts {
 }
 
 /**
- * One row, as a relation to select from. Row-level security bounds it: as a tenant, to its workspace; as the service
- * role, it is of all.
+ * One row, as a relation to select from. Row-level security limits it: for a tenant to its
+ * workspace; for the service role it covers all.
  *
- * Indexes: agent_tasks_status_idx and agent_tasks_queue_idx (index-only where the table is vacuumed),
- * agent_tasks_retry_due_idx. Measured with 100,000 tasks: 3 ms for a workspace with a tenth of them, 60 ms for all.
+ * Indexes: agent_tasks_status_idx and agent_tasks_queue_idx (index-only where the table is
+ * vacuumed), agent_tasks_retry_due_idx. Measured with 100,000 tasks: 3 ms for a workspace with a
+ * tenth of them, 60 ms for all.
  */
 export const TASK_COUNTS = `(
   SELECT ready, pending - ready AS blocked, assigned, running, paused, retrying FROM (

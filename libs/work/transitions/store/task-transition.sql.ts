@@ -6,28 +6,30 @@ import { asFilter } from './plan-hints.js';
  * Transitions of tasks: the only SQL that writes agent_tasks.status.
  *
  * A statement that moves tasks has a CTE with one row for each transition, and includes the CTEs of
- * `taskTransition` (all rows go to one status, known when the statement is written) or `anyTaskTransition` (each
- * row says where to). In the same statement they
- *   task_moved      check the edge against TASK_EDGES and move the rows,
- * and `journaled` (journal.sql.ts) appends one row to the journal for each.
- * A transition along an edge that does not exist moves nothing and leaves no trace: callers compare what
- * they asked for with what `task_moved` returns.
+ * `taskTransition` (all rows go to one status, known when the statement is written) or
+ * `anyTaskTransition` (each row names its status). In the same statement they
+ *
+ *     task_moved      check the edge against TASK_EDGES and move the rows,
+ *
+ * and `journaled` (journal.sql.ts) appends one row to the journal for each. A transition along a
+ * missing edge moves nothing and leaves no trace. Callers compare their request with the rows of
+ * `task_moved`.
  *
  * Index: the primary key of agent_tasks, once for each transition.
  *
- * `taskTransition` writes only the columns that its status touches. Tried: one text for every status, with
- * a CASE for each column. Setting up its 40 expressions cost Postgres more than the update itself,
- * and a claim with its completion ran at a third of the rate.
+ * `taskTransition` writes only the columns of its status. One text for every status, with a CASE
+ * for each column, was tried: preparing its 40 expressions cost Postgres more than the update, and
+ * a claim with its completion ran at a third of the rate.
  */
 
-/** The values that a transition may carry, with their types. */
+/** The values that a transition can carry, with their types. */
 const TRANSITION_COLUMNS = {
   workspace_id: 'uuid',
   task_id: 'uuid',
   to_status: 'text',
   actor_kind: 'text',
   actor_id: 'text',
-  /** Why it was aborted, failed or paused. */
+  /** Reason of the abort, failure or pause. */
   reason: 'text',
   message: 'text',
   level: 'text',
@@ -36,7 +38,7 @@ const TRANSITION_COLUMNS = {
   run_id: 'uuid',
   agent_id: 'uuid',
   session_key: 'text',
-  /** ABORTED: the retry waits this long, in seconds; NULL means that none follows. */
+  /** ABORTED: seconds until the retry. NULL means no retry. */
   retry_after_seconds: 'float8',
   counts_as_retry: 'boolean',
   /** PENDING by hand: the attempts start again. */
@@ -46,7 +48,7 @@ const TRANSITION_COLUMNS = {
   summary: 'text',
   checkpoint_data: 'jsonb',
   answers: 'jsonb',
-  /** PAUSED: the run goes on holding its lease until its agent has put the work down. */
+  /** PAUSED: the run keeps its lease until its agent has released the task. */
   keeps_run: 'boolean',
   paused_for: 'text',
   paused_for_id: 'uuid',
@@ -56,7 +58,10 @@ export type TransitionColumn = keyof typeof TRANSITION_COLUMNS;
 export type TransitionExpressions = Partial<Record<TransitionColumn, string>>;
 type Effects = Record<string, string>;
 
-/** The effects of each status on the row, beyond status, version and updated_at; `m` is the transition. */
+/**
+ * The effects of each status on the row, beyond status, version and updated_at. `m` is the
+ * transition.
+ */
 const EFFECTS: Record<TaskStatus, Effects> = {
   PENDING: {
     run_id: 'NULL',
@@ -74,7 +79,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     paused_for: 'NULL',
     paused_for_id: 'NULL',
     pause_reason: 'NULL',
-    // What has waited for an answer keeps its place.
+    // A task that waited for an answer keeps its position.
     ready_at: `CASE WHEN t.unmet_dependencies > 0 THEN NULL
       WHEN ${waitsForAnswer('t')} THEN coalesce(t.ready_at, now()) ELSE now() END`,
     assigned_at: 'NULL',
@@ -87,14 +92,14 @@ const EFFECTS: Record<TaskStatus, Effects> = {
   ASSIGNED: {
     run_id: 'm.run_id',
     agent_id: 'm.agent_id',
-    // It has been taken: from now on its retries are what limits it.
+    // It was claimed, so its retries limit it from now on.
     queue_expires_at: 'NULL',
     generation: 't.generation + 1',
     assigned_at: 'now()',
   },
   RUNNING: {
     started_at: `CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END`,
-    // Of this run, until its agent knows better; while it was paused no time has passed.
+    // The estimate of this run, until its agent knows better. A pause does not count.
     estimated_completion_at: `CASE t.status
       WHEN 'ASSIGNED' THEN coalesce(now() + make_interval(mins => t.estimated_duration_minutes), t.estimated_completion_at)
       ELSE t.estimated_completion_at + (now() - t.paused_at) END`,
@@ -140,7 +145,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
   ARCHIVED: { retry_at: 'NULL', archived_at: 'now()' },
 };
 
-/** Columns that a transition to any status may bring along. */
+/** Columns that a transition to any status can set. */
 const CARRIED = [
   'session_key',
   'last_error',
@@ -151,11 +156,12 @@ const CARRIED = [
 ] as const;
 
 /**
- * The CTEs of transitions that all go to one status.
+ * The CTEs of transitions to one status.
  *
  * @param source the name of a CTE or table with one row for each transition
- * @param columns an SQL expression over `m`, the row of the source, for each column that is not NULL
- * @param options.returned more that the statement wants of the moved row `t` or of `m`
+ * @param columns an SQL expression over `m`, the row of the source, for each column that is not
+ *   NULL
+ * @param options.returned further columns of the moved row `t` or of `m`
  * @param options.where a condition on `t` and `m` beside the edge
  */
 export function taskTransition(
@@ -173,7 +179,7 @@ export function taskTransition(
   return transitionCtes({ to: `'${to}'`, source, legal, columns, effects, returned });
 }
 
-/** The CTEs of transitions out of a JSON array of objects with the keys of TRANSITION_COLUMNS. */
+/** The CTEs of transitions from a JSON array of objects with the keys of TRANSITION_COLUMNS. */
 export function anyTaskTransition(parameter: string): string {
   const all = Object.keys(TRANSITION_COLUMNS) as TransitionColumn[];
   const list = all.map((name) => `${name} ${TRANSITION_COLUMNS[name]}`);
@@ -204,7 +210,7 @@ function edgeList(): string {
   );
 }
 
-/** An SQL condition: may a task whose status is the expression `from` go to `to`? */
+/** An SQL condition: can a task whose status is the expression `from` go to `to`? */
 function taskMayGo(from: string, to: TaskStatus): string {
   const sources = TASK_STATUSES.filter((status) =>
     (TASK_EDGES[status] as readonly string[]).includes(to),
@@ -218,11 +224,11 @@ interface TransitionParts {
   legal: string;
   columns: TransitionExpressions;
   effects: Effects;
-  /** More of `t` and `m` for the statement's own use. */
+  /** Further columns of `t` and `m` for the statement's own use. */
   returned?: readonly string[];
 }
 
-/** The values of a transition that the journal keeps, beyond those of the row. */
+/** The values of a transition that the journal stores, beyond those of the row. */
 const JOURNALED = [
   'actor_kind',
   'actor_id',
@@ -258,7 +264,7 @@ function transitionCtes({
 )`;
 }
 
-/** Puts the statement's own expression in the place of each `m.column`, and NULL where it has none. */
+/** Replaces each `m.column` by the statement's own expression, or NULL if it has none. */
 function carry(sql: string, columns: TransitionExpressions): string {
   return sql.replaceAll(/\bm\.(\w+)/g, (_, name: TransitionColumn) => {
     const expression = columns[name] ?? 'NULL';

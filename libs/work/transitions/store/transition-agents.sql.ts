@@ -5,8 +5,7 @@ import { agentTransition } from './agent-transition.sql.js';
 /**
  * Writes decided transitions of agents: one statement for one or a thousand.
  *
- * Index: primary key.
- * $1 JSON array of {workspace_id, id, to_lifecycle, reason}.
+ * Index: primary key. $1 JSON array of {workspace_id, id, to_lifecycle, reason}.
  */
 export interface TransitionedAgent {
   workspace_id: string;

@@ -13,13 +13,13 @@ export interface AgentTransition {
   workspaceId: string;
   agentId: string;
   to: AgentLifecycle;
-  /** Why: part of the event, and kept in the row of a TERMINATED agent. */
+  /** Part of the event, and stored in the row of a TERMINATED agent. */
   reason: string;
 }
 
 /**
- * Writes transitions of agents; an illegal one is left out of the answer. An agent can be
- * TERMINATED only when it has no live run: end them first, in the same transaction.
+ * Writes transitions of agents. An illegal one is missing in the result. An agent can be TERMINATED
+ * only without live runs: end them first, in the same transaction.
  */
 export function transitionAgents(
   runner: SqlRunner,
@@ -36,10 +36,10 @@ export function transitionAgents(
 }
 
 /**
- * Moves one agent, or says why not.
+ * Moves one agent, or explains why it cannot.
  *
- * @throws DroverError `agent_not_found`, `agent_terminated`, or `illegal_transition` with the current
- *   state and the legal ones
+ * @throws DroverError `agent_not_found`, `agent_terminated`, or `illegal_transition` with the
+ *   current state and the legal ones
  */
 export async function transitionAgent(
   runner: SqlRunner,

@@ -2,13 +2,13 @@ import type { WakeUps } from '#lib/valkey';
 
 /** The result of one pass of a sweep. */
 export interface SweepResult {
-  /** Rows that it moved. */
+  /** Number of moved rows. */
   moved: number;
   /** Whether it stopped at its limit, so that another pass would find more. */
   more: boolean;
-  /** The rows moved by the id of their workspace: the part that a tenant may see. */
+  /** Moved rows by workspace id, the part that a tenant can see. */
   byWorkspace: ReadonlyMap<string, number>;
-  /** The findings for the coordinator's log, beyond the number. */
+  /** Findings for the coordinator's log beyond the number. */
   findings?: readonly Finding[];
 }
 
@@ -20,11 +20,11 @@ export interface Finding {
   details: Record<string, unknown>;
 }
 
-/** How far a sweep looks. */
+/** The scope of a sweep. */
 export interface SweepScope {
-  /** null: at every workspace. */
+  /** Null means every workspace. */
   workspaceId: string | null;
-  /** Also for what is expensive to find, and looked for less often than a cycle comes. */
+  /** Includes expensive searches, which run less often than a cycle. */
   thorough: boolean;
 }
 
@@ -32,7 +32,10 @@ export const EVERYWHERE: SweepScope = { workspaceId: null, thorough: false };
 
 export const NOTHING: SweepResult = { moved: 0, more: false, byWorkspace: new Map() };
 
-/** The result of a pass that moved these rows; as many as its limit mean that there may be more. */
+/**
+ * The result of a pass that moved these rows. As many rows as the limit mean that there may be
+ * more.
+ */
 export function sweepResult(rows: readonly { workspace_id: string }[], limit: number): SweepResult {
   return {
     moved: rows.length,
@@ -41,7 +44,7 @@ export function sweepResult(rows: readonly { workspace_id: string }[], limit: nu
   };
 }
 
-/** Two passes as one. */
+/** Joins two passes. */
 export function together(one: SweepResult, other: SweepResult): SweepResult {
   const byWorkspace = new Map(one.byWorkspace);
   for (const [id, count] of other.byWorkspace)

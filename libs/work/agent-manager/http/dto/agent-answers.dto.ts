@@ -17,7 +17,7 @@ const time = { type: String, format: 'date-time' };
 const json = { type: 'object', additionalProperties: true } as const;
 const integer = { type: 'integer' } as const;
 
-/** An agent, as every route that answers one shows it. */
+/** An agent in every answer with one. */
 export class AgentDto implements AgentView {
   @ApiProperty(id) id!: string;
   @ApiProperty(id) workspaceId!: string;
@@ -121,7 +121,7 @@ export class AgentHealthDto implements AgentHealth {
   @ApiProperty(json) metadata!: Record<string, unknown>;
 }
 
-/** One of a `HEARTBEAT_HISTORY_SECONDS` at most. */
+/** At most one for each `HEARTBEAT_HISTORY_SECONDS`. */
 export class HeartbeatDto implements KeptHeartbeat {
   @ApiProperty(time) seenAt!: string;
   @ApiProperty({ enum: HEARTBEAT_STATUSES }) status!: HeartbeatStatus;

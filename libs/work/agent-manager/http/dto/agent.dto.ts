@@ -20,7 +20,7 @@ import type { AgentFilter } from '../../store/list-agents.sql.js';
 const MAX_INTEGER = 2_147_483_647;
 const DAY_SECONDS = 86_400;
 
-/** Absent fields stay as they are; a new agent takes the default. */
+/** Absent fields keep their value. A new agent takes the default. */
 export class RegisterAgentDto implements AgentRequest {
   @Text({ max: 200, example: 'Dev Agent #1' })
   name!: string;
@@ -156,7 +156,7 @@ export class RegisterAgentDto implements AgentRequest {
   secrets?: Record<string, string>;
 }
 
-/** Every filter that is given must hold. */
+/** All given filters must match. */
 export class ListAgentsQuery extends PageQuery implements AgentFilter {
   @OneOfList(AGENT_STATUSES, {
     maxItems: AGENT_STATUSES.length,

@@ -5,7 +5,7 @@ import type { HeartbeatBody } from '../../heartbeats/heartbeat-buffer.js';
 
 const MAX_INTEGER = 2_147_483_647;
 
-/** The words of workers that report what they do instead of how they are: all of them are alive and well. */
+/** Words of workers that report their activity instead of their health: all of them are healthy. */
 const WELL: readonly unknown[] = ['idle', 'busy', 'working', 'running'];
 
 export class AgentMetricsDto {
@@ -75,7 +75,7 @@ export class HeartbeatRequestDto implements HeartbeatBody {
   timestamp?: string;
 }
 
-/** The heartbeat with its `metrics` where all others have them. */
+/** The heartbeat with the values of `metrics` in their usual fields. */
 export function withMetrics({ metrics = {}, ...body }: HeartbeatRequestDto): HeartbeatBody {
   const { cpuPercent, memoryMb, tasksCompleted } = metrics;
   const counted = tasksCompleted === undefined ? {} : { tasksCompleted };
