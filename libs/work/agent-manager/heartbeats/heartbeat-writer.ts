@@ -108,7 +108,7 @@ export class HeartbeatWriter {
     };
   }
 
-  /** One heartbeat that the database refuses must not keep those of all other agents from being written. */
+  /** A heartbeat that the database refuses must not block those of all other agents. */
   private async writeHalves(batch: PendingHeartbeat[], error: unknown): Promise<WriteResult> {
     if (batch.length === 1) {
       this.logger.error('a heartbeat cannot be written', { agentId: batch[0]?.agentId, error });
@@ -135,7 +135,7 @@ export class HeartbeatWriter {
   }
 }
 
-/** Whether the same statement may succeed later. */
+/** Whether the same statement can succeed later. */
 function mayPass(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof DroverError && error.code === 'conflict_retry');
 }

@@ -16,7 +16,7 @@ import { HeartbeatBuffer } from './heartbeat-buffer.js';
 import { HeartbeatWriter, type WriteResult } from './heartbeat-writer.js';
 import { Heartbeats } from './heartbeats.js';
 
-// A Valkey of its own: it is flushed and stopped here.
+// A Valkey of its own, because these tests flush and stop it.
 let valkey: EmbeddedValkey;
 let server: TestApp;
 let workspace: TestWorkspace;
@@ -24,7 +24,7 @@ let flusher: HeartbeatFlusher;
 
 beforeAll(async () => {
   valkey = await startEmbeddedValkey();
-  // Flushed by the tests themselves, so that they know what is written when.
+  // The tests flush by themselves, so that they know the time of each write.
   server = await startTestApp({ VALKEY_URL: valkey.url, HEARTBEAT_FLUSH_MS: '10000' });
   workspace = await server.newWorkspace();
   flusher = server.app.get(HeartbeatFlusher, { strict: false });
@@ -68,7 +68,7 @@ async function statusOf({ id }: TestAgent): Promise<unknown> {
   return (await workspace.api.get(`/agents/${id}`)).body.status;
 }
 
-/** Makes the database's memory of an agent older. */
+/** Makes the database's last heartbeat of an agent older. */
 async function age({ id }: TestAgent, seconds: number): Promise<void> {
   await server.db.owner.query(
     `UPDATE agent_heartbeats SET last_seen_at = last_seen_at - make_interval(secs => $2),
@@ -82,7 +82,7 @@ const keysOf = (agents: TestAgent[]) =>
     .get(HeartbeatStore, { strict: false })
     .deadlinesOf(agents.map(({ id: agentId }) => ({ workspaceId: workspace.id, agentId })));
 
-/** What is written from now on, flush by flush. */
+/** The rows of each flush from now on. */
 function listen() {
   const spy = jest.spyOn(server.app.get(HeartbeatWriter, { strict: false }), 'write');
   const heard = async () => {
@@ -254,7 +254,7 @@ describe('the liveness of an agent', () => {
     const agent = await workspace.newAgent();
     expect((await heartbeat(agent)).status).toBe(200);
     await transition(agent, 'TERMINATED');
-    // Whoever terminates says so; another server would hear it through Valkey.
+    // The terminating server signals the agent. Other servers receive the signal through Valkey.
     server.app.get(WakeUps, { strict: false }).signals([agent.id]);
     expect(await heartbeat(agent)).toMatchObject({
       status: 409,
@@ -348,7 +348,7 @@ describe('heartbeats while Valkey', () => {
     expect(first.map(({ status }) => status)).toEqual(agents.map(() => 200));
     const before = performance.now();
     for (const agent of agents) expect((await heartbeat(agent)).status).toBe(200);
-    // One of them may have tried whether Valkey answers again.
+    // One of them can have tested whether Valkey answers again.
     expect(performance.now() - before).toBeLessThan(2_900);
     await flusher.flush();
     for (const agent of agents) expect((await rowOf(agent))?.age).toBeLessThan(20);
@@ -428,7 +428,7 @@ describe('a flush', () => {
   });
 });
 
-/** Heartbeats without HTTP, for many. */
+/** Sends many heartbeats without HTTP. */
 async function heartbeatDirectly(agentIds: string[]): Promise<void> {
   const heartbeats = server.app.get(Heartbeats, { strict: false });
   await Promise.all(

@@ -8,16 +8,17 @@ import { type HeartbeatBody, HeartbeatBuffer } from './heartbeat-buffer.js';
 
 export interface HeartbeatAnswer {
   acknowledgedAt: string;
-  /** When the next heartbeat should be here. */
+  /** Time at which the next heartbeat is due. */
   nextExpectedAt: string;
 }
 
-/** Hears of each heartbeat that is taken, on the hottest path: it must not wait. */
+/** Called for each accepted heartbeat on the hottest path, so it must not wait. */
 export type HeartbeatListener = (caller: Caller, body: HeartbeatBody) => void;
 
 /**
- * Takes heartbeats. The hottest path of the server: one key in Valkey, one entry in the buffer, no query.
- * It works with Valkey away (the buffer goes to Postgres), and with Postgres away (the buffer waits).
+ * Accepts heartbeats. The hottest path of the server: one key in Valkey, one entry in the buffer,
+ * no query. It works without Valkey (the buffer goes to Postgres) and without Postgres (the buffer
+ * waits).
  */
 @Injectable()
 export class Heartbeats {
@@ -34,7 +35,7 @@ export class Heartbeats {
   }
 
   /**
-   * @returns at once when Valkey need not be waited for
+   * @returns at once if Valkey need not be waited for
    * @throws DroverError `agent_not_found` (another agent's id), `agent_terminated`,
    *   `validation_failed` (too much metadata)
    */
@@ -74,7 +75,10 @@ export class Heartbeats {
 
 let latest = { at: 0, intervalSeconds: 0, answer: { acknowledgedAt: '', nextExpectedAt: '' } };
 
-/** Many heartbeats come in one millisecond, most with one interval: their answer is written once. */
+/**
+ * Many heartbeats arrive in one millisecond, most with the same interval, so their answer is
+ * formatted once.
+ */
 function acknowledge({ heartbeatIntervalSeconds: intervalSeconds }: Facts): HeartbeatAnswer {
   const at = Date.now();
   if (latest.at !== at || latest.intervalSeconds !== intervalSeconds) {

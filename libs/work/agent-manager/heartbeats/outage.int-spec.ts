@@ -15,7 +15,7 @@ import { HeartbeatWriter } from './heartbeat-writer.js';
 import { HeartbeatFlusher } from './heartbeat-flusher.js';
 import { Heartbeats } from './heartbeats.js';
 
-// A server whose way to Postgres can be cut.
+// A server whose connection to Postgres can be cut.
 let db: TestDatabase;
 let proxy: FaultyProxy;
 let database: Database;
@@ -88,7 +88,7 @@ describe('heartbeats without Postgres', () => {
     await flusher.flush();
     expect(buffer.size).toBe(1);
     await heartbeats.heartbeat(known, known.agentId, step('two'));
-    // Never heard of before: its token says that it exists.
+    // An unknown agent, whose token proves that it exists.
     await heartbeats.heartbeat(unknown, unknown.agentId, step('first'));
     await flusher.flush();
     expect(buffer.size).toBe(2);

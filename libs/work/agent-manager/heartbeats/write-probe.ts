@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { mayWriteHeartbeats, takeRoom } from './write-probes.sql.js';
 
-/** Asks the database whether it takes changes. Answering reads is not enough: a heartbeat is a change. */
+/**
+ * Tests whether the database accepts changes. Answering reads does not suffice, because a heartbeat
+ * is a change.
+ */
 @Injectable()
 export class WriteProbe {
   private underWay: Promise<void> | undefined;
