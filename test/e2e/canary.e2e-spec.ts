@@ -188,7 +188,7 @@ describe('a task', () => {
     expect(await stage.drover('question', 'answer', id, answer)).toBe(0);
     await page.getByLabel('Answer').fill(answer);
     await page.getByRole('button', { name: 'Send answer', exact: true }).click();
-    await page.getByRole('status').getByText('takes no answer any more').waitFor();
+    await page.getByRole('status').getByText('The question is closed').waitFor();
     stage.shown.push(await page.content());
     await stage.until(asking, 'COMPLETED');
     await stage.until(refused, 'FAILED');
