@@ -1,2 +1,0 @@
-// The earlier name of the program that `npm run check` starts.
-import '../generate/main.js';
