@@ -42,12 +42,15 @@ const PROGRAMS: Program[] = [
 
 const HEAD = `# Settings
 
-All come from the environment; an empty variable counts as not set. A program that is given a wrong one says which,
-and what it must be, and ends. Each may be given as a file instead, named by the variable with \`_FILE\` behind it, which
-is how secrets should come: other processes of the user can read an environment. Made by \`npm run generate\` from the sources: change it there.
+Programs read their settings from the environment. An empty variable counts as not set. If a value is wrong,
+the program names the setting and the accepted values, and exits.
 
-\`npm start\` sets what it needs by itself, and hands on the others: it takes \`DROVER_HOME\`, the folder of its data
-(\`.drover\` of the clone), and \`PORT\`.
+Each setting can come from a file: add \`_FILE\` to its name. Give secrets as files, because other processes of
+the user can read an environment.
+
+\`npm start\` sets the required settings and passes on the others. It reads \`PORT\` and
+\`DROVER_HOME\`, the folder of its data (\`.drover\` of the clone). \`npm run generate\` writes this page
+from the sources; change them there.
 `;
 
 /** What no value of a setting can be, so that its schema says what it takes. */
@@ -82,7 +85,7 @@ function tableOf(root: string, { schema, sources, page }: Program): string {
     return rowOf(name, setting as z.ZodType, about);
   });
   return aligned([
-    ['variable', 'required', 'default', 'takes', ''],
+    ['variable', 'required', 'default', 'accepts', 'meaning'],
     ...rows.map(({ name, required, fallback, takes, about }) => [
       `\`${name}\``,
       required,
