@@ -15,7 +15,7 @@ const uses = new Map();
 /**
  * Answers on a port of its own. `GET /<name>?file=<test file>` has the facts of a program that runs.
  * `PUT` starts it: the body has `program` (below dist), `env` and `facts`. Its facts are given back
- * with the line by which it says that it listens.
+ * with the line by which it says that it listens. `DELETE` ends it.
  *
  * @param supervisor ends them when this process ends in whatever way
  */
@@ -39,6 +39,7 @@ async function answer(supervisor, request) {
     programs.set(name, await start(supervisor, JSON.parse(await text(request))));
   }
   const program = programs.get(name);
+  if (request.method === 'DELETE') await program?.stop();
   if (program) uses.set(searchParams.get('file'), { program, from: program.written });
   return program?.facts;
 }
@@ -68,7 +69,7 @@ async function start(supervisor, { program, env, facts }) {
   });
   const line = await Promise.race([listens, ended]);
   if (!line) throw new Error(`${program} ended at once:\n${started.lines.join('\n')}`);
-  return Object.assign(started, { facts: { ...facts, ...line } });
+  return Object.assign(started, { facts: { ...facts, ...line }, stop: () => running.stop() });
 }
 
 /** The lines that a program wrote while the test file used it. */

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { loadConfig } from '#lib/config';
 import { TokenService } from '../../libs/access/identity/tokens/token.service.js';
 import { createTestDatabase, type DatabaseUrls, openTestDatabase } from './database.js';
@@ -18,8 +19,8 @@ interface Facts extends DatabaseUrls {
 
 /**
  * `api`: the role alone. `all`: a coordinator and a relay are at work beside the tests. `sound`: the
- * role `api`, for files that check the invariants, which know no workspaces: each of these files has
- * to leave them kept.
+ * role `api`, for files that check the invariants. These know no workspaces, and a retry that an
+ * earlier file left becomes overdue after a minute, so each file has a server of its own.
  */
 type Kind = 'api' | 'all' | 'sound';
 
@@ -33,7 +34,7 @@ export async function sharedServer(
   kind: Kind = 'api',
   worker = process.env['JEST_WORKER_ID'],
 ): Promise<TestServer & { pid: number }> {
-  const name = `server-${worker}-${kind}`;
+  const name = `server-${worker}-${kind === 'sound' ? randomUUID() : kind}`;
   const facts = (await ask(name)) ?? (await start(name, kind));
   const url = facts.address;
   const db = openTestDatabase(facts);
@@ -46,6 +47,7 @@ export async function sharedServer(
       if (kind === 'sound') expect(await brokenInvariants(db.ownerUrl)).toEqual([]);
     } finally {
       await db.close();
+      if (kind === 'sound') await ask(name, { method: 'DELETE' });
     }
   };
   return { url, db, tokens, newWorkspace, stop, pid: facts.pid };
