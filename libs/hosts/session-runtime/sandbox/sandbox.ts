@@ -56,6 +56,11 @@ export interface SandboxLaunch {
 const INNER = fileURLToPath(new URL('./inner-process.js', import.meta.url));
 /** Node within the sandbox, wherever it lies outside. */
 const NODE = '/run/drover-node';
+/**
+ * The first process runs under the memory limit of the session. Node 24 reserves 512 MiB for compiled
+ * code, which a limit on data counts, and a process of a hundred lines needs no compiler.
+ */
+const FIRST_PROCESS = [...SMALL_HEAP, '--jitless'];
 /** Where people and other programs keep what is theirs. */
 const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media'].concat(
   ['lib', 'log', 'snap', 'spool'].map((name) => `/var/${name}`),
@@ -84,7 +89,7 @@ export function sandboxLaunch(
 ): SandboxLaunch {
   const { program } = sandbox;
   const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
-  const node = [NODE, ...SMALL_HEAP, '--input-type=module', '-e', inner];
+  const node = [NODE, ...FIRST_PROCESS, '--input-type=module', '-e', inner];
   const args = [
     '--die-with-parent',
     '--unshare-pid',
