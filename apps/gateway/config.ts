@@ -33,22 +33,22 @@ const serverAddress = webAddress('of the server');
 /** Every variable that the gateway reads, with its unit and default; docs/run-a-gateway.md has the table. */
 export const environment = z.object({
   DROVER_API_URL: serverAddress,
-  /** The server's address as sessions are told it; else as the server itself says. */
+  /** The server's address for sessions. Default: the address that the server names. */
   GATEWAY_SESSIONS_API_URL: serverAddress.optional(),
   GATEWAY_SECRET: secret,
-  /** Told to the server; kept in the data folder when it is left out. */
+  /** Name of the gateway at the server. Default: created once in the data folder. */
   GATEWAY_ID: z
     .string()
     .regex(/^[\w.:-]{1,100}$/, 'must be 1 to 100 letters, digits or . : _ -')
     .optional(),
   GATEWAY_DATA_DIR: z.string().default('.drover/gateway'),
-  /** Programs that sessions may start, as the commands name them; all when it is left out. */
+  /** Programs that sessions can start, as the commands name them. Default: all. */
   GATEWAY_ALLOWED_EXECUTABLES: list.optional(),
-  /** The command of sessions that are asked for without one, as a JSON array. */
+  /** The command of sessions that are requested without one, as a JSON array. */
   GATEWAY_DEFAULT_COMMAND: commandVector.optional(),
-  /** Where sessions run: a driver of libs/hosts/session-runtime. */
+  /** The driver that runs sessions (libs/hosts/session-runtime). */
   GATEWAY_DRIVER: oneOf(DRIVER_KINDS).default('process'),
-  /** The user of the sessions, as `uid:gid`; the gateway's own user when it is left out. */
+  /** The user of the sessions, as `uid:gid`. Default: the gateway's user. */
   GATEWAY_SESSIONS_USER: z
     .string()
     .regex(
@@ -57,11 +57,11 @@ export const environment = z.object({
     )
     .refine(() => process.getuid?.() === 0, 'needs a gateway that runs as root')
     .optional(),
-  /** Names of the gateway's own variables that sessions see. */
+  /** Names of the gateway's variables that sessions receive. */
   GATEWAY_PASS_ENV: list.default([]),
-  /** Workspaces that get sessions here; all when it is left out. */
+  /** Workspaces that get sessions here. Default: all. */
   GATEWAY_WORKSPACES: list.optional(),
-  /** Several workspaces although their sessions could read each other's files and secrets. */
+  /** Serve several workspaces, although their sessions can read each other's files and secrets. */
   ALLOW_UNSANDBOXED_TENANTS: flag.default(false),
   ...SANDBOX_VARIABLES,
 
@@ -70,19 +70,19 @@ export const environment = z.object({
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 
   MAX_CONCURRENT_WORKERS: integer(10, 1, 1_000),
-  /** Seconds in the queue. */
+  /** Maximum time of a session in the queue. */
   WORKER_CREATION_TIMEOUT: integer(300, 1, 86_400),
   // With the most workers a heartbeat stays below the megabyte that the server takes.
   GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 2_500),
-  /** Between SIGTERM and SIGKILL, where a request names no other. */
+  /** Time between SIGTERM and SIGKILL, unless a request names another. */
   GATEWAY_GRACE_SECONDS: integer(10, 0, 3_600),
-  /** For a session to exit by itself after its run was completed. */
+  /** Time for a session to exit by itself after its run was completed. */
   GATEWAY_EXIT_GRACE_SECONDS: integer(30, 0, 3_600),
   GATEWAY_HEARTBEAT_SECONDS: integer(10, 1, 3_600),
   SHUTDOWN_DEADLINE_SECONDS: integer(30, 1, 86_400),
-  /** At least 16 characters; the bearer token that may read /metrics. Without it nobody may. */
+  /** Bearer token for /metrics, at least 16 characters. Without it nobody can read /metrics. */
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  /** How long an ended session is remembered. */
+  /** Time for which an ended session is remembered. */
   GATEWAY_RETENTION_HOURS: integer(24, 1, 8_760),
 });
 

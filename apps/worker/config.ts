@@ -36,7 +36,7 @@ export const environment = z.object({
   DROVER_AGENT_TOKEN: text.optional(),
   DROVER_AGENT_TOKEN_FILE: text.optional(),
   DROVER_AGENT_ID: text.refine(isUuid, 'must be a UUID').optional(),
-  /** It becomes part of a file name. */
+  /** Name of the worker, which is part of a file name. Default: the host name. */
   DROVER_WORKER_NAME: text
     .regex(
       /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
@@ -59,11 +59,11 @@ export const environment = z.object({
   DROVER_WORKER_DRAIN_SECONDS: integer(10, 0, 86_400),
   DROVER_WORKER_GRACE_SECONDS: integer(10, 0, 3_600),
   DROVER_WORKER_LOG_BYTES: integer(1_048_576, 16_384, 67_108_864),
-  /** Where /metrics is served; 0: nowhere. */
+  /** Port of /metrics; 0: none. */
   DROVER_WORKER_METRICS_PORT: integer(0, 0, 65_535),
-  /** Address that they are served at. */
+  /** Address of /metrics. */
   DROVER_WORKER_METRICS_HOST: text.default('127.0.0.1'),
-  /** At least 16 characters; the bearer token that may read them. */
+  /** Bearer token for /metrics, at least 16 characters. */
   DROVER_WORKER_METRICS_TOKEN: text.min(16, 'must have at least 16 characters').optional(),
   DROVER_WORKER_LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   ...SANDBOX_VARIABLES,
@@ -71,10 +71,10 @@ export const environment = z.object({
 
 export type WorkerConfig = ReturnType<typeof toConfig>;
 
-/** Its message is one sentence for the person who started the worker. */
+/** Its message is one sentence for the user who started the worker. */
 export class ConfigError extends Error {}
 
-/** All is well but for the key, which the person may yet have to make. */
+/** Only the key is missing, and the user can still create it. */
 export class NoCredentials extends ConfigError {}
 
 /**

@@ -15,21 +15,24 @@ const paths = list.refine((all) => all.every(isAbsolute), 'must hold absolute pa
 
 /** The variables that worker and gateway share about the sandbox of what they run. */
 export const SANDBOX_VARIABLES = {
-  /** `auto`: where one can be had. `required`: the program does not start without. */
+  /** Sandboxes: `auto` uses them if possible, `required` refuses to start without them. */
   DROVER_SANDBOX: oneOf(['auto', 'required', 'off']).default('auto'),
-  /** The file of bubblewrap; else it is looked for on the PATH. */
+  /** The file of bubblewrap. Default: bwrap on the PATH. */
   DROVER_SANDBOX_PROGRAM: z.string().optional(),
-  /** Where the libraries of DROVER_SANDBOX_PROGRAM lie, separated by colons. */
+  /** Folders with the libraries of DROVER_SANDBOX_PROGRAM, separated by colons. */
   DROVER_SANDBOX_LIBRARIES: z.string().optional(),
-  /** What sessions may read of what they would not see, such as homes; separated by commas. */
+  /** Hidden paths that sessions can read nevertheless, such as homes; separated by commas. */
   DROVER_SANDBOX_SHOW: paths.default([]),
-  /** What they may not see of what they could; separated by commas. */
+  /** Visible paths that are hidden from sessions; separated by commas. */
   DROVER_SANDBOX_HIDE: paths.default([]),
-  /** With `off` nothing that runs here reaches a network, whatever it asks for. */
+  /** With `off` no session reaches a network, whatever its task requests. */
   DROVER_SANDBOX_NETWORK: oneOf(['on', 'off']).default('on'),
-  /** Of a run where it has a control group, else of each of its processes; 0: no limit. */
+  /** Memory of a run with a control group, else of each of its processes; 0: no limit. */
   DROVER_SANDBOX_MEMORY_MB: integer(0, 0, 16_777_216),
-  /** Of a run where it has a control group, else of the user that runs them, threads counted; 0: no limit. */
+  /**
+   * Processes and threads of a run with a control group, else of the user that runs them;
+   * 0: no limit.
+   */
   DROVER_SANDBOX_PROCESSES: integer(0, 0, 4_194_304),
 };
 
