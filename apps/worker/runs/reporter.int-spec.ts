@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Log } from '#lib/agent-host';
+import { bearer, createClient } from '#lib/api-client';
+import { DroverApi } from '../api/drover-api.js';
+import type { LogEntry } from '../api/types.js';
+import { Reporter } from './reporter.js';
+
+const never = new AbortController().signal;
+const claims = { claimNext: () => 0, claimFailed: () => undefined };
+
+/** The last parts of the paths of all requests, in the order in which they came. */
+let received: string[];
+/** Holds requests back until the test answers them. */
+let held: Map<string, (response: ServerResponse) => void>;
+let server: Server;
+let baseUrl: string;
+let reporter: Reporter;
+
+beforeEach(async () => {
+  [received, held] = [[], new Map()];
+  server = createServer((request, response) => {
+    const name = String(request.url).split('/').at(-1) ?? '';
+    received.push(name);
+    request.resume().on('end', () => (held.get(name) ?? answer)(response));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const api = new DroverApi(createClient({ baseUrl, credentials: bearer('a token') }), 'agent');
+  reporter = new Reporter(api, 'run', new Log(() => undefined));
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function line(message: string): LogEntry {
+  return { level: 'INFO', message, event: 'stdout', at: new Date().toISOString() };
+}
+
+function answer(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+}
+
+describe('The end of a run', () => {
+  it('is reported after the progress that is on its way', async () => {
+    const progress = new Promise<ServerResponse>((resolve) => held.set('progress', resolve));
+    await reporter.start(never);
+    reporter.progress({ progressPercent: 50 });
+    const response = await progress;
+    const end = reporter.end({ kind: 'complete' }, claims, never);
+    // The end would be here before the second of them.
+    for (const name of ['probe', 'probe']) await (await fetch(`${baseUrl}/${name}`)).text();
+    expect(received).toEqual(['start', 'progress', 'probe', 'probe']);
+    answer(response);
+    await end;
+    expect(received.at(-1)).toBe('complete');
+    expect(reporter.onLost.aborted).toBe(false);
+  });
+
+  it('is reported after all lines of the log', async () => {
+    await reporter.start(never);
+    reporter.write([line('one')]);
+    const end = reporter.end({ kind: 'complete' }, claims, never);
+    reporter.write([line('two')]);
+    await end;
+    expect(received.at(-1)).toBe('complete');
+    expect(received.filter((name) => name === 'logs').length).toBeGreaterThan(0);
+  });
+});
