@@ -103,7 +103,7 @@ describe.each(all)('%s', (_, route) => {
     );
   }
 
-  it('has changed no row by all that', async () => {
+  it('refused input changes no row', async () => {
     await state.expectUnchanged();
   });
 });

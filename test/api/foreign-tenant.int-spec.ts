@@ -125,7 +125,7 @@ describe.each(named.map((route) => [route.name, route] as const))('%s', (_, rout
     }
   });
 
-  it('has changed nothing by all that', () => expectUnchanged(route));
+  it('requests of another tenant change no row', () => expectUnchanged(route));
 });
 
 // Or a request that is wrong for another reason would pass for a refusal. After the others: these fill the

@@ -76,7 +76,7 @@ describe.each(routes.filter(isProtected).map((route) => [route.name, route] as c
       }
     });
 
-    it('has changed no row by all that', async () => {
+    it('refused tokens change no row', async () => {
       await state.expectUnchanged();
     });
   },

@@ -8,13 +8,13 @@ const start = (app: string, ...args: string[]) =>
   new Program(join(process.cwd(), 'dist/apps', app, 'main.js'), args);
 
 describe.each(['server', 'gateway', 'worker'])('The %s', (app) => {
-  it('says with --help what it is and what it takes', async () => {
+  it('the %s describes itself and its options with --help', async () => {
     const program = start(app, '--help');
     expect(await program.ended).toBe(0);
     expect(program.output).toMatch(/^Usage: node dist\/apps\/\w+\/main.js/);
   });
 
-  it('does not start on an argument that it has not', async () => {
+  it('the %s does not start with an unknown argument', async () => {
     const program = start(app, '--migrateonly');
     expect(await program.ended).toBe(1);
     expect(program.output).toBe(

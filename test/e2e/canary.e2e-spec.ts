@@ -304,13 +304,13 @@ describe('a task', () => {
 });
 
 describe('a secret', () => {
-  it('is in nothing that is said or kept', async () => {
+  it('a secret is in no output and no stored data', async () => {
     const places = await stage.places();
     expect(Object.keys(places).filter((name) => places[name] === '')).toEqual([]);
     expect(found(marks, places)).toEqual([]);
   });
 
-  it('is in no message', () => {
+  it('a secret is in no message', () => {
     const people = { Slack: stage.messages(SLACK), 'an e-mail': stage.mails };
     expect(found(marks, { ...people, 'a webhook': stage.messages('/hook') })).toEqual([]);
     for (const [name, text] of Object.entries(people))
@@ -322,7 +322,7 @@ describe('a secret', () => {
       expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeTruthy();
   });
 
-  it('is in no file that a run has left', async () => {
+  it('a secret is in no file that a run left', async () => {
     // What the killed worker could not remove is removed when it comes back.
     await stage.startWorker('first');
     await waitFor('its folder to be empty', () => {

@@ -63,7 +63,7 @@ describe('npm run demo', () => {
     await expectNothingLeft();
   });
 
-  test('leaves nothing behind after Ctrl-C while the servers start', async () => {
+  test('the demo leaves nothing behind after Ctrl-C while the servers start', async () => {
     demo = new Program(DEMO, [], { TMPDIR: folder });
     await demo.says(/starting Postgres/);
     demo.kill('SIGINT');
@@ -89,7 +89,7 @@ describe('npm run demo', () => {
     await expectNothingLeft();
   });
 
-  test('leaves nothing behind when it is killed itself', async () => {
+  test('the demo leaves nothing behind when it is killed', async () => {
     demo = new Program(DEMO, [], { TMPDIR: folder });
     await demo.says(/Hash files and packages +RUNNING/);
     demo.kill('SIGKILL');
@@ -97,7 +97,7 @@ describe('npm run demo', () => {
     await expectNothingLeft();
   });
 
-  test('says in a sentence what is wrong with its arguments', async () => {
+  test('the demo reports wrong arguments in a sentence', async () => {
     demo = new Program(DEMO, ['--json', join(folder, 'missing', 'file.json')]);
     expect(await demo.ended).toBe(1);
     expect(demo.output.trim()).toBe(

@@ -98,7 +98,7 @@ async function stopped(worker: BuiltProcess): Promise<void> {
 }
 
 describe('a worker that is told to end', () => {
-  it('lets runs finish until its deadline; what takes longer saves where it is, and goes on elsewhere', async () => {
+  it('a draining worker finishes short runs, and longer runs continue elsewhere from a checkpoint', async () => {
     const worker = await aWorker('leaving', {
       DROVER_WORKER_CONCURRENCY: '2',
       DROVER_WORKER_DRAIN_SECONDS: '2',
@@ -125,7 +125,7 @@ describe('a worker that is told to end', () => {
     await untilStatus(waiting, 'COMPLETED');
   });
 
-  it('twice ends at once what still runs, and releases it all the same', async () => {
+  it('a second signal to a worker ends its runs at once and releases them', async () => {
     const worker = await aWorker('hurried', { DROVER_WORKER_DRAIN_SECONDS: '3600' });
     const job = await aJob('stubborn', { ignores: true });
     const pid = await held(job);
@@ -142,7 +142,7 @@ describe('a worker that is told to end', () => {
     await expectToGoOn(job, pid);
   });
 
-  it('three times exits, and its processes with it; its next life tells what became of them', async () => {
+  it('a third signal ends a worker and its processes, and its next start reports their ends', async () => {
     const env = { DROVER_WORKER_DRAIN_SECONDS: '3600', DROVER_WORKER_GRACE_SECONDS: '3600' };
     const worker = await aWorker('furious', env);
     const job = await aJob('abandoned', { ignores: true });
@@ -166,7 +166,7 @@ describe('a worker that is told to end', () => {
     await stopped(next);
   });
 
-  it('leaves what must always hold', async () => {
+  it('draining workers keep every invariant', async () => {
     const outcomes = await checkInvariants(fleet.db.ownerUrl);
     expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
   });

@@ -137,7 +137,7 @@ const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
 const untilDead = (pid: number) => waitFor(`${pid} to end`, () => !isAlive(pid));
 
 describe('server and gateway', () => {
-  it('run a task of a push agent in a session, which completes it', async () => {
+  it('a session completes the task of a push agent', async () => {
     const job = await submit();
     await untilProgress(job, 2);
     const { runId, sessionKey } = await fleet.task(job.id);
@@ -154,7 +154,7 @@ describe('server and gateway', () => {
     );
   });
 
-  it('retry a task at once whose session exits, and say why it did', async () => {
+  it('a task is retried at once, with a reason, when its session exits', async () => {
     const job = await submit({
       script: `if (run.generation === 1) { console.error('no such table'); process.exit(3); }
         else call('POST', 'complete', {}).then(() => process.exit(0));`,
@@ -167,7 +167,7 @@ describe('server and gateway', () => {
     expect(JSON.stringify(body.items)).toContain('no such table');
   });
 
-  it('do not retry what cannot start', async () => {
+  it('a session that cannot start is not retried', async () => {
     const agentId = newId();
     await fleet.api.put(`/agents/${agentId}`, {
       name: 'Broken',
@@ -183,7 +183,7 @@ describe('server and gateway', () => {
     });
   });
 
-  it('end the session of a cancelled task', async () => {
+  it('the session of a cancelled task ends', async () => {
     const job = await submit();
     const { pid } = await life(job, 1);
     await untilProgress(job, 1);
@@ -192,7 +192,7 @@ describe('server and gateway', () => {
     expect(await fleet.task(job.id)).toMatchObject({ status: 'ABORTED', abortReason: 'cancelled' });
   });
 
-  it('put a paused task down, and a resumed one goes on from its checkpoint', async () => {
+  it('a paused task stops, and the resumed task continues from its checkpoint', async () => {
     const job = await submit();
     const { pid } = await life(job, 1);
     await untilProgress(job, 2);
@@ -247,7 +247,7 @@ describe('server and gateway', () => {
     await finish(job);
   });
 
-  it('keep a session through a crash of the gateway', async () => {
+  it('a session survives a crash of the gateway', async () => {
     const job = await submit();
     const { pid } = await life(job, 1);
     await untilProgress(job, 1);
@@ -317,7 +317,7 @@ describe('server and gateway', () => {
     }
   });
 
-  it('leave what must always hold', async () => {
+  it('server and gateway keep every invariant', async () => {
     const outcomes = await checkInvariants(fleet.db.ownerUrl);
     expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
   });

@@ -28,7 +28,7 @@ const seen = (url: string, line: string) =>
   });
 
 describe('The metrics', () => {
-  it('of a worker are for those who have its token', async () => {
+  it('the metrics of a worker need its token', async () => {
     const port = await freePort();
     await fleet.startWorker('measured', {
       DROVER_WORKER_METRICS_PORT: String(port),
@@ -43,7 +43,7 @@ describe('The metrics', () => {
     expect((await fetch(url)).status).toBe(404);
   });
 
-  it('of a gateway are for those who have its token, and not there without one', async () => {
+  it('the metrics of a gateway need its token, and are absent without one', async () => {
     const gateway = new TestGateway({ DROVER_API_URL: 'http://127.0.0.1:1' });
     await gateway.start({ METRICS_TOKEN: TOKEN });
     await seen(gateway.url, 'drover_gateway_server_reachable 0');

@@ -81,7 +81,7 @@ describe('npm start', () => {
     left = address;
   });
 
-  test('soon after a kill -9 waits for what is left, and comes up at the same address', async () => {
+  test('npm start after kill -9 waits for leftovers and starts at the same address', async () => {
     const address = left ?? (await start());
     left = undefined;
     // It is then put down late, and has the port until it is.

@@ -132,7 +132,7 @@ describe('npm start', () => {
     left = address;
   });
 
-  test('starts a killed server, a killed worker and a killed gateway again', async () => {
+  test('npm start restarts a killed server, a killed worker and a killed gateway', async () => {
     const address = await running();
     const programs = ['apps/server/main.js', 'apps/worker/main.js', 'apps/gateway/main.js'];
     for (const program of programs) {
@@ -240,7 +240,7 @@ describe('npm start', () => {
     left = address;
   });
 
-  test('ends at once after a second signal, and loses nothing by it', async () => {
+  test('npm start ends at once after a second signal and loses nothing', async () => {
     const address = await running();
     const task = await aLongTask(address, 'last');
     const first = await nextMark('last');
@@ -279,7 +279,7 @@ describe('npm start', () => {
     await stop();
   });
 
-  test('says in a sentence that the port is taken', async () => {
+  test('npm start reports a taken port in a sentence', async () => {
     const other = await listening();
     const { port } = other.address() as AddressInfo;
     started = new Program(START, [], { DROVER_HOME: home, PORT: String(port) });

@@ -41,7 +41,7 @@ const claim = async (waitMs: number) =>
   (await agent.post<Claim>(`/agents/${agentId}/claim`, { waitMs })).body.tasks[0];
 
 describe('two servers', () => {
-  it('hand a task that one was given to an agent that waits at the other', async () => {
+  it('one server hands a new task to an agent that waits at the other', async () => {
     const waiting = claim(30_000);
     const id = await fleet.submit('');
     const claimed = await waiting;
@@ -50,7 +50,7 @@ describe('two servers', () => {
     expect(done).toMatchObject({ status: 200, body: { status: 'COMPLETED' } });
   });
 
-  it('refuse at one what was revoked at the other', async () => {
+  it('one server refuses credentials that the other revoked', async () => {
     const { body } = await fleet.api.post<{ token: string }>(`/agents/${agentId}/token`, {});
     const other = apiClient(`http://127.0.0.1:${secondPort}`, {
       authorization: `Bearer ${body.token}`,
@@ -67,7 +67,7 @@ describe('two servers', () => {
     });
   });
 
-  it('go on when the leader is killed: dependents are released by the other', async () => {
+  it('when the leader is killed, the other server releases dependents', async () => {
     const prerequisite = await fleet.submit('');
     const claimed = await claim(10_000);
     expect(claimed?.task.id).toBe(prerequisite);
@@ -80,7 +80,7 @@ describe('two servers', () => {
     expect((await waiting)?.task.id).toBe(dependent);
   });
 
-  it('leave what must always hold', async () => {
+  it('two servers keep every invariant', async () => {
     await second.stop();
     const outcomes = await checkInvariants(fleet.db.ownerUrl);
     expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);

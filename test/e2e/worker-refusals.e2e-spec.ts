@@ -51,13 +51,13 @@ describe('a worker with', () => {
   it.each([
     ['a key that nobody made', () => `drv_${'0'.repeat(8)}_${'0'.repeat(64)}`],
     ['something else as a key', () => 'open sesame'],
-  ])('%s names the variable and the server', async (_, wrong) => {
+  ])('a worker with %s names the variable and the server', async (_, wrong) => {
     const words = await lastWords({ DROVER_API_KEY: wrong() });
     expect(words).toContain('does not accept the key in DROVER_API_KEY');
     expect(words).toContain(url());
   });
 
-  it('a key that is made for something else says what it needs', async () => {
+  it('a worker with a key for another purpose says which key it needs', async () => {
     const words = await lastWords({ DROVER_API_KEY: await aKey(['tasks:read']) });
     expect(words).toMatch(/^The key in DROVER_API_KEY may not .*agents:write/);
   });
@@ -74,7 +74,7 @@ describe('a worker with', () => {
     );
   });
 
-  it('the token of another agent names the agent that it is not for', async () => {
+  it('a worker with the token of another agent names that agent', async () => {
     const stranger = await anAgent(fleet.db.owner, await aWorkspace(fleet.db.owner));
     const agentId = await anAgent(fleet.db.owner, fleet.workspaceId);
     const { body } = await fleet.api.post(`/agents/${agentId}/token`, {});
@@ -83,15 +83,18 @@ describe('a worker with', () => {
     expect(named).toContain(`The agent ${stranger} of DROVER_AGENT_ID`);
   });
 
-  it.each(['not JSON', '{}', '{"owner": 7}'])('the state file %s names it', async (text) => {
-    const folder = newFolder();
-    const id = newId();
-    const file = join(folder, `agent-${id}.json`);
-    writeFileSync(join(folder, 'worker-refused.id'), id);
-    writeFileSync(file, text);
-    expect(await lastWords({ DROVER_API_KEY: key }, folder)).toMatch(
-      new RegExp(`^The state file ${file} cannot be read .*: remove it to start afresh.$`),
-    );
-    expect(readdirSync(folder)).toContain(`agent-${id}.json`);
-  });
+  it.each(['not JSON', '{}', '{"owner": 7}'])(
+    'a worker with the state file %s names the file',
+    async (text) => {
+      const folder = newFolder();
+      const id = newId();
+      const file = join(folder, `agent-${id}.json`);
+      writeFileSync(join(folder, 'worker-refused.id'), id);
+      writeFileSync(file, text);
+      expect(await lastWords({ DROVER_API_KEY: key }, folder)).toMatch(
+        new RegExp(`^The state file ${file} cannot be read .*: remove it to start afresh.$`),
+      );
+      expect(readdirSync(folder)).toContain(`agent-${id}.json`);
+    },
+  );
 });

@@ -43,7 +43,7 @@ beforeEach(() => {
 });
 
 describe('a second worker', () => {
-  it('of the same agent id in another folder is refused with a sentence, and the first goes on', async () => {
+  it('a second worker with the same agent ID is refused, and the first continues', async () => {
     const id = { DROVER_AGENT_ID: newId() };
     await begin(id);
     const second = fleet.startWorker('again', { ...id, DROVER_WORKER_DATA_DIR: `${folder}-2` });
@@ -53,7 +53,7 @@ describe('a second worker', () => {
     await expectUndisturbed();
   });
 
-  it('on a copied folder of another machine is refused with a sentence', async () => {
+  it('a worker on a copied folder of another machine is refused', async () => {
     await begin();
     cpSync(folder, `${folder}-2`, { recursive: true });
     const name = readdirSync(`${folder}-2`).find((one) => one.startsWith('agent-')) as string;

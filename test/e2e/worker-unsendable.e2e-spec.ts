@@ -37,24 +37,30 @@ describe('a document of thousands of levels', () => {
     ['a result on a line', toLine('result', 5_000), /refused the result/],
     ['a result in its file', toFile('DROVER_OUTPUT_FILE', 5_000), /result file is nested/],
     ['a result on a line, of as many as JSON can write', toLine('result', 70), /refused the resul/],
-  ])('as %s fails the run, and the slot is free', async (_, script, message) => {
-    const id = await fleet.submit(script, { maxRetries: 0 });
-    expect(await endOf(id)).toMatchObject({
-      status: 'FAILED',
-      lastError: expect.stringMatching(message) as unknown,
-    });
-    expect(await endOf(await fleet.submit('0'))).toMatchObject({ status: 'COMPLETED' });
-  });
+  ])(
+    'a document of thousands of levels as %s fails the run and frees the slot',
+    async (_, script, message) => {
+      const id = await fleet.submit(script, { maxRetries: 0 });
+      expect(await endOf(id)).toMatchObject({
+        status: 'FAILED',
+        lastError: expect.stringMatching(message) as unknown,
+      });
+      expect(await endOf(await fleet.submit('0'))).toMatchObject({ status: 'COMPLETED' });
+    },
+  );
 
   it.each([
     ['a checkpoint on a line', toLine('checkpoint', 5_000), /refused a checkpoint/],
     ['a checkpoint in its file', toFile('DROVER_CHECKPOINT_FILE', 5_000), /checkpoint file is nes/],
-  ])('as %s is told in its log, and the run goes on', async (_, script, message) => {
-    const id = await fleet.submit(`${script} setInterval(() => 0, 1_000)`, { maxRetries: 0 });
-    await waitFor('it to be told', async () => message.test(await logOf(id)));
-    expect(await fleet.task(id)).toMatchObject({ status: 'RUNNING' });
-    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
-    expect(await endOf(id)).toMatchObject({ status: 'ABORTED' });
-    expect(await endOf(await fleet.submit('0'))).toMatchObject({ status: 'COMPLETED' });
-  });
+  ])(
+    'a document of thousands of levels as %s is reported in the log, and the run continues',
+    async (_, script, message) => {
+      const id = await fleet.submit(`${script} setInterval(() => 0, 1_000)`, { maxRetries: 0 });
+      await waitFor('it to be told', async () => message.test(await logOf(id)));
+      expect(await fleet.task(id)).toMatchObject({ status: 'RUNNING' });
+      await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+      expect(await endOf(id)).toMatchObject({ status: 'ABORTED' });
+      expect(await endOf(await fleet.submit('0'))).toMatchObject({ status: 'COMPLETED' });
+    },
+  );
 });

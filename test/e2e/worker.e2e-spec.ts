@@ -38,7 +38,7 @@ const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
 const pidIn = async (file: string) => (await nextMark(file))[0] as number;
 
 describe('a worker', () => {
-  it('executes a task and submits its result, its output and its progress', async () => {
+  it('a worker executes a task and submits its result, output and progress', async () => {
     const worker = await fleet.startWorker('simple');
     const id = await fleet.submit(`
       console.log('hello from the task');
@@ -74,7 +74,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('ends the process of a cancelled task', async () => {
+  it('a worker ends the process of a cancelled task', async () => {
     const worker = await fleet.startWorker('cancelled');
     const file = join(fleet.folder, 'cancelled.pid');
     const id = await fleet.submit(STEADY(file));
@@ -152,7 +152,7 @@ describe('a worker', () => {
     await second.stop();
   });
 
-  it('works on while the server is away, and submits the result when it is back', async () => {
+  it('a worker continues during an outage of the server and submits the result afterwards', async () => {
     const worker = await fleet.startWorker('patient', { DROVER_WORKER_STALE_SECONDS: '60' });
     const file = join(fleet.folder, 'go');
     const id = await fleet.submit(`
@@ -208,7 +208,7 @@ describe('a worker', () => {
     await second.stop();
   });
 
-  it('that drains releases what it cannot finish, and exits with 0', async () => {
+  it('a draining worker releases runs that it cannot finish and exits with 0', async () => {
     const worker = await fleet.startWorker('leaving', { DROVER_WORKER_DRAIN_SECONDS: '0' });
     const file = join(fleet.folder, 'leaving.pid');
     const id = await fleet.submit(STEADY(file));
@@ -221,7 +221,7 @@ describe('a worker', () => {
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
   });
 
-  it('and all that happened here left what must always hold', async () => {
+  it('workers keep every invariant', async () => {
     const outcomes = await checkInvariants(fleet.db.ownerUrl);
     expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);
   });

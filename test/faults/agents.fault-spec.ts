@@ -46,7 +46,7 @@ async function aWitness(): Promise<PullAgent> {
 }
 
 describe('an agent', () => {
-  it('that dies loses its task to another, and the task has had two runs', async () => {
+  it('another agent gets the task of a dead agent as a second run', async () => {
     const witness = await aWitness();
     const dying = await anAgent('dying');
     await dying.startHeartbeats();
@@ -145,7 +145,7 @@ describe('an agent', () => {
     await heir.leave();
   });
 
-  it('leaves what must always hold', async () => {
+  it('faults of agents leave every invariant intact', async () => {
     await expectInvariants(fleet.db);
   });
 });

@@ -46,7 +46,7 @@ describeAsRoot('a database on a disk that is full', () => {
       description: randomBytes(4_000).toString('hex'),
     });
 
-  it('answers 503 and is not ready, until there is room', async () => {
+  it('a server with a full disk answers 503 and is not ready until there is room', async () => {
     expect(await readiness()).toBe(200);
     await disk.fill();
     const refused = await waitFor('a refusal', async () => {

@@ -84,7 +84,7 @@ describe('a leader', () => {
     ['before it looks whether it still leads', 'before'],
     ['in the middle of a sweep', 'before-commit'],
   ] as const)(
-    'stopped %s, for three times its time, changes nothing when it goes on',
+    'a leader that is stopped %s for three lease times changes nothing when it continues',
     async (_, at) => {
       const leader = await startAll();
       const { epoch } = await reign(db);
@@ -138,7 +138,7 @@ describe('a leader', () => {
     await expectEachToldOnce();
   });
 
-  it('with the name of another is not taken for it', async () => {
+  it('a process with the name of the leader is not accepted as the leader', async () => {
     const leader = await startAll({ INSTANCE_ID: 'the same host' });
     const { epoch } = await reign(db);
     await someWork();

@@ -239,6 +239,6 @@ describe('a server that is killed', () => {
   });
 });
 
-it('leaves what must always hold', async () => {
+it('lost answers leave every invariant intact', async () => {
   await expectInvariants(db);
 });

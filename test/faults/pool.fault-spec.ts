@@ -56,7 +56,7 @@ const titlesOf = (crowd: ReturnType<typeof aCrowd>) =>
   crowd.filter(({ creates }) => creates).map(({ title }) => title);
 
 describe('two connections for two hundred clients', () => {
-  it('serve them all, one after the other', async () => {
+  it('two connections serve two hundred clients one after the other', async () => {
     const book = new AnswerBook();
     const crowd = aCrowd();
     await Promise.all(crowd.map(({ request }) => patiently(request, book)));
@@ -87,7 +87,7 @@ describe('two connections for two hundred clients', () => {
     await expectCreatedOnce(titlesOf(crowd));
   });
 
-  it('leave what must always hold', async () => {
+  it('exhausted connections leave every invariant intact', async () => {
     await expectInvariants(fleet.db);
   });
 });

@@ -174,6 +174,6 @@ describe('a deadline', () => {
   );
 });
 
-it('leaves what must always hold', async () => {
+it('faults around questions leave every invariant intact', async () => {
   await expectInvariants(db);
 });

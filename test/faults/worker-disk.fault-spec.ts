@@ -30,7 +30,7 @@ describeAsRoot('a worker whose disk is full', () => {
 
   const status = async (id: string) => (await fleet.task(id))['status'];
 
-  it('fails what it cannot begin, ends what it has begun, and goes on when there is room', async () => {
+  it('a worker with a full disk fails new runs, ends begun runs and recovers when there is room', async () => {
     const go = join(fleet.folder, 'go');
     const script = `setInterval(() => require('fs').existsSync('${go}') && process.exit(0), 50)`;
     const begun = await fleet.submit(script);

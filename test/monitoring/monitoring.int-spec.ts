@@ -63,11 +63,11 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
     if (folder) await rm(folder, { recursive: true });
   });
 
-  it('has rules that Prometheus takes', async () => {
+  it('Prometheus accepts the rules', async () => {
     if (programs) expect(await promtool(programs, ['check', 'rules', RULES])).toContain('SUCCESS');
   });
 
-  it('is asked as docs/operations.md says', async () => {
+  it('Prometheus scrapes the server as docs/operations.md says', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
     const [, config = ''] = /```yaml\n(scrape_configs:[^]*?)```/.exec(page) ?? [];
     const file = join(folder, 'prometheus.yml');
@@ -85,7 +85,7 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
     if (programs) expect(await promtool(programs, ['test', 'rules', file])).toContain('SUCCESS');
   });
 
-  it('judges every rule by metrics that a server shows', async () => {
+  it('every rule uses metrics that a server exposes', async () => {
     const rules = await waitFor('all rules to have been judged', async () => {
       const judged = await prometheus.rules();
       return judged.every(({ health }) => health !== 'unknown') && judged;
@@ -97,7 +97,7 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
     expect(missing).toEqual([]);
   });
 
-  it('draws every panel from metrics that a server shows', async () => {
+  it('every panel uses metrics that a server exposes', async () => {
     const queries = panels.flatMap(({ title, targets = [] }) =>
       targets.map(({ expr }) => ({ title, expr })),
     );

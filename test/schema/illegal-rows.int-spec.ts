@@ -34,7 +34,7 @@ describe.each(Object.entries(ATTEMPTS))('%s cannot be made illegal', (_what, att
   });
 });
 
-it('tries every CHECK there is', async () => {
+it('the illegal rows cover every CHECK', async () => {
   const { rows } = await db.owner.query<{ name: string }>(
     `SELECT conname AS name FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace`,
   );

@@ -99,7 +99,7 @@ describe('every table of tenants', () => {
 });
 
 describe('drover_app and drover_service', () => {
-  it('are nobody special', async () => {
+  it('drover_app and drover_service have no special privileges', async () => {
     const { rows } = await db.owner.query(
       `SELECT r.rolname FROM pg_roles r
        WHERE r.rolname IN ('drover_app', 'drover_service') AND NOT r.rolsuper AND NOT r.rolbypassrls
@@ -109,7 +109,7 @@ describe('drover_app and drover_service', () => {
     expect(rows).toHaveLength(2);
   });
 
-  it('own nothing', async () => {
+  it('drover_app and drover_service own nothing', async () => {
     const { rows } = await db.owner.query(
       `SELECT d.classid::regclass, d.objid FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid
        WHERE d.refclassid = 'pg_authid'::regclass AND d.deptype = 'o'
@@ -124,7 +124,7 @@ describe('with no tenant named', () => {
     ['nothing', null],
     ['an empty text', ''],
     ['a workspace that does not exist', '00000000-0000-0000-0000-000000000000'],
-  ])('drover_app sees no row of any: %s', async (_what, tenant) => {
+  ])('drover_app without a tenant sees no row of any tenant: %s', async (_what, tenant) => {
     const seen = await tryAs(app, tenant, async (client) => {
       const counts: Record<string, number> = {};
       for (const table of [...(await allowed('SELECT')), 'workspaces']) {
@@ -142,7 +142,7 @@ describe('with no tenant named', () => {
     expect(refused).toMatchObject({ code: '22P02' });
   });
 
-  it('drover_service sees all', async () => {
+  it('drover_service without a tenant sees all rows', async () => {
     for (const table of tables) {
       expect([table, await count(service, table)]).toEqual([table, await count(db.owner, table)]);
     }
@@ -176,7 +176,7 @@ describe('with a tenant named, drover_app', () => {
     });
   });
 
-  it("can't insert a row of another", async () => {
+  it('drover_app cannot insert a row of another tenant', async () => {
     const insertable = await allowed('INSERT');
     for (const table of insertable) {
       const refused = await refusalOf(
@@ -207,7 +207,7 @@ describe('with a tenant named, drover_app', () => {
     expect(updatable).toContain('agent_tasks');
   });
 
-  it("can't delete a row of another where it may delete", async () => {
+  it('drover_app cannot delete a row of another tenant', async () => {
     const deletable = await allowed('DELETE');
     for (const table of deletable) {
       const { rowCount } = await tryAs(app, ours.workspaceId, (client) =>

@@ -55,7 +55,7 @@ function pointAt(tenant: Tenant, reference: Reference): Promise<number | null> {
 }
 
 describe('a reference from one row of a tenant to another', () => {
-  it('always has the workspace in it', () => {
+  it('a reference between rows of a tenant includes the workspace', () => {
     const loose = references.filter(
       ({ columns, keys }) => columns[0] !== 'workspace_id' || keys[0] !== 'workspace_id',
     );
@@ -70,7 +70,7 @@ describe('a reference from one row of a tenant to another', () => {
     }
   });
 
-  it('is accepted when it is of the same', async () => {
+  it('a reference within one tenant is accepted', async () => {
     for (const reference of references) {
       const { code = 'accepted' } = (await refusalOf(pointAt(ours, reference))) ?? {};
       // Two rows of ours can't have the same edge or run: the reference was not what was wrong.

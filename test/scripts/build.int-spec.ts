@@ -51,7 +51,7 @@ function build() {
 const built = (path: string) => join(folder, 'dist', path);
 const writtenAt = (path: string) => statSync(built(path)).mtimeMs;
 
-it('compiles a changed file alone', () => {
+it('a build compiles only the changed file', () => {
   expect(build()).toEqual({ status: 0, stderr: '' });
   const before = writtenAt('apps/b.js');
   write('apps/a.ts', 'export const a: number = 22;');
@@ -86,7 +86,7 @@ it('compiles all anew when the list of what was compiled is damaged', () => {
   expect(writtenAt('apps/b.js')).toBeGreaterThan(before);
 });
 
-it('removes what was compiled of a file that is gone', () => {
+it('a build removes the output of a deleted source', () => {
   rmSync(join(folder, 'apps/b.ts'));
   expect(build().status).toBe(0);
   expect(
@@ -94,7 +94,7 @@ it('removes what was compiled of a file that is gone', () => {
   ).toEqual([false, false, true]);
 });
 
-it('compiles all anew for other settings of the compiler', () => {
+it('a build with other compiler settings compiles everything', () => {
   const before = writtenAt('apps/a.js');
   write('.swcrc', readFileSync(join(folder, '.swcrc'), 'utf8').replace('es2022', 'es2023'));
   expect(build().status).toBe(0);

@@ -36,7 +36,7 @@ function reportOf(...testResults: Report['testResults']): Report {
 const first = reportOf(fileOf('good', 5, 0), fileOf('bad', 2, 1));
 
 describe('a run', () => {
-  it('without a failure succeeds', () => {
+  it('a run without a failure succeeds', () => {
     const verdict = judgeSecondRuns(reportOf(fileOf('good', 5, 0)), {});
     expect(verdict).toEqual({ success: true, flaky: [], numPassedTests: 5, numFailedTests: 0 });
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFaultTimes } from './fault-times.js';
 
 describe('the times of faults', () => {
-  it('are longer in a soak', () => {
+  it('the times of faults are longer in a soak', () => {
     const [short, long] = [readFaultTimes('short'), readFaultTimes('long')];
     for (const name of Object.keys(long) as (keyof typeof long)[])
       expect(long[name]).toBeGreaterThan(short[name]);

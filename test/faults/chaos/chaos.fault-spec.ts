@@ -60,7 +60,7 @@ function processesOf(mark: string): string[] {
 }
 
 describe('a fleet under a schedule of faults', () => {
-  it(`keeps every promise for ${SECONDS} seconds`, async () => {
+  it(`a fleet under faults keeps every promise for ${SECONDS} seconds`, async () => {
     const json = join(folder, 'report.json');
     const run = chaos({}, '--minutes', String(SECONDS / 60), '--seed', SEED, '--json', json);
     const [code] = await run.exited;
@@ -79,7 +79,7 @@ describe('a fleet under a schedule of faults', () => {
     expect(report.invariants.length).toBeGreaterThan(5);
   }, 480_000);
 
-  it('leaves no process and no data when it is interrupted', async () => {
+  it('an interrupted chaos run leaves no process and no data', async () => {
     const mark = `chaos-test-${process.pid}-${Date.now()}`;
     const env = { TMPDIR: folder, DROVER_CHAOS_MARK: mark };
     const run = chaos(env, '--minutes', '5', '--seed', SEED);

@@ -5,15 +5,18 @@ import { FAULT_KINDS, KINDS, planFaults } from './schedule.js';
 const MINUTE = 60_000;
 
 describe('the schedule of faults', () => {
-  it('follows from the seed alone', () => {
+  it('the schedule of faults depends on the seed alone', () => {
     expect(planFaults(7, 10 * MINUTE)).toEqual(planFaults(7, 10 * MINUTE));
     expect(planFaults(7, 10 * MINUTE)).not.toEqual(planFaults(8, 10 * MINUTE));
   });
 
-  it.each([1, 2, 3, 4, 5, 99])('of two minutes has every kind (seed %i)', (seed) => {
-    const kinds = new Set(planFaults(seed, 2 * MINUTE).map((fault) => fault.kind));
-    expect(FAULT_KINDS.filter((kind) => !kinds.has(kind))).toEqual([]);
-  });
+  it.each([1, 2, 3, 4, 5, 99])(
+    'a schedule of two minutes has every kind of fault (seed %i)',
+    (seed) => {
+      const kinds = new Set(planFaults(seed, 2 * MINUTE).map((fault) => fault.kind));
+      expect(FAULT_KINDS.filter((kind) => !kinds.has(kind))).toEqual([]);
+    },
+  );
 
   it('is over in time, and in order', () => {
     const planned = planFaults(3, 5 * MINUTE);

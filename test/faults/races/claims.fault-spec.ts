@@ -17,7 +17,7 @@ const rounds = Array.from({ length: ROUNDS }, (_, round) => round);
 const status = (answer: { status: number }) => answer.status;
 
 describe('whoever wants the same place or the same task', () => {
-  it("six claims of an agent's last place: one gets it", async () => {
+  it('one of six claims gets the last slot of an agent', async () => {
     const capability = `only-${newId()}`;
     await Promise.all(Array.from({ length: ROUNDS + 10 }, () => arena.task(capability)));
     const agent = await arena.contender(capability, 3);
@@ -36,7 +36,7 @@ describe('whoever wants the same place or the same task', () => {
     await expectInvariants(arena.db);
   });
 
-  it('ten agents and three tasks: each task goes to one', async () => {
+  it('ten agents that claim three tasks get each task once', async () => {
     for (const round of rounds) {
       const capability = `only-${newId()}`;
       const ids = await Promise.all([1, 2, 3].map(() => arena.task(capability)));

@@ -102,7 +102,7 @@ describe('whoever wants to end one run at the same time', () => {
     await expectInvariants(arena.db);
   });
 
-  it('eight times the same completion: one takes effect, and all hear the same', async () => {
+  it('eight equal completions take effect once and get the same answer', async () => {
     for (const round of rounds) {
       const { taskId, runId, agent } = await arena.underWay();
       const answers = await atOnce(
@@ -118,7 +118,7 @@ describe('whoever wants to end one run at the same time', () => {
     }
   });
 
-  it('four times the same failure, and the sweeps: it counts as one attempt', async () => {
+  it('four equal failures and the sweeps count as one attempt', async () => {
     for (const round of rounds) {
       const { taskId, runId, agent } = await arena.underWay({ maxRetries: 2 });
       const error = { error: { message: 'on purpose', class: 'exit_code' } };

@@ -47,7 +47,7 @@ const inTransaction = (event: string) =>
   database.service.transaction((tx) => tx.rows(note, [event]));
 
 describe('a way to Postgres', () => {
-  it('lets statements and transactions pass', async () => {
+  it('a proxy to Postgres passes statements and transactions', async () => {
     const [one, two] = [newId(), newId()];
     await database.service.rows(note, [one]);
     await inTransaction(two);
@@ -55,18 +55,21 @@ describe('a way to Postgres', () => {
     expect(await isWritten(two)).toBe(true);
   });
 
-  it.each(['a statement alone', 'a transaction'])('loses the answer of %s', async (kind) => {
-    const event = newId();
-    const lost = proxy.loseAnswerTo('test_note');
-    const writing =
-      kind === 'a transaction' ? inTransaction(event) : database.service.rows(note, [event]);
-    await expect(writing).rejects.toMatchObject({ code: 'outcome_unknown' });
-    await lost;
-    expect(await isWritten(event)).toBe(true);
-    await inTransaction(newId());
-  });
+  it.each(['a statement alone', 'a transaction'])(
+    'a proxy to Postgres loses the answer of %s',
+    async (kind) => {
+      const event = newId();
+      const lost = proxy.loseAnswerTo('test_note');
+      const writing =
+        kind === 'a transaction' ? inTransaction(event) : database.service.rows(note, [event]);
+      await expect(writing).rejects.toMatchObject({ code: 'outcome_unknown' });
+      await lost;
+      expect(await isWritten(event)).toBe(true);
+      await inTransaction(newId());
+    },
+  );
 
-  it('does not take a rollback for a commit', async () => {
+  it('a proxy to Postgres does not mistake a rollback for a commit', async () => {
     const waiting = proxy.catch({ at: 'after-commit', statement: 'test_note' });
     const failing = database.service.transaction(async (tx) => {
       await tx.rows(note, [newId()]);
