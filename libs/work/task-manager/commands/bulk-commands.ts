@@ -7,26 +7,26 @@ import { matchingIds } from './matching-ids.sql.js';
 import { TaskCommands } from './task-commands.js';
 
 export interface BulkRequest {
-  /** Either these tasks ... */
+  /** Exactly these tasks ... */
   ids?: string[];
-  /** ... or all that pass this filter, which must not be empty. */
+  /** ... or all that match this filter, which must not be empty. */
   filter?: TaskFilter;
   reason?: string;
 }
 
 export interface BulkResult {
-  /** How many tasks were named or matched. */
+  /** Number of tasks that were named or matched. */
   matched: number;
   changed: number;
-  /** Tasks that were there already, or that may not go there. */
+  /** Tasks that already have the status, or cannot get it. */
   skipped: number;
 }
 
 const CHUNK = 500;
 
 /**
- * A command for many tasks. Each chunk of 500 is a transaction of its own: a command for 100,000
- * tasks must not lock them all at once. Repeating it after an interruption goes on with the rest.
+ * A command for many tasks. Each chunk of 500 is its own transaction, because a command for 100,000
+ * tasks must not lock them all at once. A repetition after an interruption continues with the rest.
  */
 @Injectable()
 export class BulkCommands {
@@ -36,8 +36,8 @@ export class BulkCommands {
   ) {}
 
   /**
-   * @throws DroverError `validation_failed` unless exactly one of `ids` and `filter` says which tasks;
-   *   `task_not_found` and its like when one of them names what is not there: then nothing is done
+   * @throws DroverError `validation_failed` unless exactly one of `ids` and `filter` selects tasks;
+   *   `task_not_found` and similar errors if one names a missing object: then nothing is done
    */
   async run(
     caller: Caller,
@@ -88,7 +88,7 @@ function requireOne({ ids, filter }: BulkRequest): void {
   throw new DroverError('validation_failed', { errors: [{ field: 'filter', message }] });
 }
 
-/** An empty list would let all pass, and more tasks be cancelled than anybody meant. */
+/** An empty list would match everything, and more tasks be cancelled than anybody meant. */
 function refuseEmptyLists({ filter = {} }: BulkRequest): void {
   const empty = Object.entries(filter).filter(
     ([, value]) => Array.isArray(value) && value.length === 0,

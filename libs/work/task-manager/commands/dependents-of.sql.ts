@@ -2,11 +2,13 @@ import { query } from '#lib/database';
 import { isOpen } from '#lib/transitions';
 
 /**
- * A task and everything that depends on it or is a subtask, directly or through others, that has not ended.
+ * A task with all unfinished tasks that depend on it or are its subtasks, directly or through
+ * others.
  *
- * Index: task_dependencies_depends_on_idx, agent_tasks_parent_idx, primary key.
- * UNION (not ALL) ends the walk even on a cycle. An array, not a join: Postgres expects a walk to find few, and
- * compared each task with each of 10,000 (24 s; so 30 ms). $1 workspace, $2 task ids, $3 tasks at most.
+ * Index: task_dependencies_depends_on_idx, agent_tasks_parent_idx, primary key. UNION (not ALL)
+ * ends the walk even on a cycle. An array, not a join: Postgres expects a walk to find few, and
+ * compared each task with each of 10,000 (24 s instead of 30 ms). $1 workspace, $2 task ids, $3
+ * maximum number of tasks.
  */
 export const dependentsOf = query<{ id: string }>(
   'dependents_of',

@@ -11,8 +11,8 @@ const DONE: Record<TaskCommand, string> = {
 };
 
 /**
- * The refusal of a command. The commands that would be taken are named as well: an aborted task may
- * become PENDING, but by being retried, not by being resumed.
+ * The refusal of a command. It also names the possible commands: an aborted task can become
+ * PENDING, but only by a retry, not by a resumption.
  */
 export function illegalCommand(
   task: LockedTask,

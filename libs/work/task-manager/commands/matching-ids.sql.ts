@@ -3,9 +3,9 @@ import type { TaskFilter } from '../domain/task-filter.js';
 import { Params, taskConditions } from '../store/task-conditions.js';
 
 /**
- * The ids of the tasks that pass a filter, the oldest first: what a bulk command is applied to.
+ * The ids of the tasks that match a filter, oldest first, for a bulk command.
  *
- * Indexes: as listTasks. The text depends on the filters, so it has no name.
+ * Indexes: as in listTasks. The text depends on the filters, so it has no name.
  */
 export function matchingIds(
   workspaceId: string,

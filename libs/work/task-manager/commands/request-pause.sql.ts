@@ -2,10 +2,11 @@ import { command } from '#lib/database';
 import { isPausedForResource } from '#lib/transitions';
 
 /**
- * Asks the runs of paused tasks to put the work down, or no longer. Neither hangs.
+ * Asks the runs of paused tasks to release their work, or withdraws the request. A paused run does
+ * not hang.
  *
- * Under the tasks' locks. Index: primary key.
- * $1 workspace, $2 runs, $3 true to ask, false to take it back.
+ * Under the tasks' locks. Index: primary key. $1 workspace, $2 runs, $3 true to ask, false to
+ * withdraw.
  */
 export const requestPause = command<{ id: string }>(
   'request_pause',
@@ -16,8 +17,8 @@ RETURNING r.id`,
 );
 
 /**
- * Tasks that the coordinator has paused are paused by somebody else from now on: it does not resume these by itself. No
- * transition, so their version stays.
+ * Gives pauses of the coordinator to another author, so that the coordinator does not resume these
+ * tasks. No transition, so their version stays.
  *
  * Under the tasks' locks. Index: primary key. $1 workspace, $2 tasks, $3 the author, $4 reason.
  */

@@ -17,16 +17,16 @@ import { illegalCommand } from './illegal-command.js';
 
 export interface CommandOptions {
   reason?: string;
-  /** cancel only: its subtasks and everything that depends on it go with it. */
+  /** Only for cancel: includes its subtasks and everything that depends on it. */
   cascade?: boolean;
-  /** The version that the caller has read; another one refuses the command. */
+  /** The version that the caller has read. Another version refuses the command. */
   ifVersion?: number;
 }
 
 export interface BulkOutcome {
   /** Tasks that the command moved. */
   changed: string[];
-  /** Tasks that were there already, or that may not go there. */
+  /** Tasks that already have the status, or cannot get it. */
   skipped: string[];
 }
 
@@ -38,13 +38,16 @@ interface Decided {
 interface Plan {
   ids: readonly string[];
   decide: (task: LockedTask) => CommandDecision;
-  /** The ids that take the place of `ids`, read in the transaction. */
+  /** Ids that replace `ids`, read in the transaction. */
   widen?: (tx: Transaction) => Promise<string[]>;
 }
 
 const MAX_CASCADE = 10_000;
 
-/** Commands of users to tasks. Each command locks, decides in a pure function, and writes the transition. */
+/**
+ * Commands of users for tasks. Each command locks, decides in a pure function, and writes the
+ * transition.
+ */
 @Injectable()
 export class TaskCommands {
   constructor(
@@ -76,7 +79,7 @@ export class TaskCommands {
   /**
    * A command as part of a transaction.
    *
-   * @returns what to call once that is committed
+   * @returns the call to make after the commit
    */
   async within(
     tx: Transaction,
@@ -90,7 +93,10 @@ export class TaskCommands {
     return () => this.wake(caller.workspaceId, decided);
   }
 
-  /** The same command for many tasks in one transaction; what does not apply is skipped, not refused. */
+  /**
+   * The same command for many tasks in one transaction. Tasks that it does not apply to are
+   * skipped.
+   */
   async many(
     caller: Caller,
     command: TaskCommand,
@@ -109,9 +115,10 @@ export class TaskCommands {
   }
 
   /**
-   * A command of the coordinator or of a hook, in its transaction; what does not apply is skipped.
+   * A command of the coordinator or of a hook, in its transaction. Tasks that it does not apply to
+   * are skipped.
    *
-   * @returns the tasks that it moved, and what to call once that is committed
+   * @returns the moved tasks, and the call to make after the commit
    */
   async obey(
     tx: Transaction,
@@ -125,7 +132,9 @@ export class TaskCommands {
     return { moved: moved.map(({ task }) => task.id), wake: () => this.wake(workspaceId, decided) };
   }
 
-  /** @returns the ids of the tasks that moved: with `cascade` there may be many */
+  /**
+   * @returns the ids of the moved tasks, which can be many with `cascade`
+   */
   private async one(
     caller: Caller,
     command: TaskCommand,
@@ -162,7 +171,7 @@ export class TaskCommands {
     return { ids: [id], decide, widen: cascade ? withDependents : undefined };
   }
 
-  /** A reason is shown to all: it has no secret of the tasks that it is about. */
+  /** Everybody can see a reason, so it must not contain secrets of its tasks. */
   private async requestOf(
     runner: SqlRunner,
     caller: Caller,
@@ -266,7 +275,7 @@ function requireFound(decided: readonly Decided[], id: string): void {
   if (!decided.some(({ task }) => task.id === id)) throw new DroverError('task_not_found');
 }
 
-/** Dependents and subtasks of a cancelled task are cancelled for that. */
+/** Dependents and subtasks of a cancelled task are cancelled for that reason. */
 function cancelWith(task: LockedTask, request: CommandRequest, id: string): CommandDecision {
   const decision = DECIDE.cancel(task, { ...request, reason: `It goes with ${id}` });
   if (decision.kind !== 'transition') return decision;

@@ -48,7 +48,9 @@ async function claim(agent: TestAgent, maxTasks = 1, waitMs = 0): Promise<Claime
   return body.tasks;
 }
 
-/** An agent that alone can serve the task, so that tests of one file do not take each other's. */
+/**
+ * An agent that alone can do the task, so that tests of one file do not take each other's tasks.
+ */
 async function taskAndAgent(values: Record<string, unknown> = {}, agentValues = {}) {
   const capability = `only-${Math.random().toString(36).slice(2)}`;
   const id = await createTask({ requiredCapabilities: [capability], ...values });
@@ -66,7 +68,7 @@ async function taskAndRun(values: Record<string, unknown> = {}) {
 const statusOf = async (id: string) => (await workspace.api.get(`/agent-tasks/${id}`)).body.status;
 
 describe('a task', () => {
-  it('is claimed, started, reported on and completed', async () => {
+  it('a task is claimed, started, reported on and completed', async () => {
     const { id, agent, run } = await taskAndRun({ inputContext: { password: 'hush', n: 1 } });
     expect(await statusOf(id)).toBe('ASSIGNED');
     expect((await agent.api.post(`/runs/${run.id}/start`, {})).status).toBe(200);
@@ -100,7 +102,7 @@ describe('a task', () => {
     });
   });
 
-  it('goes to one agent only, however many ask', async () => {
+  it('a task goes to one agent, however many ask', async () => {
     const capability = `race-${Math.random()}`;
     const agents = await Promise.all(
       Array.from({ length: 8 }, () =>
@@ -123,7 +125,7 @@ describe('a task', () => {
     expect(taken.sort()).toEqual(ids.sort());
   });
 
-  it('is not given to an agent that lacks a capability or has no room', async () => {
+  it('a task is not given to an agent without a capability or a slot', async () => {
     const { id, agent, capability } = await taskAndAgent();
     const other = await workspace.newAgent({ capabilities: ['something-else'] });
     expect(await claim(other)).toEqual([]);
@@ -132,7 +134,7 @@ describe('a task', () => {
     expect(await claim(agent, 5)).toEqual([]);
   });
 
-  it('reaches an agent that waits', async () => {
+  it('a task reaches a waiting agent', async () => {
     const capability = `wait-${Math.random()}`;
     const agent = await workspace.newAgent({ capabilities: [capability] });
     const waiting = claim(agent, 1, 20_000);
@@ -140,7 +142,7 @@ describe('a task', () => {
     expect((await waiting).map(({ task }) => task.id)).toEqual([id]);
   });
 
-  it('comes in the order of priority', async () => {
+  it('tasks are handed out by priority', async () => {
     const capability = `order-${Math.random()}`;
     const low = await createTask({ requiredCapabilities: [capability], priority: 2 });
     const high = await createTask({ requiredCapabilities: [capability], priority: 9 });
@@ -150,7 +152,7 @@ describe('a task', () => {
 });
 
 describe("a run's token", () => {
-  it('is refused once it is revoked; the run goes on', async () => {
+  it('a revoked run token is refused, and the run continues', async () => {
     const { agent, run } = await taskAndRun();
     const { agent: neighbour } = await taskAndAgent();
     const asRun = apiClient(server.url, { authorization: `Bearer ${run.token}` });
@@ -165,7 +167,7 @@ describe("a run's token", () => {
     expect((await workspace.api.delete(path)).status).toBe(204);
   });
 
-  it('is nobody’s business in another workspace', async () => {
+  it('a run token cannot be revoked from another workspace', async () => {
     const { run } = await taskAndRun();
     const stranger = await server.newWorkspace();
     expect((await stranger.api.delete(`/runs/${run.id}/token`)).status).toBe(404);
@@ -173,7 +175,7 @@ describe("a run's token", () => {
 });
 
 describe('a failed run', () => {
-  it('is retried with its checkpoint until no attempt is left', async () => {
+  it('a failed run is retried with its checkpoint until no attempt is left', async () => {
     const { id, agent, run } = await taskAndRun({ maxRetries: 1 });
     await agent.api.post(`/runs/${run.id}/start`, {});
     const failed = await agent.api.post(`/runs/${run.id}/fail`, {
@@ -186,7 +188,7 @@ describe('a failed run', () => {
     expect(second).toMatchObject({ run: { generation: 2 }, task: { checkpointData: { at: 7 } } });
   });
 
-  it('that is not worth another attempt fails its task', async () => {
+  it('a failure that is not retryable fails the task', async () => {
     const { id, agent, run } = await taskAndRun();
     await agent.api.post(`/runs/${run.id}/start`, {});
     await agent.api.post(`/runs/${run.id}/fail`, {
@@ -199,7 +201,7 @@ describe('a failed run', () => {
     });
   });
 
-  it('before its start is aborted first, then failed', async () => {
+  it('a failure before the start aborts the task first, and then fails it', async () => {
     const { id, agent, run } = await taskAndRun({ maxRetries: 0 });
     await agent.api.post(`/runs/${run.id}/fail`, {
       error: { message: 'lost', class: 'infrastructure' },
@@ -217,8 +219,8 @@ describe('a failed run', () => {
   });
 });
 
-describe('a user', () => {
-  it('cancels a running task: its run is stale at once', async () => {
+describe("a user's command", () => {
+  it('cancelling a running task makes its run stale at once', async () => {
     const { id, agent, run } = await taskAndRun();
     await agent.api.post(`/runs/${run.id}/start`, {});
     const cancelled = await workspace.api.post(`/agent-tasks/${id}/cancel`, {
@@ -241,7 +243,7 @@ describe('a user', () => {
     expect(agentRow.rows[0]?.live_runs).toBe(0);
   });
 
-  it('reads what was said of the last abort, until the task is retried', async () => {
+  it('the message of the last abort is readable until the task is retried', async () => {
     const { id, agent, run } = await taskAndRun();
     const said = async () => (await workspace.api.get(`/agent-tasks/${id}`)).body.abortMessage;
     await agent.api.post(`/runs/${run.id}/fail`, { error: { message: 'the first time' } });
@@ -254,7 +256,7 @@ describe('a user', () => {
     expect(await said()).toMatch(/^my password=/);
   });
 
-  it('cancels a task with everything that depends on it', async () => {
+  it('cancelling with cascade cancels all dependents', async () => {
     const first = await createTask();
     const second = await createTask({ dependsOn: [first] });
     const third = await createTask({ dependsOn: [second] });
@@ -266,7 +268,7 @@ describe('a user', () => {
     ]);
   });
 
-  it('refuses to cancel more than 10,000 dependents at once, and cancels none', async () => {
+  it('cancelling more than 10,000 dependents at once is refused, and cancels none', async () => {
     const first = await createTask();
     const task = { title: 'T', taskType: 'test', dependsOn: [first] };
     const tasks = Array.from({ length: 1_000 }, () => task);
@@ -283,11 +285,11 @@ describe('a user', () => {
     expect(new Set(await Promise.all([first, ...last].map(statusOf)))).toEqual(
       new Set(['PENDING']),
     );
-    // Out of the way of those that look at the head of the queue.
+    // Keeps its tasks away from tests that look at the head of the queue.
     workspace = await server.newWorkspace();
   });
 
-  it('pauses a running task; its agent puts it down, and it goes on from the checkpoint', async () => {
+  it('a paused task is released by its agent and resumes from the checkpoint', async () => {
     const { id, agent, run } = await taskAndRun();
     await agent.api.post(`/runs/${run.id}/start`, {});
     const waiting = agent.api.post<{ runs: unknown[] }>(`/agents/${agent.id}/signals`, {
@@ -311,7 +313,7 @@ describe('a user', () => {
     });
   });
 
-  it('pauses a task whose process then fails, and it stays paused', async () => {
+  it('a paused task whose process fails stays paused', async () => {
     const { id, agent, run } = await taskAndRun();
     await agent.api.post(`/runs/${run.id}/start`, {});
     await workspace.api.post(`/agent-tasks/${id}/pause`, {});
@@ -324,7 +326,7 @@ describe('a user', () => {
     expect(task).toMatchObject({ status: 'PAUSED', runId: null, checkpointData: { kept: true } });
   });
 
-  it('of another workspace sees nothing and changes nothing', async () => {
+  it('a user of another workspace sees and changes nothing', async () => {
     const { id } = await taskAndRun();
     const stranger = await server.newWorkspace();
     expect((await stranger.api.get(`/agent-tasks/${id}`)).status).toBe(404);
@@ -343,7 +345,7 @@ describe('a user', () => {
 });
 
 describe('a batch', () => {
-  it('is created whole, with its dependencies by ref', async () => {
+  it('a batch is created with its dependencies by ref', async () => {
     const { status, body } = await workspace.api.post<{
       items: { id: string; dependsOn: string[]; blocks: string[] }[];
     }>('/agent-tasks/batch', {
@@ -357,7 +359,7 @@ describe('a batch', () => {
     expect(body.items.map(({ blocks }) => blocks)).toEqual([[body.items[1]?.id], []]);
   });
 
-  it('with a cycle is refused with its path, and nothing is created', async () => {
+  it('a batch with a cycle is refused with the path, and nothing is created', async () => {
     const answer = await workspace.api.post('/agent-tasks/batch', {
       tasks: [
         { ref: 'a', title: 'first', taskType: 'cyclic', dependsOn: [{ ref: 'b' }] },

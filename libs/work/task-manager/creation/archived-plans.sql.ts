@@ -6,10 +6,10 @@ export interface ArchivedRow {
 }
 
 /**
- * Those of the projects and milestones that are archived.
+ * The archived ones among projects and milestones.
  *
- * Before tasks are put into them. Indexes: primary keys.
- * $1 workspace, $2 ids of projects, $3 ids of milestones.
+ * Before tasks are added to them. Indexes: primary keys. $1 workspace, $2 ids of projects, $3 ids
+ * of milestones.
  */
 export const archivedPlans = query<ArchivedRow>(
   'archived_plans',

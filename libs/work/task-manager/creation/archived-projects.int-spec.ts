@@ -51,7 +51,7 @@ const refusal = (field: string) => ({
   body: { code: 'project_archived', errors: [{ field }] },
 });
 
-it('takes no new task, with a key or without', async () => {
+it('an archived project accepts no new task, with a key or without', async () => {
   const body = { ...TASK, projectId: archived.toUpperCase() };
   expect(await post('/agent-tasks', body)).toMatchObject(refusal('projectId'));
   const key = { 'idempotency-key': 'once' };
@@ -59,13 +59,13 @@ it('takes no new task, with a key or without', async () => {
   expect(await tasks()).toBe(0);
 });
 
-it('lets nothing of a batch be created, and says which', async () => {
+it('a task for an archived project refuses its whole batch and is named', async () => {
   const batch = { tasks: [TASK, { ...TASK, projectId: open }, { ...TASK, projectId: archived }] };
   expect(await post('/agent-tasks/batch', batch)).toMatchObject(refusal('tasks[2].projectId'));
   expect(await tasks()).toBe(0);
 });
 
-it('takes no task of another project', async () => {
+it('an archived project accepts no task of another project', async () => {
   const { body: task } = await post('/agent-tasks', { ...TASK, projectId: open });
   const { api } = workspace;
   const change = { title: 'Other', projectId: archived };
@@ -74,7 +74,7 @@ it('takes no task of another project', async () => {
   expect((await api.get(`/agent-tasks/${task.id}`)).body).toMatchObject({ title: 'A task' });
 });
 
-it('lets the tasks that are in it change, and leave', async () => {
+it('the tasks of an archived project can change and leave', async () => {
   const { body: task } = await post('/agent-tasks', { ...TASK, projectId: open });
   await archive(open);
   const { api } = workspace;
@@ -83,7 +83,7 @@ it('lets the tasks that are in it change, and leave', async () => {
   expect((await api.patch(`/agent-tasks/${task.id}`, { projectId: null })).status).toBe(200);
 });
 
-it('takes no task either when it is a milestone', async () => {
+it('an archived milestone accepts no task', async () => {
   const { api } = workspace;
   const path = `/projects/${open}/milestones`;
   const { body: milestone } = await api.post<Answer>(path, { name: 'M' });

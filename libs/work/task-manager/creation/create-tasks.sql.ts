@@ -4,7 +4,7 @@ import { notedCapabilitySets } from '../store/capability-sets.js';
 import { EDITABLE, FOUND, GIVEN_ONCE } from '../domain/task-fields.js';
 import type { NewTask } from '../domain/new-task.js';
 
-/** A task with who creates it. */
+/** A task with its creator. */
 export interface TaskInput extends Omit<NewTask, 'edges' | 'originals'> {
   edges?: undefined;
   originals?: undefined;
@@ -13,9 +13,9 @@ export interface TaskInput extends Omit<NewTask, 'edges' | 'originals'> {
   hasDependents: boolean;
   actorKind: string;
   actorId: string | null;
-  /** The user, if it is one. */
+  /** The user, if the creator is one. */
   createdBy: string | null;
-  /** Of the request's span; absent when it is not traced. */
+  /** The traceparent of the request's span. Absent if it is not traced. */
   traceparent?: string | undefined;
 }
 
@@ -23,21 +23,21 @@ export interface CreatedRow {
   created_at: Date;
 }
 
-/** What of a creation is more than the tasks themselves. */
+/** The parts of a creation beyond the tasks themselves. */
 export interface CreationParts {
-  /** Tags, edges, or a set of capabilities that this process has not seen in use lately. */
+  /** Tags, edges, or a set of capabilities whose use this process has not recorded recently. */
   extras: boolean;
 }
 
 /**
- * Creates tasks, one or a thousand, with their tags, edges and the rows of the journal. Most tasks are nothing but
- * themselves: their statement does not set up what the others need.
+ * Creates one task or a thousand, with their tags, edges and journal rows. Most tasks have no
+ * extras, and their statement does not prepare for them.
  *
- * Tasks that depend on others are created in a transaction that has locked their prerequisites before
+ * Tasks with dependencies are created in a transaction that has locked their prerequisites
  * (lockPrerequisites). Indexes: only those of the tables it writes.
  *
- * $1 workspace, $2 JSON array of TaskInput, and with extras $3 JSON array of edges
- * {task_id, depends_on_id, policy, settled}.
+ * $1 workspace, $2 JSON array of TaskInput, and with extras $3 JSON array of edges {task_id,
+ * depends_on_id, policy, settled}.
  */
 export function creationOf({ extras }: CreationParts): Sql<CreatedRow> {
   return extras ? createTasksWithExtras : createTasks;

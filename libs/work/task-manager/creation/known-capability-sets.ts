@@ -1,14 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import type { TaskInput } from './create-tasks.sql.js';
 
-/** Far below the half day after which the use of a set is noted again, and the day after which it may be removed. */
+/**
+ * Far below the half day after which the use of a set is recorded again, and the day after which it
+ * can be removed.
+ */
 const REMEMBERED_MS = 3_600_000;
 
-/** The sets of capabilities whose use was noted lately: creating a task that asks for one need not look. */
+/** Sets of capabilities whose use was recorded recently, so that creating a task need not look. */
 export class KnownCapabilitySets {
   private readonly keys = new LRUCache<string, true>({ max: 10_000, ttl: REMEMBERED_MS });
 
-  /** Whether all that these tasks ask for are known. */
+  /** Whether all sets that these tasks need are known. */
   haveAllOf(workspaceId: string, tasks: readonly TaskInput[]): boolean {
     return tasks.every((task) => this.keys.has(`${workspaceId} ${task.capabilityKey}`));
   }

@@ -10,7 +10,7 @@ export interface Created {
   at: Date;
   unmet: number;
   settled: (id: string) => boolean;
-  /** The tasks of the same request that wait for this one. */
+  /** The tasks of the same request that depend on this one. */
   blocks: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const BLANK = blankOf({
   generation: 0,
 } as const);
 
-/** What GET would answer for a task that has just been created, without asking. */
+/** The answer of GET for a task that was just created, without asking. */
 export function viewOfNewTask(task: NewTask, created: Created): TaskView {
   const { edges, queueExpiresInSeconds: expires } = task;
   const at = created.at.toISOString();

@@ -2,12 +2,12 @@ import type { SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type ArchivedRow, archivedPlans } from './archived-plans.sql.js';
 
-/** What a request puts a task into, and how the client calls the field. */
+/** The project or milestone of a request, with the field's name in the request. */
 export interface NamedPlan extends ArchivedRow {
   field: string;
 }
 
-/** What a task is put into; `prefix` leads to its fields. */
+/** The project and milestone of a task. `prefix` leads to its fields. */
 export function plansOf(
   task: { projectId?: string | null; milestoneId?: string | null },
   prefix = '',
@@ -24,8 +24,8 @@ export function plansOf(
 }
 
 /**
- * Asks nothing when nothing is named. Neither is locked for it: what is created while somebody
- * archives it is as good as created a moment before.
+ * Does nothing if none is named. Neither is locked: a task that is created while somebody archives
+ * its project is as good as one created a moment before.
  *
  * @throws DroverError `project_archived`, `milestone_archived`
  */

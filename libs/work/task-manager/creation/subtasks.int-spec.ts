@@ -73,7 +73,7 @@ const read = async (by: ApiClient, { id }: { id: string }) =>
   (await by.get<Task>(`/agent-tasks/${id}`)).body;
 
 describe('a subtask', () => {
-  it('has the project and the priority of its parent, and both tokens create it', async () => {
+  it("a subtask has its parent's project and priority, and both tokens create it", async () => {
     const inherited = { parentTaskId: parent.id, projectId: parent.projectId, createdBy: null };
     const byRun = await create(run);
     expect(byRun).toMatchObject({ status: 201, body: { ...inherited, priority: 4 } });
@@ -84,7 +84,7 @@ describe('a subtask', () => {
     expect(await read(workspace.api, byRun.body)).toEqual(byRun.body);
   });
 
-  it('is seen by the holder of its parent, and by no other', async () => {
+  it("a subtask is visible to its parent's holder and to no other agent", async () => {
     const { body: subtask } = await create(run);
     const other = await hold();
     expect((await read(run, subtask)).id).toBe(subtask.id);
@@ -98,13 +98,13 @@ describe('a subtask', () => {
     ['a higher priority', () => ({ priority: 5 }), 'priority'],
     ['another project', () => ({ projectId: newId() }), 'projectId'],
     ['another parent', () => ({ parentTaskId: newId() }), 'parentTaskId'],
-  ])('does not get %s', async (_, values, field) => {
+  ])('a subtask does not get %s', async (_, values, field) => {
     const { status, body } = await create(run, values());
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
     expect(body.errors).toMatchObject([{ field }]);
   });
 
-  it('is for the holder of the task only, as long as they hold it', async () => {
+  it('only the live holder of a task creates subtasks', async () => {
     const other = await hold();
     const asked = { parentTaskId: parent.id };
     expect((await create(other.agent.api, asked)).body.code).toBe('task_not_found');
@@ -116,7 +116,7 @@ describe('a subtask', () => {
     expect((await create(agent.api, asked)).body.code).toBe('stale_run');
   });
 
-  it('waits for its parent or another part of it, and for nothing else', async () => {
+  it('a subtask depends only on its parent or its siblings', async () => {
     const { body: first } = await create(run, { dependsOn: [parent.id] });
     const { body: second } = await create(run, { dependsOn: [first.id] });
     expect([first.unmetDependencies, second.unmetDependencies]).toEqual([1, 1]);
@@ -129,7 +129,7 @@ describe('a subtask', () => {
   });
 });
 
-it('finds nothing of another tenant: all is as if it existed nowhere', async () => {
+it('a subtask cannot refer to objects of another tenant', async () => {
   const stranger = await server.newWorkspace();
   const { body: task } = await create(stranger.api);
   const agentId = (await stranger.newAgent()).id;
@@ -153,8 +153,8 @@ it('finds nothing of another tenant: all is as if it existed nowhere', async () 
   expect(body['items']).toEqual([]);
 });
 
-describe('limits', () => {
-  it('hold for the number, though several come at once', async () => {
+describe('the limits on subtasks', () => {
+  it('the limit on their number holds under concurrency', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => create(run)));
     const codes = answers.map(({ status, body }) => (status === 201 ? 'created' : body.code));
     expect(codes.sort()).toEqual([
@@ -167,7 +167,7 @@ describe('limits', () => {
     expect((await batch(agent.api, { parentTaskId: parent.id })).body.code).toBe('subtask_limit');
   });
 
-  it('hold for the depth', async () => {
+  it('the limit on depth holds', async () => {
     let holder = { agent, run };
     for (const status of [201, 201, 409]) {
       const next = newId();
@@ -182,8 +182,8 @@ describe('limits', () => {
   });
 });
 
-describe('a parent that is blocked by its subtasks', () => {
-  it('waits for their end once its run is over, and then goes on', async () => {
+describe('a parent that its subtasks block', () => {
+  it('a blocked parent waits after its run for the end of its subtasks', async () => {
     const { body } = await batch(run, { blocksParent: true }, { blocksParent: true }, {});
     const [first, second, third] = body.items as [Task, Task, Task];
     expect([first.blocks, third.blocks]).toEqual([[parent.id], []]);
@@ -202,7 +202,7 @@ describe('a parent that is blocked by its subtasks', () => {
     expect((await read(again.run, first)).status).toBe('ABORTED');
   });
 
-  it('cannot be waited for by them, not even through others', async () => {
+  it('a subtask cannot depend on a parent that it blocks, not even indirectly', async () => {
     const { body: one } = await create(run, { dependsOn: [parent.id] });
     const { status, body } = await batch(run, { dependsOn: [one.id], blocksParent: true });
     expect([status, body.code]).toEqual([409, 'dependency_cycle']);
@@ -211,7 +211,7 @@ describe('a parent that is blocked by its subtasks', () => {
   });
 });
 
-it('cancels subtasks with their parent only if that is asked for', async () => {
+it('cancelling a parent cancels its subtasks only on request', async () => {
   const { body: subtask } = await create(run);
   const { body: other } = await create(workspace.api);
   await workspace.api.post(`/agent-tasks/${parent.id}/cancel`);
@@ -222,7 +222,7 @@ it('cancels subtasks with their parent only if that is asked for', async () => {
   expect((await read(workspace.api, other)).status).toBe('PENDING');
 });
 
-it('cancels one part with all that depends on it, and lets the whole go on', async () => {
+it('cancelling a subtask cancels its dependents, and the parent continues', async () => {
   const { body: one } = await create(run, { blocksParent: true });
   const { body: two } = await create(run, { blocksParent: true, dependsOn: [one.id] });
   const { body: three } = await create(run, { blocksParent: true });
@@ -233,7 +233,7 @@ it('cancels one part with all that depends on it, and lets the whole go on', asy
   expect(statuses).toEqual(['ABORTED', 'ABORTED', 'PENDING', 'ASSIGNED']);
 });
 
-it('shows nothing of the secrets that the run was given', async () => {
+it('a subtask shows none of the secrets that the run received', async () => {
   const held = await hold({ secrets: { DB_PASS: 'hunter-2-hunter' } });
   const values = { description: 'connect with hunter-2-hunter', tags: ['hunter-2-hunter'] };
   const { status, body } = await create(held.run, values);

@@ -1,7 +1,7 @@
 import { query } from '#lib/database';
 import type { Parent } from '../domain/subtasks.js';
 
-/** Index: primary key, once for each task above it. $1 workspace, $2 task. */
+/** Index: primary key, once for each ancestor. $1 workspace, $2 task. */
 export const parentOfSubtasks = query<Parent>(
   'parent_of_subtasks',
   `
@@ -15,7 +15,10 @@ SELECT run_id, agent_id, priority, project_id, milestone_id, (SELECT max(depth) 
 FROM agent_tasks WHERE workspace_id = $1 AND id = $2`,
 );
 
-/** With the task under lock. Index: agent_tasks_parent_idx. $1 workspace, $2 task, $3 where to stop counting. */
+/**
+ * With the task under lock. Index: agent_tasks_parent_idx. $1 workspace, $2 task, $3 limit of the
+ * count.
+ */
 export const countSubtasks = query<{ subtasks: number }>(
   'count_subtasks',
   `
@@ -23,7 +26,7 @@ SELECT count(*)::int AS subtasks FROM (
   SELECT FROM agent_tasks WHERE workspace_id = $1 AND parent_task_id = $2 LIMIT $3) s`,
 );
 
-/** Those of the tasks $3 that are $2 or subtasks of it. Index: primary key. $1 workspace. */
+/** Those of the tasks $3 that are $2 or its subtasks. Index: primary key. $1 workspace. */
 export const familyOf = query<{ id: string }>(
   'family_of',
   `

@@ -20,13 +20,14 @@ import { takeDependencyTurn, writeEdges } from '../store/dependency-edges.sql.js
 import { recountDependencies } from '../store/recount-dependencies.sql.js';
 import { countSubtasks, familyOf, parentOfSubtasks } from './subtasks.sql.js';
 
-/** New tasks that agents and runs create below the one that they work on. */
+/** Tasks that agents and runs create below their own task. */
 @Injectable()
 export class Subtasks {
   constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>) {}
 
   /**
-   * The requested tasks with what they have of their parent, and the run that creates them; those of people as they are.
+   * The requested tasks with their parent's values, and the run that creates them. Tasks of people
+   * stay unchanged.
    *
    * @throws DroverError `validation_failed`, `task_not_found`, `stale_run`, `subtask_limit`
    */
@@ -49,7 +50,8 @@ export class Subtasks {
   }
 
   /**
-   * Before anything is written: locks the parent with those of the `prerequisiteIds` that subtasks may wait for.
+   * Before anything is written: locks the parent with those of the `prerequisiteIds` that subtasks
+   * can depend on.
    *
    * @returns these
    * @throws DroverError `stale_run`, `subtask_limit`
@@ -77,7 +79,8 @@ export class Subtasks {
   }
 
   /**
-   * After the tasks are written: the parent waits for the end of those that block it, once its run is over.
+   * After the tasks are written: makes the parent wait, after its run, for the subtasks that block
+   * it.
    *
    * @throws DroverError `dependency_cycle`
    */

@@ -23,10 +23,10 @@ const MISSING_REFERENCES = {
   agent_tasks_milestone_fkey: 'milestone_not_found',
 } as const;
 
-/** Something to write in the transaction that creates the tasks: both happen, or neither. */
+/** A write in the transaction that creates the tasks: both happen, or neither. */
 type Keep = (tx: Transaction, views: TaskView[]) => Promise<void>;
 
-/** Creates tasks. All of a request are created, or none. */
+/** Creates all tasks of a request, or none. */
 @Injectable()
 export class TaskCreation {
   constructor(
@@ -51,7 +51,7 @@ export class TaskCreation {
     });
   }
 
-  /** createOne, and whatever `keep` writes in the same transaction. @throws as both */
+  /** createOne, with the writes of `keep` in the same transaction. @throws as both */
   async createWith(
     caller: Caller,
     requested: TaskRequest,
@@ -110,7 +110,7 @@ export class TaskCreation {
     return views;
   }
 
-  /** One statement is enough; a task on its own shares it with others that come at the same time. */
+  /** One statement suffices. A single task shares it with others that arrive at the same time. */
   private insertAlone(tenant: TenantScope, batch: Batch): Promise<TaskView[]> {
     return batch.insert(new Map(), async (rows, edges) => {
       const [first, second] = rows;
@@ -121,7 +121,7 @@ export class TaskCreation {
     });
   }
 
-  /** A transaction is needed to lock prerequisites, or to keep something with the tasks. */
+  /** Locking prerequisites, or further writes, need a transaction. */
   private async insertTogether(
     tenant: TenantScope,
     batch: Batch,
@@ -147,9 +147,9 @@ type Insert = (tasks: TaskToCreate[], edges: object[]) => Promise<CreatedRow>;
 
 /** The tasks of one request on their way into the database. */
 class Batch {
-  /** Ids of the prerequisites that were there before. */
+  /** Ids of prerequisites that existed before. */
   readonly prerequisiteIds: string[];
-  /** Agents and runs create them, below a task of their own. */
+  /** Whether agents and runs create them below their own task. */
   readonly hasParent: boolean;
   needsSettlement = false;
 
@@ -211,7 +211,7 @@ class Batch {
     );
   }
 
-  /** Which tasks wait for one of these, by its id. */
+  /** The tasks that depend on one of these, by its id. */
   private dependents(): ReadonlyMap<string, string[]> {
     const dependents = new Map<string, string[]>();
     for (const { taskId, dependsOnId } of this.tasks.flatMap(({ edges }) => edges)) {
@@ -240,7 +240,7 @@ class Batch {
   }
 }
 
-/** Keeps the answer for the Idempotency-Key. */
+/** Stores the answer for the Idempotency-Key. */
 function keepingAnswer(
   { workspaceId }: Caller,
   record: IdempotencyRecord,

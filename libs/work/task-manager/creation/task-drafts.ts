@@ -9,13 +9,13 @@ import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-
 
 export interface CreationRequest {
   tasks: readonly TaskRequest[];
-  /** How the client calls the task at an index, for the names of fields. */
+  /** The path of the task at an index in the request, for the names of fields. */
   fieldOf: (index: number) => string;
-  /** Of the request's span; absent when it is not traced. */
+  /** The traceparent of the request's span. Absent if it is not traced. */
   traceparent?: string | undefined;
 }
 
-/** What a request asks for, made into tasks: with what it leaves out, and with its secrets sealed. */
+/** Turns a request into tasks: fills in defaults and seals secrets. */
 @Injectable()
 export class TaskDrafts {
   constructor(
@@ -25,7 +25,8 @@ export class TaskDrafts {
   ) {}
 
   /**
-   * @param given secrets that the creator was given: they stay out of the fields by which agents are found
+   * @param given secrets that the creator received; they must not appear in fields that route tasks
+   *   to agents
    * @throws DroverError `validation_failed`, or `dependency_cycle` with its path
    */
   of({ tasks, fieldOf }: CreationRequest, given: SecretValues): NewTask[] {
@@ -41,14 +42,14 @@ export class TaskDrafts {
     }
   }
 
-  /** With what each is expected to use. */
+  /** The tasks with their estimates. */
   async estimated(workspaceId: string, drafts: readonly NewTask[]): Promise<readonly NewTask[]> {
     const known = await this.estimates.of(workspaceId);
     for (const draft of drafts) Object.assign(draft, known.estimate(draft));
     return drafts;
   }
 
-  /** What a run was given that its subtasks may have, and must not show. People are given nothing. */
+  /** The secrets of a run that its subtasks may contain and must not show. People receive none. */
   async givenTo(
     runner: SqlRunner,
     workspaceId: string,
@@ -58,12 +59,12 @@ export class TaskDrafts {
     return this.secrets.valuesOfRun(runner, workspaceId, runId);
   }
 
-  /** The tasks as everybody may see them, and the originals of what is secret in them. */
+  /** The public form of the tasks, and the originals of their secrets. */
   sealed(workspaceId: string, drafts: readonly NewTask[], given: SecretValues): Promise<NewTask[]> {
     return Promise.all(drafts.map((task) => this.sealedOne(workspaceId, task, given)));
   }
 
-  /** The writing of sealed tasks. @throws as TaskSecrets.written */
+  /** The write of sealed tasks. @throws as TaskSecrets.written */
   written<T>(writing: Promise<T>): Promise<T> {
     return this.secrets.written(writing);
   }

@@ -38,7 +38,7 @@ function aTask(requiredCapabilities: string[], inputContext: Record<string, unkn
   };
 }
 
-it('creates tasks that come at once, each by its own author, and refuses the bad one alone', async () => {
+it('concurrent tasks of several authors share a statement, and a bad one is refused alone', async () => {
   const workspace = await server.newWorkspace();
   const wanted = (title: string, more: object = {}) => ({ title, taskType: 'test', ...more });
   const answers = await Promise.all([
@@ -62,7 +62,7 @@ it('creates tasks that come at once, each by its own author, and refuses the bad
   ]);
 });
 
-it('does not count on a set of capabilities that was undone with its transaction', async () => {
+it('a set of capabilities that was rolled back is not relied on', async () => {
   const { id: workspaceId } = await server.newWorkspace();
   const tenant = server.app.get(Database, { strict: false }).tenant(workspaceId);
   const inserts = server.app.get(TaskInserts, { strict: false });
@@ -79,7 +79,7 @@ it('does not count on a set of capabilities that was undone with its transaction
   expect(rows).toEqual([{ key: 'rare' }]);
 });
 
-it('adds the capability that a command requires where a server of an earlier version does not', async () => {
+it("a command's capability is added if a server of an earlier version did not", async () => {
   const { id: workspaceId } = await server.newWorkspace();
   const inserts = server.app.get(TaskInserts, { strict: false });
   const old = [aTask(['x', 'b'], { command: ['true'] }), aTask([], { command: null }), aTask([])];

@@ -5,16 +5,19 @@ import { type CreatedRow, creationOf, type TaskInput } from './create-tasks.sql.
 import { KnownCapabilitySets } from './known-capability-sets.js';
 
 const MAX_BATCH = 100;
-/** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */
+/**
+ * While one statement runs, the next collects. A second one keeps Postgres busy while this process
+ * computes.
+ */
 const MAX_IN_FLIGHT = 2;
 
-/** A task on its way into the database, with the originals of what is secret in it. */
+/** A task on its way into the database, with the originals of its secrets. */
 export interface TaskToCreate {
   row: TaskInput;
   originals: readonly SecretsInput[];
 }
 
-/** Writes new tasks, each lot by one statement. */
+/** Writes new tasks, each batch with one statement. */
 @Injectable()
 export class TaskInserts {
   private readonly sets = new KnownCapabilitySets();
@@ -30,8 +33,8 @@ export class TaskInserts {
   }
 
   /**
-   * A task that waits for nothing and came alone: those that come at the same time are created by one statement. One
-   * that the database refuses fails alone.
+   * A single task without dependencies. Tasks that arrive at the same time share one statement. A
+   * task that the database refuses fails alone.
    */
   one(workspaceId: string, task: TaskToCreate): Promise<CreatedRow> {
     return this.coalescer.submit(workspaceId, task);
@@ -52,7 +55,7 @@ export class TaskInserts {
       [creationOf({ extras }), params],
       ...writeSecrets(workspaceId, originals),
     ]);
-    // The notes of a transaction may yet be undone with it.
+    // A transaction's records can still be rolled back with it.
     if (runner instanceof TenantScope) this.sets.note(workspaceId, rows);
     return created as CreatedRow;
   }

@@ -3,14 +3,17 @@ import { DroverError } from '#lib/kernel';
 import { findWay } from '../domain/dependencies.js';
 import { edgesBehind, waitsFor } from '../store/dependency-edges.sql.js';
 
-/** Edges that are read for telling a cycle's path; a cycle behind more is told by its ends. */
+/**
+ * Maximum number of edges that are read for the path of a cycle. A longer cycle is reported by its
+ * ends.
+ */
 const EDGES_READ = 200_000;
 
 /**
  * Refuses new edges that would close a cycle. The transaction must hold its turn to change
  * dependencies (takeDependencyTurn).
  *
- * @throws DroverError `dependency_cycle`; `path` holds the ids from the task back to itself
+ * @throws DroverError `dependency_cycle`; `path` contains the ids from the task back to itself
  */
 export async function refuseCycle(
   tx: Transaction,

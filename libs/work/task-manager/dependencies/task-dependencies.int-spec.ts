@@ -60,7 +60,7 @@ async function cancel(id: string): Promise<void> {
   expect(status).toBe(200);
 }
 
-/** Claims the task that needs the capability; the answer completes it. */
+/** Claims the task that needs the capability. The returned function completes it. */
 async function claim(capability: string): Promise<() => Promise<void>> {
   const agent = await workspace.newAgent({ capabilities: [capability] });
   const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
@@ -72,8 +72,8 @@ async function claim(capability: string): Promise<() => Promise<void>> {
   };
 }
 
-describe('adding', () => {
-  it('makes a ready task wait, once, with one log row and one event', async () => {
+describe('adding a dependency', () => {
+  it('a new dependency makes a ready task wait, with one log row and one event', async () => {
     const [a, b] = [await create(), await create()];
     const { status, headers, body } = await add(b, a);
     expect(status).toBe(200);
@@ -116,7 +116,7 @@ describe('adding', () => {
     ]);
   });
 
-  it('holds nothing back when the prerequisite has completed', async () => {
+  it('a dependency on a completed task holds nothing back', async () => {
     const a = await create({ requiredCapabilities: ['completes'] });
     const complete = await claim('completes');
     await complete();
@@ -126,7 +126,7 @@ describe('adding', () => {
     expect((await row(b))['ready_at']).not.toBeNull();
   });
 
-  it('puts a prerequisite that has ended otherwise before the coordinator again', async () => {
+  it('a dependency on an unsuccessful task is put before the coordinator again', async () => {
     const a = await create();
     await cancel(a);
     expect(await row(a)).toMatchObject({ dependents_unsettled: false });
@@ -137,7 +137,7 @@ describe('adding', () => {
     expect(ignored.body).toMatchObject({ unmetDependencies: 0, dependsOn: [{ settled: true }] });
   });
 
-  it('holds back again for one that was ignored, and matters from now on', async () => {
+  it('an ignored dependency holds the task back again when its policy changes', async () => {
     const [a, b] = [await create(), await create()];
     await cancel(a);
     await add(b, { taskId: a, policy: 'ignore' });
@@ -150,8 +150,8 @@ describe('adding', () => {
   });
 });
 
-describe('replacing and removing', () => {
-  it('makes a task ready when nothing is left to wait for', async () => {
+describe('replacing and removing dependencies', () => {
+  it('a task without remaining dependencies becomes ready', async () => {
     const [a, b, c] = [await create(), await create(), await create()];
     await add(c, a, b);
     const replaced = await workspace.api.put<Dependencies>(path(c), { dependsOn: [b] });
@@ -164,7 +164,7 @@ describe('replacing and removing', () => {
     expect([gone.status, gone.body.code]).toEqual([404, 'dependency_not_found']);
   });
 
-  it('wakes claims when a task becomes ready, and only then', async () => {
+  it('claims are woken when a task becomes ready, and only then', async () => {
     const heard: [string, number][] = [];
     const wakeUps = server.app.get(WakeUps, { strict: false });
     const [a, b, c] = [await create(), await create(), await create()];
@@ -177,7 +177,7 @@ describe('replacing and removing', () => {
     expect(heard).toEqual([[workspace.id, 1]]);
   });
 
-  it('shows what waits for a task, in pages', async () => {
+  it('the dependents of a task come in pages', async () => {
     const a = await create();
     const waiting = [await create(), await create(), await create()];
     for (const id of waiting) await add(id, a);
@@ -191,8 +191,8 @@ describe('replacing and removing', () => {
   });
 });
 
-describe('refusals', () => {
-  it('a cycle, with its path, changing nothing', async () => {
+describe('a refused change of dependencies', () => {
+  it('a cycle is refused with its path and changes nothing', async () => {
     const [a, b, c] = [await create(), await create(), await create()];
     await add(b, a);
     await add(c, b);
@@ -204,7 +204,7 @@ describe('refusals', () => {
     expect([self.status, self.body.path]).toEqual([409, [a, a]]);
   });
 
-  it('two changes that would close a cycle together, without a task in common: one of them', async () => {
+  it('one of two changes that would close a cycle together is refused', async () => {
     for (let round = 0; round < 10; round++) {
       const [a, b, c, d] = [await create(), await create(), await create(), await create()];
       await add(b, a);
@@ -214,7 +214,7 @@ describe('refusals', () => {
     }
   });
 
-  it('a task that is not PENDING', async () => {
+  it('a task that is not PENDING is refused', async () => {
     const [a, b] = [await create(), await create()];
     await workspace.api.post(`/agent-tasks/${b}/pause`);
     const { status, body } = await add(b, a);
@@ -222,7 +222,7 @@ describe('refusals', () => {
     expect(await row(a)).toMatchObject({ has_dependents: false });
   });
 
-  it('tasks of another tenant, and unknown ones, by field, changing nothing', async () => {
+  it('tasks of another tenant and unknown tasks are refused by field', async () => {
     const foreign = await create({}, stranger);
     const [a, b] = [await create(), await create()];
     const { status, body } = await add(b, a, foreign, newId());
@@ -241,7 +241,7 @@ describe('refusals', () => {
     expect(await row(b)).toMatchObject({ version: 1 });
   });
 
-  it('another version than the one that was read', async () => {
+  it('a change of another version is refused', async () => {
     const [a, b] = [await create(), await create()];
     const stale = await workspace.api.post<Problem>(
       path(b),
@@ -253,7 +253,7 @@ describe('refusals', () => {
     expect(fresh.status).toBe(200);
   });
 
-  it('a viewer', async () => {
+  it('a viewer is refused', async () => {
     const viewers = await server.newWorkspace('VIEWER');
     const { status } = await viewers.api.post(path(newId()), { dependsOn: [newId()] });
     expect(status).toBe(403);
@@ -267,7 +267,7 @@ describe('refusals', () => {
     [{ dependsOn: [{ taskId: newId(), policy: 'x' }] }, 'dependsOn[0].policy'],
     [{ dependsOn: Array.from({ length: 1001 }, () => newId()) }, 'dependsOn'],
     [{ dependsOn: [newId()], more: 1 }, 'more'],
-  ])('%j', async (body, field) => {
+  ])('%j is refused', async (body, field) => {
     const id = await create();
     const answer = await workspace.api.post<Problem>(path(id), body);
     expect(answer.status).toBe(400);
@@ -282,14 +282,15 @@ it('a prerequisite that completes at the same moment never leaves a dependent wa
     const dependents = await Promise.all(Array.from({ length: 8 }, () => create()));
     const complete = await claim(capability);
     const adding = dependents.map((id) => add(id, prerequisite));
-    // As soon as the first is there, some of the others are before the completion, and some after it.
+    // Once the first edge exists, some of the others come before the completion, and some after it.
     await Promise.race(adding);
     await Promise.all([complete(), ...adding]);
     const { dependents_unsettled: willBeSettled } = await row(prerequisite);
     const unmet = await Promise.all(
       dependents.map(async (id) => (await row(id))['unmet_dependencies']),
     );
-    // Either the completion saw the dependent, and it will be settled, or the edge was settled at once.
+    // Either the completion saw the dependent, which will be settled, or the edge was settled at
+    // once.
     expect(willBeSettled || unmet.every((count) => count === 0)).toBe(true);
   }
 });
@@ -304,7 +305,7 @@ describe('GET /agent-tasks/:id/dependencies/graph', () => {
     (await owner.api.get<Graph & Problem>(`${path(id)}/graph${query}`)).body;
   const idsOf = ({ tasks }: Graph) => tasks.map(({ taskId }) => taskId).sort();
 
-  it('shows what can be reached both ways, and what runs between', async () => {
+  it('the graph shows tasks in both directions with their edges', async () => {
     const first = await create();
     const left = await create({ dependsOn: [first] });
     const right = await create({ dependsOn: [{ taskId: first, policy: 'ignore' }] });
@@ -329,7 +330,7 @@ describe('GET /agent-tasks/:id/dependencies/graph', () => {
     expect(idsOf(await graph(first))).toEqual([first, left, right, last, apart].sort());
   });
 
-  it('shows the nearest, and says that there are more', async () => {
+  it('the graph shows the nearest tasks and says that there are more', async () => {
     const chain = [await create()];
     for (let i = 0; i < 4; i++) chain.push(await create({ dependsOn: [chain[i]] }));
     const middle = await graph(chain[2] as string, '?limit=2');
@@ -338,7 +339,7 @@ describe('GET /agent-tasks/:id/dependencies/graph', () => {
     expect(await graph(chain[2] as string, '?limit=3')).toMatchObject({ truncated: false });
   });
 
-  it('ends on a cycle, which only a defect can make', async () => {
+  it('the graph ends on a cycle', async () => {
     const one = await create();
     const other = await create({ dependsOn: [one] });
     await server.db.owner.query(
@@ -349,7 +350,7 @@ describe('GET /agent-tasks/:id/dependencies/graph', () => {
     await server.db.owner.query('DELETE FROM task_dependencies WHERE task_id = $1', [one]);
   });
 
-  it('is not there for other tenants', async () => {
+  it('the graph is invisible to other tenants', async () => {
     expect(await graph(await create(), '', stranger)).toMatchObject({ code: 'task_not_found' });
   });
 });

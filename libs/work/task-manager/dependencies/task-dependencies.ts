@@ -37,11 +37,11 @@ const GRAPH_EDGES = 2_000;
 
 interface Outcome {
   becameReady: boolean;
-  /** A prerequisite has ended without success: the coordinator applies the edge's policy. */
+  /** A prerequisite ended without success, so the coordinator applies the edge's policy. */
   needsSettlement: boolean;
 }
 
-/** The dependencies of tasks: shown, and changed while a task is PENDING. */
+/** The dependencies of tasks: read, and changed while a task is PENDING. */
 @Injectable()
 export class TaskDependencies {
   constructor(
@@ -62,7 +62,7 @@ export class TaskDependencies {
     const { workspaceId } = caller;
     const after = idAfter(page.cursor) ?? null;
     const tenant = this.db.tenant(workspaceId);
-    // The task before its edges: should they change in between, the version is too old, not too new.
+    // The task before its edges: if they change in between, the version is too old, not too new.
     const task = await requireReadable(tenant, caller, taskId);
     const dependsOn = await tenant.rows(prerequisitesOf, [workspaceId, taskId]);
     const blocks = await tenant.rows(waitingFor, [workspaceId, taskId, after, page.limit + 1]);
@@ -79,9 +79,9 @@ export class TaskDependencies {
   }
 
   /**
-   * The tasks that can be reached from one along its dependencies, and what runs between them.
+   * The tasks that can be reached along dependencies, and the edges between them.
    *
-   * @param limit tasks at most on each side, the nearest; the task itself is one of them
+   * @param limit maximum number of tasks on each side, the nearest, including the task itself
    * @throws DroverError `task_not_found`
    */
   async graph(caller: Caller, taskId: string, limit: number): Promise<TaskGraphView> {
@@ -102,11 +102,11 @@ export class TaskDependencies {
   }
 
   /**
-   * Adds, replaces or removes dependencies of a task that is PENDING.
+   * Adds, replaces or removes dependencies of a PENDING task.
    *
-   * @param ifVersion the version that the caller has read; another one refuses the change
-   * @throws DroverError `task_not_found` (the task, or one that it shall wait for),
-   *   `dependency_not_found`, `dependency_locked`, `dependency_cycle` with the path, `version_mismatch`
+   * @param ifVersion the version that the caller has read; another version refuses the change
+   * @throws DroverError `task_not_found` (the task, or a prerequisite), `dependency_not_found`,
+   *   `dependency_locked`, `dependency_cycle` with the path, `version_mismatch`
    */
   async change(
     caller: Caller,

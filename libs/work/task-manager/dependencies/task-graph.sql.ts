@@ -6,18 +6,19 @@ export interface GraphTaskRow {
   id: string;
   title: string;
   status: TaskStatus;
-  /** Whether that side of the task was walked to its end. */
+  /** Whether that side was walked to its end. */
   whole: boolean;
 }
 
 /**
- * A task, those that it waits for and those that wait for it, directly or through others, the nearest first.
+ * A task with its direct and indirect prerequisites and dependents, the nearest first.
  *
- * UNION (not ALL) visits each task once, and ends on a cycle, too; a walk is read no further than its LIMIT.
+ * UNION (not ALL) visits each task once, and ends on a cycle, too. A walk is read no further than
+ * its LIMIT.
  *
- * Indexes: primary keys, task_dependencies_depends_on_idx.
- * 2 ms with 100 on each side, among 100,000 tasks, also where 50,000 wait for one.
- * $1 workspace, $2 task, $3 tasks at most on each side, the task among them.
+ * Indexes: primary keys, task_dependencies_depends_on_idx. 2 ms with 100 on each side, among
+ * 100,000 tasks, also where 50,000 depend on one. $1 workspace, $2 task, $3 maximum number of tasks
+ * on each side, including the task.
  */
 export const graphTasks = query<GraphTaskRow>(
   'graph_tasks',
@@ -40,8 +41,8 @@ ORDER BY t.id`,
 );
 
 /**
- * What runs between some tasks. Index: primary key.
- * $1 workspace, $2 tasks, $3 edges at most.
+ * The edges between some tasks. Index: primary key. $1 workspace, $2 tasks, $3 maximum number of
+ * edges.
  */
 export const graphEdges = query<{
   task_id: string;

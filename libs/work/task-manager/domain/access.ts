@@ -1,19 +1,19 @@
 import type { Caller } from '#lib/kernel';
 
-/** A task's run, if it has one now, and the agent that holds it or held it last. */
+/** A task's live run, and the agent that holds it or held it last. */
 export interface Holder {
   taskId: string;
   runId: string | null;
   agentId: string | null;
 }
 
-/** How much of a task a caller may see; null: not even that it exists. */
+/** What a caller can see of a task. Null means not even its existence. */
 export type Visibility = 'people' | 'holder' | null;
 
 /**
- * People see every task of their workspace, without the secrets in it. An agent sees the tasks that it
- * holds, and a run its own, with everything; what they held last they see as people do, until somebody else
- * holds it.
+ * People see every task of their workspace without secrets. An agent sees the tasks that it holds,
+ * and a run its own, with secrets. They see a task that they held last as people do, until another
+ * agent holds it.
  */
 export function visibilityOf(caller: Caller, holder: Holder): Visibility {
   switch (caller.kind) {

@@ -9,18 +9,18 @@ import {
   type Transition,
 } from '#lib/transitions/domain';
 
-/** A user's command to a task, decided on its locked row. */
+/** A user's command for a task, decided on its locked row. */
 export type CommandDecision =
   | { kind: 'transition'; transition: Transition; pauseRun?: boolean }
   | { kind: 'already' }
-  /** It is paused; where the coordinator did that, it stays so until somebody resumes it. */
+  /** It is paused. If the coordinator paused it, it stays paused until somebody resumes it. */
   | { kind: 'takes_over_pause'; request: CommandRequest }
   | { kind: 'illegal'; to: TaskStatus; legal: readonly TaskStatus[] };
 
 export interface CommandRequest {
   actor: Actor;
   reason?: string;
-  /** What the coordinator pauses it for. */
+  /** The coordinator's cause of the pause. */
   pausedFor?: { what: PausedFor; id: string };
 }
 
@@ -76,9 +76,9 @@ function decideResume(task: LockedTask, request: CommandRequest): CommandDecisio
       task.status === 'PENDING' || task.status === 'ASSIGNED' || task.status === 'RUNNING';
     return underWay ? { kind: 'already' } : illegal(task, 'PENDING');
   }
-  // Only its answer resumes it: without, its next run would ask again.
+  // Only its answer resumes it, because its next run would ask again.
   if (task.waits_for_answer) return illegal(task, 'PENDING');
-  // A run that had begun still has its session: it goes on. One that had not is handed back.
+  // A started run still has its session and continues. An unstarted one is released.
   if (task.run_id !== null && task.run_started) {
     return { kind: 'transition', transition: { ...base(task, request), to: 'RUNNING' } };
   }

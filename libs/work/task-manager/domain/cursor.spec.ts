@@ -5,13 +5,13 @@ import { anyText } from '../../../../test/support/any-text.js';
 import { idAfter, numberAfter } from './cursor.js';
 
 describe('cursors', () => {
-  it('bring back what a page handed out', () => {
+  it('a cursor returns the key of its page', () => {
     const id = newId();
     expect(idAfter(encodeCursor([id]))).toBe(id);
     expect(numberAfter(encodeCursor([42]))).toBe(42);
   });
 
-  it('are none on the first page', () => {
+  it('the first page has no cursor', () => {
     expect(idAfter(undefined)).toBeUndefined();
     expect(numberAfter(undefined)).toBeUndefined();
   });
@@ -27,7 +27,7 @@ describe('cursors', () => {
     Buffer.from('[null]').toString('base64url'),
     Buffer.from('{"length":1}').toString('base64url'),
   ];
-  it.each(wrong)('refuse %j, naming the field', (cursor) => {
+  it.each(wrong)('the cursor %j is refused by its field', (cursor) => {
     for (const read of [idAfter, numberAfter]) {
       expect(() => read(cursor)).toThrow(
         expect.objectContaining({
@@ -40,7 +40,7 @@ describe('cursors', () => {
     }
   });
 
-  it('never fail otherwise', () => {
+  it('no cursor causes another error', () => {
     const any = fc.oneof(
       anyText(),
       fc.json().map((json) => Buffer.from(json).toString('base64url')),

@@ -4,9 +4,9 @@ const MAX_INTEGER = 2_147_483_647;
 const MAX_BIGINT = 9_223_372_036_854_775_807n;
 
 /**
- * The id in the cursor of a list that is ordered by id; undefined for its first page.
+ * The id in the cursor of a list ordered by id. Undefined for the first page.
  *
- * @throws DroverError `malformed_cursor` for anything that the list did not hand out
+ * @throws DroverError `malformed_cursor` for anything that the list did not issue
  */
 export function idAfter(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
@@ -15,7 +15,7 @@ export function idAfter(cursor: string | undefined): string | undefined {
   return id;
 }
 
-/** The same for a list whose ids are 64-bit numbers: those of the journal. */
+/** The same for a list with 64-bit numbers as ids, those of the journal. */
 export function entryAfter(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
   const [id] = decodeCursor(cursor, ['string']);
@@ -24,7 +24,7 @@ export function entryAfter(cursor: string | undefined): string | undefined {
   return id;
 }
 
-/** The same for a list that is ordered by a whole number. */
+/** The same for a list ordered by a whole number. */
 export function numberAfter(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined;
   const [number] = decodeCursor(cursor, ['number']);

@@ -7,7 +7,7 @@ export interface NeighbourView {
   title: string;
   status: TaskStatus;
   policy: DependencyPolicy;
-  /** Whether the end of the prerequisite has been taken account of. */
+  /** Whether the end of the prerequisite was processed. */
   settled: boolean;
   settledAt: string | null;
   createdAt: string;
@@ -17,14 +17,14 @@ export interface NeighbourView {
 export interface DependenciesView {
   taskId: string;
   status: TaskStatus;
-  /** How many of `dependsOn` still hold the task back. */
+  /** Number of `dependsOn` that still hold the task back. */
   unmetDependencies: number;
   dependsOn: NeighbourView[];
-  /** A page of them. */
+  /** One page. */
   blocks: NeighbourView[];
   /** For the next page of `blocks`. */
   nextCursor: string | null;
-  /** The version of the task, for If-Match. */
+  /** The version of the task for If-Match. */
   version: number;
 }
 
@@ -35,19 +35,19 @@ export interface GraphTaskView {
 }
 
 export interface GraphEdgeView {
-  /** The task that waits. */
+  /** The dependent task. */
   taskId: string;
   dependsOnId: string;
   policy: DependencyPolicy;
-  /** Whether the end of the prerequisite has been taken account of. */
+  /** Whether the end of the prerequisite was processed. */
   settled: boolean;
 }
 
-/** A task with everything that it waits for and that waits for it, directly or through others. */
+/** A task with its direct and indirect prerequisites and dependents. */
 export interface TaskGraphView {
   taskId: string;
   tasks: GraphTaskView[];
   edges: GraphEdgeView[];
-  /** There is more than was asked for. */
+  /** There are more than requested. */
   truncated: boolean;
 }

@@ -24,7 +24,7 @@ function fieldsOf(work: () => unknown): string[] {
 }
 
 describe('readDependencies', () => {
-  it('takes ids and objects, in any case of letters', () => {
+  it('ids and objects are accepted in any case of letters', () => {
     expect(readDependencies([A.toUpperCase(), { taskId: B, policy: 'fail' }])).toEqual([
       { taskId: A, policy: 'block' },
       { taskId: B, policy: 'fail' },
@@ -42,17 +42,17 @@ describe('readDependencies', () => {
     [{ taskId: A, policy: null }, 'dependsOn[0].policy'],
     [{ taskId: A, other: 1 }, 'dependsOn[0].other'],
   ];
-  it.each(wrong)('refuses %j at %s', (item, field) => {
+  it.each(wrong)('%j is refused at %s', (item, field) => {
     expect(fieldsOf(() => readDependencies([item]))).toEqual([field]);
   });
 
-  it('refuses the same task twice', () => {
+  it('a repeated task is refused', () => {
     expect(fieldsOf(() => readDependencies([A, { taskId: A.toUpperCase() }]))).toEqual([
       'dependsOn[1]',
     ]);
   });
 
-  it('never fails otherwise', () => {
+  it('no input causes another error', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.jsonValue(), fc.uuid())), (items) => {
         try {
@@ -66,7 +66,7 @@ describe('readDependencies', () => {
   });
 });
 
-it('requireKnown names each unknown id and where it stood', () => {
+it('each unknown id is named with its position', () => {
   const requested: RequestedDependency[] = [A, B].map((taskId) => ({ taskId, policy: 'block' }));
   expect(fieldsOf(() => requireKnown(new Set([A]), requested))).toEqual(['dependsOn[1]']);
   expect(fieldsOf(() => requireKnown(new Set([A, B]), requested))).toEqual([]);
@@ -92,7 +92,7 @@ describe('planDependencies', () => {
   const block = (taskId: string): RequestedDependency => ({ taskId, policy: 'block' });
   const fail = (taskId: string): RequestedDependency => ({ taskId, policy: 'fail' });
 
-  it('adds what is new, and writes a new policy', () => {
+  it('new dependencies are added, and changed policies written', () => {
     const plan = planDependencies([block('a'), block('b')], {
       kind: 'add',
       requested: [block('a'), fail('b'), block('c')],
@@ -100,7 +100,7 @@ describe('planDependencies', () => {
     expect(plan).toEqual({ removed: [], written: [fail('b'), block('c')], total: 3 });
   });
 
-  it('removes what a replacement leaves out', () => {
+  it('a replacement removes missing dependencies', () => {
     const plan = planDependencies([block('a'), block('b')], {
       kind: 'replace',
       requested: [block('b'), block('c')],
@@ -108,7 +108,7 @@ describe('planDependencies', () => {
     expect(plan).toEqual({ removed: ['a'], written: [block('c')], total: 2 });
   });
 
-  it('removes one, if it is there', () => {
+  it('a single existing dependency is removed', () => {
     const current = [block('a')];
     expect(planDependencies(current, { kind: 'remove', taskId: 'a' })).toEqual({
       removed: ['a'],
@@ -118,7 +118,7 @@ describe('planDependencies', () => {
     expect(planDependencies(current, { kind: 'remove', taskId: 'b' })).toBeNull();
   });
 
-  it('leads to what was asked for, and a second time to nothing', () => {
+  it('the plan leads to the requested state, and a second one is empty', () => {
     const policy = fc.constantFrom('block' as const, 'fail' as const, 'ignore' as const);
     const requested = fc.uniqueArray(fc.record({ taskId: fc.constantFrom(...'abcdef'), policy }), {
       selector: ({ taskId }) => taskId,
@@ -141,7 +141,7 @@ describe('planDependencies', () => {
 });
 
 describe('findWay', () => {
-  it('tells the shortest way', () => {
+  it('the shortest path is found', () => {
     const edges: Edge[] = [
       ['a', 'b'],
       ['b', 'c'],
@@ -154,7 +154,7 @@ describe('findWay', () => {
     expect(findWay(edges, ['a', 'd'], 'd')).toEqual(['d']);
   });
 
-  it('finds a way exactly where there is one, along edges', () => {
+  it('a path is found exactly if there is one, along edges', () => {
     const node = fc.integer({ min: 0, max: 9 }).map(String);
     const edges = fc.array(fc.tuple(node, node), { maxLength: 40 });
     fc.assert(
@@ -175,7 +175,7 @@ describe('findWay', () => {
     );
   });
 
-  it('is not stopped by a long chain', () => {
+  it('a long chain does not stop the search', () => {
     const edges = Array.from({ length: 50_000 }, (_, i) => [`${i}`, `${i + 1}`] as const);
     expect(findWay(edges, ['0'], '50000')).toHaveLength(50_001);
   });

@@ -1,33 +1,33 @@
 import { DroverError, type FieldError, isUuid } from '#lib/kernel';
 import { DEPENDENCY_POLICIES, type DependencyPolicy } from './task-view.js';
 
-/** Tasks that one task may wait for at most. */
+/** Maximum number of dependencies of one task. */
 export const MAX_DEPENDENCIES = 1_000;
 
-/** A dependency that a client asks for. */
+/** A dependency in a request. */
 export interface RequestedDependency {
   taskId: string;
   policy: DependencyPolicy;
 }
 
-/** How a prerequisite stands when an edge to it is written. */
+/** The state of a prerequisite when an edge to it is written. */
 export interface PrerequisiteEnd {
   completed: boolean;
   ended_without_success: boolean;
 }
 
 /**
- * Whether a new edge holds nothing back from the start: its prerequisite is completed, or has ended
- * otherwise and the policy does not care.
+ * Whether a new edge holds nothing back from the start: its prerequisite is completed, or ended
+ * otherwise under a policy that ignores it.
  */
 export function isSettledAtOnce(end: PrerequisiteEnd, policy: DependencyPolicy): boolean {
   return end.completed || (end.ended_without_success && policy === 'ignore');
 }
 
 /**
- * The dependencies in a request: ids, or objects with a policy; `block` is the default.
+ * The dependencies in a request: ids, or objects with a policy. The default is `block`.
  *
- * @throws DroverError `validation_failed`, with each wrong item by its index
+ * @throws DroverError `validation_failed` with the index of each wrong item
  */
 export function readDependencies(
   items: readonly unknown[],
@@ -69,7 +69,9 @@ function readObject(
   return { taskId: taskId.toLowerCase(), policy: known };
 }
 
-/** @throws DroverError `task_not_found`, with each unknown id and the field that named it */
+/**
+ * @throws DroverError `task_not_found` with each unknown id and its field
+ */
 export function requireKnown(
   found: { has(id: string): boolean },
   requested: readonly RequestedDependency[],
@@ -95,13 +97,16 @@ export type DependencyChange =
 
 export interface DependencyPlan {
   removed: string[];
-  /** New ones, and those whose policy changes. */
+  /** New ones, and those with a changed policy. */
   written: RequestedDependency[];
-  /** How many there are afterwards. */
+  /** Their number afterwards. */
   total: number;
 }
 
-/** The writes that the change needs, given the present dependencies. Null: nothing to remove there. */
+/**
+ * The writes that the change needs, given the present dependencies. Null if there is nothing to
+ * remove.
+ */
 export function planDependencies(
   current: readonly RequestedDependency[],
   change: DependencyChange,
@@ -119,12 +124,12 @@ export function planDependencies(
   return { removed, written, total: current.length + added - removed.length };
 }
 
-/** An edge: the first waits for the second. */
+/** An edge: the first depends on the second. */
 export type Edge = readonly [task: string, dependsOn: string];
 
 /**
- * The shortest way along the edges from any of `starts` to `target`, both included; null when there
- * is none. A start that is the target itself is a way of its own.
+ * The shortest path along the edges from any of `starts` to `target`, including both. Null if there
+ * is none. A start that is the target itself is a path.
  */
 export function findWay(
   edges: readonly Edge[],
@@ -138,7 +143,7 @@ export function findWay(
     else next.set(from, [to]);
   }
   const cameFrom = new Map<string, string | null>(starts.map((id) => [id, null]));
-  // A Map is walked in the order of insertion, also through what is inserted on the way.
+  // A Map is walked in the order of insertion, also through entries inserted meanwhile.
   for (const id of cameFrom.keys()) {
     if (id === target) return wayTo(id, cameFrom);
     for (const to of next.get(id) ?? []) if (!cameFrom.has(to)) cameFrom.set(to, id);

@@ -3,7 +3,10 @@ import type { LogView } from './log-view.js';
 
 type Entry = Pick<LogView, 'event' | 'previousStatus' | 'newStatus' | 'actor'>;
 
-/** What an entry is about in one word each: a transition by where it led to, all else by its event. */
+/**
+ * The subject of an entry in one word: a transition by its new status, everything else by its
+ * event.
+ */
 export function actionOf({ event, previousStatus, newStatus, actor }: Entry): string {
   if (event !== 'state_transition') return event;
   const moved = {

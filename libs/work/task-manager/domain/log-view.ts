@@ -3,11 +3,14 @@ export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'] as cons
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogFilter {
-  /** The levels to show; all when it is left out. */
+  /** The levels to show. Default: all. */
   levels?: readonly LogLevel[];
   event?: string;
   order: 'asc' | 'desc';
-  /** The oldest first, whatever `order` says, and no entry that a slower one could still precede. */
+  /**
+   * Oldest first, whatever `order` says, without entries that a slower transaction could still
+   * precede.
+   */
   follow: boolean;
 }
 
@@ -16,7 +19,7 @@ export function atLeast(level: LogLevel): readonly LogLevel[] {
   return LOG_LEVELS.slice(LOG_LEVELS.indexOf(level));
 }
 
-/** One entry of a task's log, as the API shows it. */
+/** One entry of a task's log in the API. */
 export interface LogView {
   id: string;
   taskId: string;
@@ -25,11 +28,14 @@ export interface LogView {
   level: LogLevel;
   /** `state_transition`, `task_created`, `task_updated`, `output` … */
   event: string;
-  /** One word for what happened: `task_assigned`, `task_recovery` …; the event, where it is no transition. */
+  /**
+   * One word for the event: `task_assigned`, `task_recovery` …, or the event itself if it is no
+   * transition.
+   */
   action: string;
   message: string | null;
   details: unknown;
-  /** The version that the entry brought the task to; null for entries that changed none. */
+  /** The version after the entry. Null for entries without a change of version. */
   taskVersion: number | null;
   previousStatus: string | null;
   newStatus: string | null;

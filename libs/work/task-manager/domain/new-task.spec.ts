@@ -11,7 +11,7 @@ const wanted = (values: Partial<TaskRequest>): TaskRequest => ({
 });
 
 describe('draftTasks', () => {
-  it('fills in defaults, and puts capabilities in order, each once', () => {
+  it('defaults are filled in, and capabilities are sorted and unique', () => {
     const draft = draftTasks(
       [wanted({ requiredCapabilities: ['b', 'a', 'b'], tags: ['y', 'y'] })],
       field,
@@ -30,7 +30,7 @@ describe('draftTasks', () => {
     });
   });
 
-  it('resolves refs to the ids of the batch', () => {
+  it('refs become ids of the batch', () => {
     const draft = draftTasks(
       [wanted({ ref: 'a' }), wanted({ dependsOn: [{ ref: 'a', policy: 'fail' }] })],
       field,
@@ -56,11 +56,11 @@ describe('draftTasks', () => {
       'tasks[0].dependsOn[1]',
     ],
     ['neither id nor ref', [wanted({ dependsOn: [{}] })], 'tasks[0].dependsOn[0]'],
-  ])('refuses %s, naming the field', (_, tasks, name) => {
+  ])('%s is refused by its field', (_, tasks, name) => {
     expect(draftTasks(tasks, field)).toMatchObject({ kind: 'invalid', errors: [{ field: name }] });
   });
 
-  it('names a cycle by its refs, in order', () => {
+  it('a cycle is named by its refs in order', () => {
     const tasks = [
       wanted({ ref: 'a', dependsOn: [{ ref: 'c' }] }),
       wanted({ ref: 'b', dependsOn: [{ ref: 'a' }] }),
@@ -83,12 +83,12 @@ describe('findCycle', () => {
         })),
     }));
 
-  it('finds none where every edge points to an earlier task', () => {
+  it('a graph whose edges point to earlier tasks has no cycle', () => {
     const edge = fc.tuple(fc.nat(19), fc.nat(19)).filter(([from, to]) => from > to);
     fc.assert(fc.property(fc.array(edge), (edges) => findCycle(graph(edges, 20)) === null));
   });
 
-  it('what it finds is a cycle of the graph', () => {
+  it('a found cycle is a cycle of the graph', () => {
     const edge = fc.tuple(fc.nat(7), fc.nat(7)).filter(([from, to]) => from !== to);
     fc.assert(
       fc.property(fc.array(edge, { maxLength: 30 }), (edges) => {
@@ -102,7 +102,7 @@ describe('findCycle', () => {
     );
   });
 
-  it('finds one whenever there is one', () => {
+  it('every cycle is found', () => {
     const ring = fc
       .integer({ min: 2, max: 8 })
       .map((n) => Array.from({ length: n }, (_, i): [number, number] => [i, (i + 1) % n]));
@@ -116,7 +116,7 @@ describe('findCycle', () => {
     );
   });
 
-  it('walks a chain of 100,000 tasks', () => {
+  it('a chain of 100,000 tasks is walked', () => {
     const chain = Array.from({ length: 99_999 }, (_, n): NewEdge => ({
       taskId: `${n}`,
       dependsOnId: `${n + 1}`,

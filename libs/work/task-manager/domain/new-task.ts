@@ -13,67 +13,67 @@ import {
 } from './task-fields.js';
 import type { DependencyPolicy } from './task-view.js';
 
-/** A dependency as a client writes it: a task that is there, or one of the same batch by its ref. */
+/** A dependency as a client writes it: an existing task, or one of the same batch by its ref. */
 export interface DependencyRequest {
   taskId?: string;
   ref?: string;
   policy?: DependencyPolicy;
 }
 
-/** A task as a client asks for it. */
+/** A task in a request. */
 export interface TaskRequest extends Partial<Omit<RequestedFields, 'timeoutSeconds'>> {
   /** The client's own name for it within a batch. */
   ref?: string;
   title: string;
   taskType: string;
-  /** null: none, also where there is a default. */
+  /** Null means none, even if there is a default. */
   timeoutSeconds?: number | null;
   queueExpiresInSeconds?: number;
   tags?: string[];
-  /** The agent that alone may take it. */
+  /** The only agent that can take it. */
   agentId?: string;
-  /** The task that it is a part of; agents and runs alone give it. */
+  /** Its parent task. Only agents and runs give it. */
   parentTaskId?: string;
-  /** The parent, once its run is over, waits until this one has ended. */
+  /** After its run, the parent waits until this task has ended. */
   blocksParent?: boolean;
   dependsOn?: (string | DependencyRequest)[];
 }
 
 type RequestedFields = { [Field in GivenField]: NonNullable<Given<GivenField>[Field]> };
 
-/** An edge of the new tasks; `dependsOnId` may be of the same batch. */
+/** An edge of the new tasks. `dependsOnId` can be in the same batch. */
 export interface NewEdge {
   taskId: string;
   dependsOnId: string;
   policy: DependencyPolicy;
 }
 
-/** A task that is about to be created, with an id and every default filled in. */
+/** A task before its creation, with an id and all defaults. */
 export interface NewTask
   extends
     Omit<TaskRequest, Filled | 'ref' | 'dependsOn' | 'agentId'>,
     Required<Pick<TaskRequest, Filled>> {
   id: string;
   edges: NewEdge[];
-  /** Of its documents, those with secrets as they were given, sealed; the task has what everybody may see. */
+  /** The sealed originals of documents with secrets. The task has the public form. */
   originals?: readonly SecretsInput[];
 }
 
 type Filled =
   keyof typeof TASK_DEFAULTS | 'title' | 'taskType' | 'requiredCapabilities' | 'tags' | Found;
-/** Found of a draft (TaskDrafts.estimated). */
+/** Values that the server finds for a draft (TaskDrafts.estimated). */
 type Found = 'estimatedTokens' | 'estimateSource';
 
 export type Draft =
   | { kind: 'ok'; tasks: NewTask[] }
   | { kind: 'invalid'; errors: { field: string; message: string }[] }
-  /** The refs (or ids) of a cycle, in order, the first one again at the end. */
+  /** The refs (or ids) of a cycle in order, the first one again at the end. */
   | { kind: 'cycle'; path: string[] };
 
 /**
  * Gives the requested tasks their ids and edges. Pure but for the ids.
  *
- * @param fieldOf how the client calls the task at an index: '' for a single one, `tasks[3].` in a batch
+ * @param fieldOf the path of the task at an index: '' for a single one, `tasks[3].` in a batch
  * @param timeoutSeconds of tasks that name none
  */
 export function draftTasks(
@@ -119,7 +119,7 @@ export function draftTasks(
   return { kind: 'cycle', path: cycle.map((id) => nameOf.get(id) ?? id) };
 }
 
-/** With the fields that its row will have. */
+/** With the fields of its row. */
 const BLANK = blankOf({
   ...undefinedEach(Object.keys({ ...FOUND, ...GIVEN_ONCE, ...EDITABLE })),
   ...undefinedEach([
@@ -138,7 +138,7 @@ function undefinedEach(names: readonly string[]): Record<string, undefined> {
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
-/** What a request leaves out and has no default it has as undefined. */
+/** Absent fields without a default are undefined. */
 function filledIn(task: TaskRequest, id: string, edges: NewEdge[]): NewTask {
   const { queueExpiresInSeconds, tags, parentTaskId, blocksParent } = task;
   const own = { queueExpiresInSeconds, tags: distinct(tags), parentTaskId, blocksParent };
@@ -165,8 +165,8 @@ function targetOf(item: string | DependencyRequest, byRef: ReadonlyMap<string, s
 }
 
 /**
- * A cycle among the new tasks, as ids in order with the first again at the end, or null. Tasks that
- * are there already can't depend on new ones, so no other cycle is possible.
+ * A cycle among the new tasks, as ids in order with the first again at the end, or null. Existing
+ * tasks cannot depend on new ones, so no other cycle is possible.
  */
 export function findCycle(
   tasks: readonly { id: string; edges: readonly NewEdge[] }[],
@@ -183,7 +183,9 @@ export function findCycle(
   return null;
 }
 
-/** Depth first, without recursion: a chain of a thousand tasks must not exhaust the stack. */
+/**
+ * Depth first, without recursion, because a chain of a thousand tasks must not exhaust the stack.
+ */
 function walk(
   start: string,
   edges: ReadonlyMap<string, readonly string[]>,

@@ -6,10 +6,10 @@ import {
 } from '#lib/agent-manager/domain';
 import { RUNS_COMMANDS } from '#lib/kernel';
 
-/** What of a task, as it is asked for, says which agents may take it. */
+/** The parts of a requested task that decide which agents can take it. */
 export interface Requirements {
   requiredCapabilities?: readonly string[];
-  /** The agent that alone may take it; null: no such agent. */
+  /** The only agent that can take it. Null means any agent. */
   agentId?: string | null;
   inputContext?: object;
   metadata?: object;
@@ -17,7 +17,10 @@ export interface Requirements {
 
 const MAX_REQUIRED = 20;
 
-/** All that an agent must have to take the task: what is asked for, and what follows from the rest of it. */
+/**
+ * Everything that an agent needs to take the task: its requirements, and what follows from its
+ * other fields.
+ */
 export function requirementsOf(task: Requirements): string[] {
   const { requiredCapabilities = [], agentId } = task;
   return normalizeCapabilities([
@@ -28,7 +31,7 @@ export function requirementsOf(task: Requirements): string[] {
   ]);
 }
 
-/** What the task requires after an update. @param current what it requires now */
+/** The task's requirements after an update. @param current its requirements now */
 export function requirementsAfter(
   current: readonly string[],
   { requiredCapabilities, agentId, inputContext }: Requirements,
@@ -38,7 +41,7 @@ export function requirementsAfter(
   return requirementsOf({ requiredCapabilities: [...others, ...own], agentId, inputContext });
 }
 
-/** Why it cannot be asked for: `field` is relative to the task. */
+/** Why it cannot be required. `field` is relative to the task. */
 export function whyNotRequired({
   requiredCapabilities = [],
   metadata,
@@ -54,7 +57,7 @@ export function whyNotRequired({
   return { field: 'metadata.requiredCapabilities', message };
 }
 
-/** Capabilities that are asked for in `metadata`; undefined for what cannot be capabilities. */
+/** Capabilities in `metadata`. Undefined for an invalid value. */
 function notedOf({ metadata }: Requirements): string[] | undefined {
   const { requiredCapabilities: noted } = (metadata ?? {}) as Record<string, unknown>;
   if (noted === undefined || noted === null) return [];

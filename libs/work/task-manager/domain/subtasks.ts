@@ -1,14 +1,14 @@
 import type { AgentCaller, Caller, FieldError, RunCaller } from '#lib/kernel';
 import type { TaskRequest } from './new-task.js';
 
-/** A task that is about to have subtasks. */
+/** A task that will have subtasks. */
 export interface Parent {
   run_id: string | null;
   agent_id: string | null;
   priority: number;
   project_id: string | null;
   milestone_id: string | null;
-  /** How many tasks are above it; 0 for one that a person has created. */
+  /** Number of its ancestors. 0 for a task of a person. */
   depth: number;
 }
 
@@ -18,9 +18,9 @@ export interface Invalid {
 }
 
 export interface SubtaskLimits {
-  /** Tasks above a task at most; 0: there are no subtasks. */
+  /** Maximum number of ancestors. 0 means no subtasks. */
   maxSubtaskDepth: number;
-  /** Subtasks of one task, whatever became of them. */
+  /** Maximum number of subtasks of one task, finished ones included. */
   maxSubtasksPerTask: number;
 }
 
@@ -32,12 +32,12 @@ export interface Requested {
 
 export type Creator = AgentCaller | RunCaller;
 
-/** Agents and runs create tasks as parts of the task that they work on, people create others. */
+/** Agents and runs create subtasks of their own task. People create other tasks. */
 export function isCreatorOfSubtasks(caller: Caller): caller is Creator {
   return caller.kind === 'agent' || caller.kind === 'run';
 }
 
-/** Why people may not ask for this. */
+/** Why people cannot request this. */
 export function whyNoSubtasks({ tasks, fieldOf }: Requested): FieldError[] {
   return tasks.flatMap((task, index) =>
     (['parentTaskId', 'blocksParent'] as const)
@@ -49,7 +49,7 @@ export function whyNoSubtasks({ tasks, fieldOf }: Requested): FieldError[] {
   );
 }
 
-/** The one task that all of these are for, or why there is none. */
+/** The single parent of all these tasks, or why there is none. */
 export function parentNamed(
   caller: Creator,
   { tasks, fieldOf }: Requested,
@@ -80,9 +80,9 @@ export function holdingOf(caller: Creator, parent: Parent | undefined): Holding 
 }
 
 /**
- * The tasks as subtasks: of the parent's project, and no more urgent than it.
+ * The tasks as subtasks: in the parent's project, and at most as urgent.
  *
- * @returns why not, for each field that asks for more
+ * @returns why not, for each field that exceeds it
  */
 export function asSubtasks(
   { tasks, fieldOf }: Requested,
@@ -113,7 +113,7 @@ export function asSubtasks(
   return { kind: 'tasks', tasks: tasks.map(filledIn) };
 }
 
-/** Why the task may have no further subtasks; null when it may. */
+/** Why the task can have no further subtasks. Null if it can. */
 export function whyTooMany(
   { depth, subtasks }: { depth: number; subtasks: number },
   { maxSubtaskDepth, maxSubtasksPerTask }: SubtaskLimits,

@@ -1,4 +1,4 @@
-/** As many answers to its questions a run receives at most, the latest. */
+/** Maximum number of answers that a run receives, the latest. */
 export const MAX_ANSWERS = 20;
 
 /** The answer to a question of a task, as its next run receives it. */
@@ -6,7 +6,7 @@ export interface TaskAnswer {
   questionId: string;
   prompt: string;
   answer: string;
-  /** Such as `user:<id>`; null: nobody answered, and this is the default. */
+  /** For example `user:<id>`. Null means that nobody answered, and this is the default. */
   answeredBy: string | null;
   byDefault: boolean;
   answeredAt: string;

@@ -1,12 +1,12 @@
 import type { AgentTask, Columns, Row } from '#lib/database';
 
 /*
- * The fields of a task are those of the model AgentTask. All are shown but those named here, and what clients
- * may write is named with the type of its column: from these lists come the statements that read, create and
- * update a task, its view, and the types of what is asked for.
+ * The fields of a task are those of the model AgentTask. All are public except those listed here.
+ * Fields that clients write are listed with the type of their column. These lists define the
+ * statements that read, create and update a task, its view, and the types of requests.
  */
 
-/** Known to the statements alone. */
+/** Only for statements. */
 export const HIDDEN = [
   'capabilityKey',
   'queueRank',
@@ -18,7 +18,7 @@ export const HIDDEN = [
 ] as const satisfies readonly (keyof AgentTask)[];
 export type HiddenField = (typeof HIDDEN)[number];
 
-/** Given when a task is created, and changed by updates. */
+/** Given at creation and changed by updates. */
 export const EDITABLE = {
   title: 'text',
   description: 'text',
@@ -27,7 +27,7 @@ export const EDITABLE = {
   secrets: 'jsonb',
   estimatedDurationMinutes: 'int',
   estimatedComplexity: 'int',
-  /** Given, or else found by the server, which says so in estimateSource. */
+  /** Given, or found by the server, which says so in estimateSource. */
   estimatedTokens: 'bigint',
   estimateSource: 'text',
   maxRetries: 'int',
@@ -38,13 +38,13 @@ export const EDITABLE = {
   requiredCapabilities: 'text[]',
 } as const satisfies Columns<AgentTask>;
 
-/** Given when a task is created, and never changed by a client. */
+/** Given at creation and never changed by a client. */
 export const GIVEN_ONCE = {
   taskType: 'text',
   inputContext: 'jsonb',
 } as const satisfies Columns<AgentTask>;
 
-/** Found by the server when a task is created. */
+/** Found by the server at creation. */
 export const FOUND = {
   id: 'uuid',
   capabilityKey: 'text',
@@ -52,11 +52,11 @@ export const FOUND = {
   hasDependents: 'boolean',
   createdBy: 'uuid',
   parentTaskId: 'uuid',
-  /** Of the request's span, if that is traced. */
+  /** The traceparent of the request's span, if it is traced. */
   traceparent: 'text',
 } as const satisfies Columns<AgentTask>;
 
-/** What a task has that was not given it. */
+/** Defaults of a task. */
 export const TASK_DEFAULTS = {
   priority: 5,
   maxRetries: 3,
@@ -76,5 +76,5 @@ export type Given<Field extends keyof AgentTask> = {
 export type EditableField = keyof typeof EDITABLE;
 export type GivenField = EditableField | keyof typeof GIVEN_ONCE;
 
-/** What a client may say of a new task. */
+/** The fields that a client can give for a new task. */
 export const GIVEN = Object.keys({ ...GIVEN_ONCE, ...EDITABLE }) as GivenField[];

@@ -1,6 +1,6 @@
 import type { TaskStatus } from '#lib/transitions/domain';
 
-/** Which tasks a list shows: those for which everything that is given holds. */
+/** The filters of a list of tasks. All given filters must match. */
 export interface TaskFilter {
   /** One of these. */
   status?: readonly TaskStatus[];
@@ -12,23 +12,23 @@ export interface TaskFilter {
   /** The agent of the live run, or of the last one. */
   agentId?: string;
   projectId?: string;
-  /** The task whose run has created it. */
+  /** The task whose run created it. */
   parentTaskId?: string;
   milestoneId?: string;
   taskType?: string;
-  /** Whether it rests until a person answers the question of its last run. */
+  /** Whether it waits for the answer to a question of its last run. */
   waitsForAnswer?: boolean;
-  /** Somewhere in the title or the description, in upper or lower case. */
+  /** A part of the title or the description, in upper or lower case. */
   text?: string;
-  /** At this time or later (RFC 3339); the same for the others. */
+  /** Inclusive (RFC 3339), like the other lower bounds. */
   createdAfter?: string;
-  /** Before this time. */
+  /** Exclusive. */
   createdBefore?: string;
   updatedAfter?: string;
   updatedBefore?: string;
 }
 
-/** A part of a list: how many, and from where on. */
+/** A part of a list: page size and position. */
 export interface PageRequest {
   limit: number;
   cursor?: string;

@@ -1,7 +1,7 @@
 import { DroverError } from '#lib/kernel';
 import { secretsIn, secretsInSentence, SecretValues } from '#lib/secrets/domain';
 
-/** What of a task people write freely, by the names that its fields share with their columns. */
+/** The fields of a task with free text, by the names that they share with their columns. */
 export const SECRET_FIELDS = ['title', 'description', 'metadata', 'secrets'] as const;
 
 interface WrittenFields {
@@ -12,7 +12,7 @@ interface WrittenFields {
   inputContext?: unknown;
 }
 
-/** The secrets that are named as such somewhere in these: they are hidden wherever else they stand. */
+/** The secrets that these fields mark as such. They are hidden everywhere else. */
 export function secretValuesOf(...tasks: readonly WrittenFields[]): SecretValues {
   return SecretValues.of(tasks.flatMap(namedIn));
 }
@@ -28,9 +28,9 @@ export function hiddenTags(tags: readonly string[], values: SecretValues): strin
 }
 
 /**
- * Agents are found by these fields, so that nothing in them can be hidden.
+ * These fields route tasks to agents, so nothing in them can be hidden.
  *
- * @param values secrets as well
+ * @param values further secrets
  * @throws DroverError `validation_failed`
  */
 export function refuseSecretRouting(

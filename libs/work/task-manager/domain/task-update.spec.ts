@@ -21,7 +21,7 @@ const TASK = {
   milestoneId: null,
 } as unknown as TaskView;
 
-/** As the client was shown it. */
+/** As shown to the client. */
 const shownOf = (task: TaskView): TaskView => ({
   ...task,
   metadata: redactSecrets(task.metadata),
@@ -50,11 +50,11 @@ describe('planUpdate', () => {
     { secrets: { A: 'one-secret' } },
     { description: null, title: undefined },
   ];
-  it.each(unchanged)('sees no change in %j', (update) => {
+  it.each(unchanged)('%j changes nothing', (update) => {
     expect(plan(TASK, update).changed).toEqual([]);
   });
 
-  it('names the fields that change, and tells old and new values', () => {
+  it('changed fields are named with old and new values', () => {
     const planned = plan(TASK, { priority: 9, title: 'Count', tags: ['b', 'c'] });
     expect(planned.changed).toEqual(['priority', 'tags']);
     expect(planned.addedTags).toEqual(['c']);
@@ -65,7 +65,7 @@ describe('planUpdate', () => {
     expect(planned.next).toMatchObject({ priority: 9, maxRetries: 3 });
   });
 
-  it('tells of metadata and description no more than that they changed', () => {
+  it('metadata and description are only named as changed', () => {
     const { details } = plan(TASK, {
       metadata: { team: 'x', apiKey: 'other' },
       description: 'my password is swordfish',
@@ -73,7 +73,7 @@ describe('planUpdate', () => {
     expect(details).toEqual({ changed: { description: {}, metadata: { keys: ['apiKey'] } } });
   });
 
-  it('hides what the request names as secret wherever else it stands', () => {
+  it('values that the request marks as secret are hidden everywhere', () => {
     const { details, next } = plan(TASK, {
       title: 'Use new-secret',
       secrets: { A: '[redacted]', B: 'new-secret' },
@@ -103,7 +103,7 @@ describe('requireUpdatable', () => {
     expect(codeOf({ ...TASK, status }, update as FoundUpdate)).toBe(code);
   });
 
-  it('does not let a project go from under its milestone', () => {
+  it('a project cannot be removed while the task has its milestone', () => {
     const task = { ...TASK, projectId: 'p', milestoneId: 'm' };
     expect(codeOf(task, { projectId: null })).toBe('validation_failed');
     expect(codeOf(task, { projectId: null, milestoneId: null })).toBeNull();

@@ -7,46 +7,46 @@ import { hiddenTags, SECRET_FIELDS, secretValuesOf } from './task-secrets.js';
 import { EDITABLE, type EditableField, type Given } from './task-fields.js';
 import type { TaskView } from './task-view.js';
 
-/** An update whose estimate is found. */
+/** An update with its estimate. */
 export type FoundUpdate = Partial<Given<EditableField>> & {
   tags?: string[];
-  /** The agent that alone may take it from its next run on; null: each that has the capabilities. */
+  /** The only agent that can take it from its next run on. Null means any capable agent. */
   agentId?: string | null;
 };
 
-/** What a client may change of a task; what is left out stays. */
+/** The changes that a client can make to a task. Absent fields stay. */
 export type TaskUpdate = Omit<FoundUpdate, 'estimatedTokens' | 'estimateSource'> & {
-  /** null: to be found. */
+  /** Null means that the server finds it. */
   estimatedTokens?: string | null;
 };
 
 export type UpdateField = Exclude<keyof FoundUpdate, 'agentId'>;
 
-/** Every field of an update, as it shall be. */
+/** Every field of an update with its new value. */
 export type UpdatedFields = Required<Pick<FoundUpdate, UpdateField>>;
 
 export interface UpdatePlan {
   next: UpdatedFields;
-  /** The fields whose values differ from what is there. */
+  /** The fields with a new value. */
   changed: UpdateField[];
   addedTags: string[];
   removedTags: string[];
-  /** What the log keeps of it: old and new values, where those can be no secrets. */
+  /** The log's record of it: old and new values, if they cannot be secrets. */
   details: Record<string, unknown>;
-  /** The secrets in what shall be. */
+  /** The secrets in the new values. */
   values: SecretValues;
 }
 
 const FIELDS = [...Object.keys(EDITABLE), 'tags'] as UpdateField[];
 
-/** All that may change of a closed task. */
+/** The only fields of a closed task that can change. */
 const NOTES: readonly UpdateField[] = ['metadata', 'tags'];
 
 /**
- * What an update changes of a task. Pure.
+ * The changes of an update to a task. Pure.
  *
- * @param task its view with the secrets in it, as far as the update is about them
- * @param shown its view as the client was shown it
+ * @param task its view with the secrets that the update concerns
+ * @param shown its view as shown to the client
  */
 export function planUpdate(task: TaskView, update: FoundUpdate, shown: TaskView): UpdatePlan {
   const current = fieldsOf(task);
@@ -55,7 +55,7 @@ export function planUpdate(task: TaskView, update: FoundUpdate, shown: TaskView)
   ) as FoundUpdate;
   const requiredCapabilities = requirementsOfNext(task, update);
   const restored = normalised(given, current, fieldsOf(shown));
-  // A value that was secret before is not shown because its name has gone.
+  // A value that was secret before stays hidden, even if its name is gone.
   const values = secretValuesOf(task, { ...current, ...restored });
   const tags = restored.tags && { tags: hiddenTags(restored.tags, values).sort() };
   const next: UpdatedFields = { ...current, ...restored, ...tags, requiredCapabilities };
@@ -71,14 +71,14 @@ export function planUpdate(task: TaskView, update: FoundUpdate, shown: TaskView)
       return { keys: changedKeys(current[field], next[field]).map((key) => values.hide(key)) };
     }
     if (field === 'title') return { from: shown.title, to: values.redact(next.title) };
-    // Long, and nobody knows what is in it: that it changed is enough.
+    // Long and of unknown content, so the log only says that it changed.
     if (field === 'description') return {};
     return { from: redactSecrets(current[field]), to: redactSecrets(next[field]) };
   }
 }
 
 /**
- * @throws DroverError `task_closed` when the task has ended and more than notes on it would change,
+ * @throws DroverError `task_closed` if the task has ended and more than notes would change,
  *   `validation_failed` for a milestone without a project, or a required capability of one agent
  */
 export function requireUpdatable(
@@ -108,7 +108,7 @@ function requirementsOfNext(task: TaskView, { requiredCapabilities, agentId }: F
   return requirementsAfter(current, asked);
 }
 
-/** What the client was shown may name the agent to which the task is assigned, and comes back. */
+/** The client can send the capability of the assigned agent back, as it was shown. */
 function unlessHeld({ requiredCapabilities }: TaskUpdate, task: TaskView): string[] | undefined {
   return requiredCapabilities?.filter((one) => !task.requiredCapabilities.includes(one));
 }

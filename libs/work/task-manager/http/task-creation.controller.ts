@@ -5,7 +5,7 @@ import { Auth } from '#lib/identity';
 import { TaskCreation } from '../creation/task-creation.js';
 import { CreateTasksDto, CreateTaskDto, TaskDto, TaskListDto } from './dto/task.dto.js';
 
-/** Agents and runs create tasks below the one that they work on. */
+/** Agents and runs create tasks below their own task. */
 const CREATORS = {
   kinds: ['user', 'api_key', 'agent', 'run'],
   role: 'MEMBER',

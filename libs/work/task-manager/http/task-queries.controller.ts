@@ -12,7 +12,10 @@ import { TaskLogPageDto, RunPageDto } from './dto/task-history.dto.js';
 import { TaskDto, TaskPageDto } from './dto/task.dto.js';
 import { TaskCountsDto, ThroughputDto, ThroughputQuery } from './dto/throughput.dto.js';
 
-/** People see every task of their workspace; an agent sees what it holds, and a run its own task. */
+/**
+ * People see every task of their workspace. An agent sees the tasks that it holds, and a run its
+ * own.
+ */
 const READERS = { kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' } as const;
 
 @ApiTags('Tasks')

@@ -5,7 +5,7 @@ import {
   type TestWorkspace,
 } from '../../../../test/support/shared-server.js';
 
-/** Answers stay within what a server can hold, however large the values of tasks are. */
+/** Answers stay within a server's memory, however large the values of tasks are. */
 
 const TASKS = 40;
 const MEGABYTE = 1_000_000;
@@ -48,13 +48,13 @@ async function pagesOf(path: string): Promise<Page[]> {
 
 const idsOf = (pages: Page[]) => pages.flatMap(({ items }) => items.map(({ id }) => id));
 
-it('a list of large tasks comes in more pages, and is whole', async () => {
+it('a list of large tasks comes in several complete pages', async () => {
   const pages = await pagesOf('/agent-tasks?limit=200');
   expect(pages.map(({ items }) => items.length)).toEqual([9, 9, 9, 9, 4]);
   expect(idsOf(pages)).toEqual(ids.toSorted().reverse());
 });
 
-it('a log with large details comes in more pages, and is whole', async () => {
+it('a log with large details comes in several complete pages', async () => {
   await server.db.owner.query(
     `INSERT INTO task_log_lines (workspace_id, task_id, event, actor_kind, details)
      SELECT $1, $2, 'output', 'agent', jsonb_build_object('text', repeat('x', $3))

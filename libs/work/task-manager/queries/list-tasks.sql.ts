@@ -7,37 +7,40 @@ import { Params, taskConditions } from '../store/task-conditions.js';
 
 export interface TaskPage {
   limit: number;
-  /** Only tasks that are older than this one. */
+  /** Only tasks older than this one. */
   before?: string;
 }
 
 export interface ListedTask extends TaskRow {
-  /** Whether there are more than these, which would be too large together. */
+  /** Whether there are more, which would be too large together. */
   cut: boolean;
 }
 
 /**
- * A page of tasks, the newest first.
+ * A page of tasks, newest first.
  *
- * The text depends on the filters that are given, so the statement has no name and is planned for each call
- * (0.45 ms): one plan for all would be wrong for most.
+ * The text depends on the given filters, so the statement has no name and is planned for each call
+ * (0.45 ms). One plan for all would be wrong for most.
  *
- * Indexes, and how long Postgres took for a page of 50 in full, measured as drover_app with 100,000
- * tasks in each of two workspaces:
- *   no filter, the first page or a middle one   agent_tasks_pkey backwards            0.9 ms
- *   one status, rare or frequent                agent_tasks_status_idx backwards      0.9 ms
- *   several rare statuses                       agent_tasks_status_idx, sorted        2.7 ms
- *   several frequent statuses                   agent_tasks_pkey backwards            0.8 ms
- *   agentId                                     agent_tasks_agent_idx backwards       1.1 ms
- *   projectId                                   agent_tasks_project_idx backwards     1.3 ms
- *   tags, one or several                        agent_task_tags_tag_idx backwards     1.0 ms
- *   priority, milestoneId, taskType, times      a walk through the tasks from the newest on until
- *                                               the page is full; nothing found: 70 to 100 ms
- *   text                                        the same; nothing found: 140 ms
+ * Indexes, with Postgres' time for a page of 50 in full, measured as drover_app with 100,000 tasks
+ * in each of two workspaces:
+ *
+ *     no filter, the first page or a middle one   agent_tasks_pkey backwards            0.9 ms
+ *     one status, rare or frequent                agent_tasks_status_idx backwards      0.9 ms
+ *     several rare statuses                       agent_tasks_status_idx, sorted        2.7 ms
+ *     several frequent statuses                   agent_tasks_pkey backwards            0.8 ms
+ *     agentId                                     agent_tasks_agent_idx backwards       1.1 ms
+ *     projectId                                   agent_tasks_project_idx backwards     1.3 ms
+ *     tags, one or several                        agent_task_tags_tag_idx backwards     1.0 ms
+ *     priority, milestoneId, taskType, times      a walk through the tasks from the newest on
+ *                                                 until the page is full; nothing found: 70 to 100 ms
+ *     text                                        the same; nothing found: 140 ms
+ *
  * A trigram index would not help `text`: its operators are not leakproof, so under row-level
  * security they do not reach an index.
  *
- * The page's ids come first, alone: the wide columns and their sub-selects are read for its rows only.
+ * The page's ids come first, alone. The wide columns and their sub-selects are read only for its
+ * rows.
  */
 export function listTasks(
   workspaceId: string,

@@ -8,10 +8,10 @@ export interface NamedThings {
 }
 
 /**
- * Which of the things that a filter names are there; what it does not name counts as there.
+ * Which of a filter's objects exist. Absent ones count as existing.
  *
- * Before tasks are listed or commanded by such a filter. Indexes: primary keys.
- * $1 workspace, $2 agent or NULL, $3 project or NULL, $4 milestone or NULL, $5 parent task or NULL.
+ * Before tasks are listed or commanded by such a filter. Indexes: primary keys. $1 workspace, $2
+ * agent or NULL, $3 project or NULL, $4 milestone or NULL, $5 parent task or NULL.
  */
 export const namedThings = query<NamedThings>(
   'named_things',
@@ -24,10 +24,9 @@ SELECT
 );
 
 /**
- * Those of the ids that are of no task of the workspace.
+ * The ids without a task in the workspace.
  *
- * Before a bulk command. Index: primary key.
- * $1 workspace, $2 ids.
+ * Before a bulk command. Index: primary key. $1 workspace, $2 ids.
  */
 export const unknownTasks = query<{ id: string }>(
   'unknown_tasks',

@@ -10,15 +10,16 @@ const NAMED = [
   ['parent', 'parentTaskId', 'task_not_found'],
 ] as const;
 
-/** How many ids an answer lists. */
+/** Maximum number of ids in an answer. */
 const LISTED = 50;
 
 /**
- * A filter by something that is not there is a mistake (or a look at another tenant's), which an
- * empty list would hide.
+ * A filter by a missing object is a mistake (or a look at another tenant's), which an empty list
+ * would hide.
  *
  * @param prefix stands before the names of fields, such as `filter.`
- * @throws DroverError `agent_not_found`, `project_not_found`, `milestone_not_found` or `task_not_found`
+ * @throws DroverError `agent_not_found`, `project_not_found`, `milestone_not_found` or
+ *   `task_not_found`
  */
 export async function requireNamed(
   runner: SqlRunner,
@@ -35,7 +36,9 @@ export async function requireNamed(
   }
 }
 
-/** @throws DroverError `task_not_found`, with the places of the ids that are of no task */
+/**
+ * @throws DroverError `task_not_found` with the positions of unknown ids
+ */
 export async function requireTasks(
   runner: SqlRunner,
   workspaceId: string,

@@ -3,7 +3,9 @@ import { type Caller, DroverError } from '#lib/kernel';
 import { type Holder, type Visibility, visibilityOf } from '../domain/access.js';
 import { type TaskState, taskState } from '../store/task-state.sql.js';
 
-/** @throws DroverError `task_not_found` when the task is not there, or not for this caller */
+/**
+ * @throws DroverError `task_not_found` if the task does not exist, or not for this caller
+ */
 export async function requireReadable(
   runner: SqlRunner,
   caller: Caller,
@@ -15,7 +17,7 @@ export async function requireReadable(
   return task;
 }
 
-/** Whoever sees a task as one that is or was theirs sees its subtasks as people do. */
+/** A caller that sees a task as its present or former holder sees its subtasks as people do. */
 export async function sightOf(
   runner: SqlRunner,
   caller: Caller,

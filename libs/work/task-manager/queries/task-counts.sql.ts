@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
 import { TASK_COUNTS, type TaskCounts } from '#lib/transitions';
 
-/** How many tasks of the caller's workspace wait and run. */
+/** Numbers of waiting and running tasks in the caller's workspace. */
 export const taskCounts = query<TaskCounts>('task_counts', `SELECT * FROM ${TASK_COUNTS} t`);

@@ -11,7 +11,7 @@ import { type LogRow, taskLogs } from './task-logs.sql.js';
 import { runsOfTask } from './task-runs.sql.js';
 import { requireReadable } from './require-readable.js';
 
-/** The cursor of a follower whose log has nothing to show yet. */
+/** The cursor of a follower whose log is still empty. */
 const BEFORE_ALL = '0';
 
 /** The history of a task: its runs and its log. */
@@ -20,7 +20,7 @@ export class TaskHistory {
   constructor(private readonly db: Database) {}
 
   /**
-   * A page of the task's runs, the latest first.
+   * A page of the task's runs, latest first.
    *
    * @throws DroverError `task_not_found`, `malformed_cursor`
    */
@@ -34,7 +34,7 @@ export class TaskHistory {
   }
 
   /**
-   * A page of the task's log. A follower gets a cursor at the end as well, for the entries to come.
+   * A page of the task's log. A follower also gets a cursor at the end, for later entries.
    *
    * @throws DroverError `task_not_found`, `malformed_cursor`
    */
@@ -58,7 +58,7 @@ export class TaskHistory {
   }
 }
 
-/** Logs of earlier versions may hold secrets, and nobody may rewrite a log. */
+/** Logs of earlier versions can contain secrets, and nobody can rewrite a log. */
 function toLogView(row: LogRow): LogView {
   const view = viewOf(row);
   return { ...view, action: actionOf(view) };

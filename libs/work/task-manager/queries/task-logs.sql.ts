@@ -20,27 +20,27 @@ export interface LogRow {
   session_key: string | null;
   stack_trace: string | null;
   created_at: Date;
-  /** Whether there are more than these, which would be too large together. */
+  /** Whether there are more, which would be too large together. */
   cut: boolean;
 }
 
 /**
- * Ids are drawn when an entry is written, and it is seen when its transaction commits, so an entry may
- * show up in front of later ones. After this time none does (ADR 31).
+ * Ids are drawn when an entry is written, and it becomes visible at the commit, so an entry can
+ * appear before later ones. After this time none does (ADR 31).
  */
 const SETTLED_SECONDS = 2;
 
-/** Partitions from before the task are not opened; an hour for a clock that was set back. */
+/** Earlier partitions are not opened. The hour allows for a clock that was set back. */
 const SINCE = `(SELECT created_at - interval '1 hour' FROM agent_tasks WHERE workspace_id = $1 AND id = $2)`;
 
 /**
- * A page of a task's log, by the ids of its entries, which is the order they were written in. It is cut where
- * it grows too large, which Prisma cannot say.
+ * A page of a task's log by the ids of its entries, which is the order of writing. It is cut where
+ * it grows too large, which Prisma cannot express.
  *
- * Without a name, for its text depends on the filters.
+ * Without a name, because its text depends on the filters.
  *
- * Indexes: journal_task_idx and task_log_lines_pkey of each partition since the task was created, merged, in either
- * direction; `level` and `event` filter.
+ * Indexes: journal_task_idx and task_log_lines_pkey of each partition since the task's creation,
+ * merged, in either direction. `level` and `event` filter.
  */
 export function taskLogs(
   workspaceId: string,

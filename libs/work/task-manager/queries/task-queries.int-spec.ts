@@ -47,10 +47,10 @@ async function create(values: Record<string, unknown> = {}, owner = workspace): 
   return body;
 }
 
-/** A task under a live run of an agent of its own. */
+/** A task under a live run of its own agent. */
 async function running(values: Record<string, unknown> = {}) {
   const capability = `only-${newId()}`;
-  // Of the highest priority, for the agent could take tasks that need nothing, too.
+  // With the highest priority, because the agent could also take tasks that need nothing.
   const task = await create({ ...values, priority: 10, requiredCapabilities: [capability] });
   const agent = await workspace.newAgent({ capabilities: [capability] });
   const claimed = await agent.api.post<{ tasks: { run: { id: string }; task: Task }[] }>(
@@ -69,7 +69,7 @@ async function idsOf(query: string, owner = workspace): Promise<string[]> {
 }
 
 describe('GET /agent-tasks/:id', () => {
-  it('answers what POST answered, with its version as ETag', async () => {
+  it('GET answers like POST, with the version as ETag', async () => {
     const prerequisite = await create();
     const created = await create({
       dependsOn: [{ taskId: prerequisite.id, policy: 'fail' }],
@@ -93,7 +93,7 @@ describe('GET /agent-tasks/:id', () => {
     expect(before.body).toMatchObject({ blocks: [created.id], dependsOn: [], dependencies: [] });
   });
 
-  it('hides secrets from people, and shows them to the agent that holds the task', async () => {
+  it('secrets are hidden from people and visible to the agent that holds the task', async () => {
     const inputContext = { apiKey: 'abc', nested: [{ PASSWORD: 'def' }], open: 1 };
     const { task, agent } = await running({ inputContext });
     const seen = await workspace.api.get<Task>(`/agent-tasks/${task.id}`);
@@ -106,7 +106,7 @@ describe('GET /agent-tasks/:id', () => {
     expect(held.body).toMatchObject({ inputContext });
   });
 
-  it('is not there for other tenants, and for agents that do not hold it', async () => {
+  it('a task is invisible to other tenants, and to agents that do not hold it', async () => {
     const { task } = await running();
     const other = await workspace.newAgent();
     for (const path of ['', '/runs', '/logs', '/explain', '/dependencies']) {
@@ -117,7 +117,7 @@ describe('GET /agent-tasks/:id', () => {
     }
   });
 
-  it('refuses what is no id', async () => {
+  it('an invalid id is refused', async () => {
     const { status, body } = await workspace.api.get<Problem>('/agent-tasks/me');
     expect(status).toBe(400);
     expect(body.errors?.[0]?.field).toBe('id');
@@ -125,7 +125,7 @@ describe('GET /agent-tasks/:id', () => {
 });
 
 describe('GET /agent-tasks', () => {
-  it('shows every task once, the newest first, page by page', async () => {
+  it('the list shows every task once, newest first, page by page', async () => {
     const { api } = await server.newWorkspace();
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) {
@@ -194,7 +194,7 @@ describe('GET /agent-tasks', () => {
       ['createdBefore=0001-01-01T00:00:00Z', ''],
       ['updatedBefore=9999-12-31T23:59:59-12:00', 'ba'],
       ['status=ASSIGNED&priority>=8&tags=y&text=count&taskType=one', 'a'],
-    ])('%s', async (query, expected) => {
+    ])('the filter %s applies', async (query, expected) => {
       const names = new Map([
         [a.id, 'a'],
         [b.id, 'b'],
@@ -203,7 +203,7 @@ describe('GET /agent-tasks', () => {
       expect(ids.map((id) => names.get(id)).join('')).toBe(expected);
     });
 
-    it('agent, project and milestone', async () => {
+    it('the filters agent, project and milestone apply', async () => {
       expect(await idsOf(`agentId=${agentId}`, owner)).toEqual([a.id]);
       expect(await idsOf(`projectId=${project.toUpperCase()}`, owner)).toEqual([b.id]);
       const milestone = newId();
@@ -214,7 +214,7 @@ describe('GET /agent-tasks', () => {
       expect(await idsOf(`milestoneId=${milestone}`, owner)).toEqual([]);
     });
 
-    it("another tenant's agent, project or milestone is not there", async () => {
+    it("another tenant's agent, project or milestone is not found", async () => {
       for (const [query, code] of [
         [`agentId=${agentId}`, 'agent_not_found'],
         [`projectId=${project}`, 'project_not_found'],
@@ -234,7 +234,7 @@ describe('GET /agent-tasks', () => {
     ['limit=201', 'limit'],
     ['createdAfter=now', 'createdAfter'],
     ['cursor=x', 'cursor'],
-  ])('refuses %s', async (query, field) => {
+  ])('the list refuses %s', async (query, field) => {
     const { status, body } = await workspace.api.get<Problem>(`/agent-tasks?${query}`);
     expect(status).toBe(400);
     expect(body.errors?.map((error) => error.field)).toEqual([field]);
@@ -242,7 +242,7 @@ describe('GET /agent-tasks', () => {
 });
 
 describe('GET /agent-tasks/:id/runs', () => {
-  it('shows the runs, the latest first, in pages', async () => {
+  it('runs come in pages, latest first', async () => {
     const { task, agent, runId } = await running({ retryBackoffSeconds: 0 });
     await agent.api.post(`/runs/${runId}/release`, { reason: 'paused' });
     const second = await workspace.api.get<Page<Task>>(`/agent-tasks/${task.id}/runs`);
@@ -256,7 +256,7 @@ describe('GET /agent-tasks/:id/runs', () => {
 });
 
 describe('GET /agent-tasks/:id/logs', () => {
-  it('filters by level and event, in either order, in pages', async () => {
+  it('a log is filtered by level and event, in either order, in pages', async () => {
     const { task, agent, runId } = await running();
     const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'];
     await agent.api.post(`/runs/${runId}/logs`, {
@@ -295,7 +295,7 @@ describe('GET /agent-tasks/:id/logs', () => {
     expect([...first.items, ...rest.items]).toEqual(all.items);
   });
 
-  it('can be followed past its end', async () => {
+  it('a log can be followed past its end', async () => {
     const { task, agent, runId } = await running();
     const messages: unknown[] = [];
     let cursor = '';
@@ -310,7 +310,7 @@ describe('GET /agent-tasks/:id/logs', () => {
     const say = (text: string) =>
       agent.api.post(`/runs/${runId}/logs`, { entries: [{ event: 'spoken', message: text }] });
     for (const text of ['one', 'two', 'three']) await say(text);
-    // A slower transaction could still put an entry in front of these.
+    // A slower transaction could still put an entry before these.
     expect(await follow()).toBe(0);
     await waitFor('the entries to settle', async () => (await follow(200)) > 0);
     await waitFor('all three', async () => {

@@ -11,7 +11,7 @@ import { taskViews } from '../store/task-views.sql.js';
 import { requireNamed } from './require-named.js';
 import { sightOf } from './require-readable.js';
 
-/** Reads tasks as the API shows them. */
+/** Reads tasks for the API. */
 @Injectable()
 export class TaskQueries {
   constructor(
@@ -20,7 +20,7 @@ export class TaskQueries {
   ) {}
 
   /**
-   * One task, its secrets hidden: the answer to commands.
+   * One task with hidden secrets, the answer to commands.
    *
    * @throws DroverError `task_not_found`
    */
@@ -30,7 +30,7 @@ export class TaskQueries {
     return task;
   }
 
-  /** Tasks in the order of `ids`, their secrets hidden; those that are not there are left out. */
+  /** Tasks in the order of `ids` with hidden secrets, without missing ones. */
   async getMany(workspaceId: string, ids: readonly string[]): Promise<TaskView[]> {
     if (ids.length === 0) return [];
     const rows = await this.db.tenant(workspaceId).rows(taskViews, [workspaceId, ids]);
@@ -42,7 +42,8 @@ export class TaskQueries {
   }
 
   /**
-   * One task as the caller may see it: agents and runs what they hold, with its secrets, and its subtasks.
+   * One task as the caller can see it. Agents and runs see their tasks with secrets, and the
+   * subtasks.
    *
    * @throws DroverError `task_not_found`, `secrets_unreadable`
    */
@@ -57,10 +58,10 @@ export class TaskQueries {
   }
 
   /**
-   * A page of the tasks that pass the filter, the newest first.
+   * A page of the tasks that match the filter, newest first.
    *
    * @throws DroverError `malformed_cursor`; `agent_not_found`, `project_not_found` or
-   *   `milestone_not_found` when the filter names one that is not there
+   *   `milestone_not_found` if the filter names a missing one
    */
   async list(caller: Caller, filter: TaskFilter, page: PageRequest): Promise<Page<TaskView>> {
     const { workspaceId } = caller;

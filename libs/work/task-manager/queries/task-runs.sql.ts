@@ -3,10 +3,10 @@ import type { RunRow } from '../domain/task-view.js';
 import { RUN_COLUMNS } from '../store/run-columns.js';
 
 /**
- * A page of a task's runs, the latest first. The end of a lease is found in SQL, which Prisma has no words for.
+ * A page of a task's runs, latest first. SQL computes the end of a lease, which Prisma cannot.
  *
- * Index: task_runs_task_idx, backwards.
- * $1 workspace, $2 task, $3 only runs of a lower generation, or NULL, $4 rows.
+ * Index: task_runs_task_idx, backwards. $1 workspace, $2 task, $3 only runs of a lower generation,
+ * or NULL, $4 maximum number of rows.
  */
 export const runsOfTask = query<RunRow>(
   'runs_of_task',

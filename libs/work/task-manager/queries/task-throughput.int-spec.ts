@@ -39,7 +39,7 @@ async function aTask(taskType: string, [ago, waited, ran]: [number, number, numb
 const countOf = ({ steps }: TaskThroughputView) =>
   steps.reduce((sum, { completed }) => sum + completed, 0);
 
-it('counts what completed in thirty steps, and how long it waited and ran', async () => {
+it('throughput counts completed tasks in thirty steps with waits and durations', async () => {
   workspace = await app.newWorkspace();
   expect(await read()).toMatchObject({ completed: 0, wait: null, run: null });
   await aTask('build', [1, 2, 10]);
@@ -61,7 +61,7 @@ it('counts what completed in thirty steps, and how long it waited and ran', asyn
   expect(await read('?minutes=1')).toMatchObject({ completed: 2 });
 });
 
-it('is of one workspace, and of whole minutes', async () => {
+it('throughput covers one workspace and whole minutes', async () => {
   const stranger = await app.newWorkspace();
   expect(await read('', stranger)).toMatchObject({ completed: 0 });
   for (const minutes of ['0', '1441', 'x', '1.5'])
@@ -71,7 +71,7 @@ it('is of one workspace, and of whole minutes', async () => {
     });
 });
 
-it('counts what waits and runs, of one workspace', async () => {
+it('throughput counts waiting and running tasks of one workspace', async () => {
   const { api, newAgent } = await app.newWorkspace();
   const create = async (values: object = {}) =>
     (await api.post<{ id: string }>('/agent-tasks', { title: 'T', taskType: 'test', ...values }))

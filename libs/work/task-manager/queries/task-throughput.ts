@@ -7,7 +7,7 @@ import { taskThroughput } from './task-throughput.sql.js';
 
 const STEPS = 30;
 
-/** Seconds that half of the tasks, and 95 % of them, took at most. */
+/** Seconds that 50 % and 95 % of the tasks took at most. */
 export interface Spread {
   p50: number;
   p95: number;
@@ -20,12 +20,16 @@ export interface TaskThroughputView {
   steps: { from: string; completed: number }[];
 }
 
-/** How many tasks of a workspace wait, run and complete, and how long they wait and run. */
+/**
+ * Numbers of waiting, running and completed tasks of a workspace, and their waits and durations.
+ */
 @Injectable()
 export class TaskThroughput {
   constructor(private readonly database: Database) {}
 
-  /** @param minutes how far back, in thirty steps; the last of them is under way */
+  /**
+   * @param minutes length of the period, in thirty steps; the last step is incomplete
+   */
   async read({ workspaceId }: Caller, minutes: number): Promise<TaskThroughputView> {
     const seconds = (minutes * 60) / STEPS;
     const tenant = this.database.tenant(workspaceId);

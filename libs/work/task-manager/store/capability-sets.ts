@@ -1,6 +1,6 @@
 /**
- * A CTE `sets`: the sets of capabilities of `input` (capabilityKey, requiredCapabilities), so that the queues of
- * its tasks are found.
+ * A CTE `sets`: the sets of capabilities of `input` (capabilityKey, requiredCapabilities), so that
+ * the queues of its tasks are found.
  */
 export function notedCapabilitySets(input: string): string {
   return `sets AS (

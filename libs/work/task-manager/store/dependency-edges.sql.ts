@@ -3,28 +3,25 @@ import type { TaskStatus } from '#lib/transitions';
 import type { DependencyPolicy } from '../domain/task-view.js';
 
 /**
- * Lets the changes of a workspace's dependencies take turns, until the transaction ends: two that
+ * Serialises changes of a workspace's dependencies until the transaction ends. Two changes that
  * each close half of a cycle would otherwise both see none.
  *
- * Creating tasks needs no turn: nothing that is there can wait for a task that is not there yet.
- * Before it reads anything. $1 workspace.
+ * Creating tasks needs no turn, because no existing task can depend on a new one. Call it before
+ * any read. $1 workspace.
  */
 export const takeDependencyTurn = command<unknown>(
   'take_dependency_turn',
   `SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))`,
 );
 
-/**
- * The prerequisites of a task. Index: primary key of task_dependencies.
- * $1 workspace, $2 task.
- */
+/** The prerequisites of a task. Index: primary key of task_dependencies. $1 workspace, $2 task. */
 export const edgesOfTask = query<{ depends_on_id: string; policy: DependencyPolicy }>(
   'edges_of_task',
   `SELECT depends_on_id, policy FROM task_dependencies WHERE workspace_id = $1 AND task_id = $2`,
 );
 
-// The prerequisites of the tasks $2, direct or through others. A completed task waits for nothing any
-// more, so no cycle goes through it, and the history behind it is not walked.
+// The direct and indirect prerequisites of the tasks $2. A completed task no longer waits, so no
+// cycle passes it, and the history behind it is not walked.
 const REACHED = `reached (id) AS (
   SELECT unnest($2::uuid[])
   UNION
@@ -34,12 +31,11 @@ const REACHED = `reached (id) AS (
 )`;
 
 /**
- * Whether one of the tasks $2 waits for $3, or is it. UNION (not ALL) visits each task once, and
+ * Whether one of the tasks $2 depends on $3, or is $3. UNION (not ALL) visits each task once, and
  * ends on a cycle, too.
  *
- * Indexes: primary keys of agent_tasks and task_dependencies.
- * Through a chain of 10,000 unfinished tasks: 94 ms.
- * $1 workspace, $2 tasks, $3 task.
+ * Indexes: primary keys of agent_tasks and task_dependencies. Through a chain of 10,000 unfinished
+ * tasks: 94 ms. $1 workspace, $2 tasks, $3 task.
  */
 export const waitsFor = query<{ found: boolean }>(
   'waits_for',
@@ -47,8 +43,8 @@ export const waitsFor = query<{ found: boolean }>(
 );
 
 /**
- * The edges that such a cycle runs along, for telling its path. Asked only when there is one.
- * $1 workspace, $2 tasks, $3 edges at most.
+ * The edges of such a cycle, for its path. Used only if there is one. $1 workspace, $2 tasks, $3
+ * maximum number of edges.
  */
 export const edgesBehind = query<{ task_id: string; depends_on_id: string }>(
   'edges_behind',
@@ -62,11 +58,11 @@ LIMIT $3`,
 const MATTERS_NOW = `d.policy = 'ignore' AND excluded.policy <> 'ignore'`;
 
 /**
- * Removes and writes edges of one locked task. An edge that is settled stays so, but one that was for a
- * prerequisite whose end did not matter, and matters from now on, is as good as new.
+ * Removes and writes edges of one locked task. A settled edge stays settled. An edge to a
+ * prerequisite whose end was ignored, and now matters, counts as new.
  *
- * Index: primary key.
- * $1 workspace, $2 task, $3 prerequisites to remove, $4 JSON array of {depends_on_id, policy, settled}.
+ * Index: primary key. $1 workspace, $2 task, $3 prerequisites to remove, $4 JSON array of
+ * {depends_on_id, policy, settled}.
  */
 export const writeEdges = command<unknown>(
   'write_edges',
@@ -97,10 +93,7 @@ export interface NeighbourRow {
 
 const NEIGHBOUR = `p.id, p.title, p.status, d.policy, d.settled_at, d.created_at`;
 
-/**
- * The tasks that a task waits for. Indexes: primary keys.
- * $1 workspace, $2 task.
- */
+/** The prerequisites of a task. Indexes: primary keys. $1 workspace, $2 task. */
 export const prerequisitesOf = query<NeighbourRow>(
   'prerequisites_of',
   `
@@ -111,8 +104,8 @@ ORDER BY p.id`,
 );
 
 /**
- * The tasks that wait for a task, in pages.
- * Index: task_dependencies_depends_on_idx. $1 workspace, $2 task, $3 after this id, or NULL, $4 rows.
+ * The dependents of a task, in pages. Index: task_dependencies_depends_on_idx. $1 workspace, $2
+ * task, $3 after this id, or NULL, $4 maximum number of rows.
  */
 export const waitingFor = query<NeighbourRow>(
   'waiting_for',

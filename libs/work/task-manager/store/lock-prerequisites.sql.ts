@@ -1,18 +1,18 @@
 import { command, query, type Transaction } from '#lib/database';
 import { endedBadly, endedWell, type TaskStatus } from '#lib/transitions';
 
-/** A task that another one waits for, or is about to, under lock. */
+/** A prerequisite, or a future one, under lock. */
 export interface Prerequisite {
   id: string;
   status: TaskStatus;
-  /** Completed; also when it has been archived since. */
+  /** Completed, even if it has been archived since. */
   completed: boolean;
-  /** Ended without success: only a retry by hand would bring it back. */
+  /** Ended without success. Only a retry by hand would revive it. */
   ended_without_success: boolean;
 }
 
 interface LockedPrerequisite extends Prerequisite {
-  /** Whether it has to be marked: it has had no dependents, or nobody would tell them of its end. */
+  /** Whether it must be marked: it had no dependents, or nobody would tell them of its end. */
   unmarked: boolean;
 }
 
@@ -29,8 +29,8 @@ FOR NO KEY UPDATE OF t`,
 );
 
 /**
- * With the tasks under lock. Index: primary key.
- * $1 workspace, $2 task ids, $3 those of them that have ended without success.
+ * With the tasks under lock. Index: primary key. $1 workspace, $2 task ids, $3 those of them that
+ * ended without success.
  */
 const markPrerequisites = command(
   'mark_prerequisites',
@@ -41,17 +41,17 @@ WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])`,
 );
 
 /**
- * Locks tasks that are about to have dependents, in the order of their ids, marks them as having some,
- * and says how they stand. An id that is not in the answer is of no task of this workspace.
+ * Locks tasks that get dependents, in the order of their ids, marks them as having some, and
+ * returns their state. An id without a row belongs to no task of this workspace.
  *
- * The lock is what makes a dependency safe: the statement that completes a task reads has_dependents under
- * the same lock, so a prerequisite that completes at the same moment either sees that it has a
- * dependent, and releases it, or is seen here as completed. One that has ended without success is
- * put before the coordinator again, which applies the new edge's policy.
+ * The lock makes a dependency safe: the statement that completes a task reads has_dependents under
+ * the same lock. So a prerequisite that completes at the same moment either sees its dependent, and
+ * releases it, or is seen here as completed. One that ended without success is put before the
+ * coordinator again, which applies the new edge's policy.
  *
- * One that is marked already is not written again, so that a task that thousands depend on costs each of
- * them a lock and no dead row. The rows to mark are found under the lock, and written by a second
- * statement: one that waited would still see what the coordinator has just taken account of.
+ * A marked task is not written again, so a task with thousands of dependents costs each of them a
+ * lock and no dead row. The rows to mark are found under the lock, and written by a second
+ * statement: one that waited would still see what the coordinator has just processed.
  */
 export async function lockPrerequisites(
   tx: Transaction,

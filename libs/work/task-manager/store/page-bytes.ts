@@ -1,10 +1,10 @@
 /**
- * Bytes of JSON that one page may hold, and one row more: a value may have nearly a megabyte, and a page 200
- * rows. A page that is cut short has a cursor for the rest, as any other.
+ * Maximum size of one page's JSON in bytes, plus one row. A value can have nearly a megabyte, and a
+ * page 200 rows. A shortened page has a cursor for the rest, like any other.
  */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
-/** An SQL expression: the bytes of JSON columns, as text where they are stored compressed. */
+/** An SQL expression: the bytes of JSON columns, as text even if they are stored compressed. */
 export function bytesOf(...columns: readonly string[]): string {
   return columns
     .map(
@@ -25,8 +25,8 @@ export const TASK_BYTES = bytesOf(
 );
 
 /**
- * The CTE `page(id, cut)` out of `found(id, bytes)`: the first rows in the order of their ids that are not
- * too large together, but at least one; `cut` says that there were more.
+ * The CTE `page(id, cut)` from `found(id, bytes)`: the first rows by id that fit together, but at
+ * least one. `cut` says that there were more.
  */
 export function cutPage(order: 'ASC' | 'DESC'): string {
   return `page AS MATERIALIZED (

@@ -2,12 +2,12 @@ import { command } from '#lib/database';
 import { isOver } from '#lib/transitions';
 
 /**
- * Puts prerequisites that have ended badly before the coordinator again, because a task that depends on them
- * is back in the queue: their edges' policies apply to it again. That includes one that seems to be there
- * already: the coordinator may just be done with it.
+ * Puts unsuccessful prerequisites before the coordinator again, because a dependent is back in the
+ * queue and their edges' policies apply to it again. That includes one that seems to be there
+ * already, because the coordinator may just be done with it.
  *
- * In the transaction that holds the retried tasks. Index: primary keys.
- * $1 workspace, $2 the retried tasks.
+ * In the transaction that holds the retried tasks. Index: primary keys. $1 workspace, $2 the
+ * retried tasks.
  */
 export const reconsiderPrerequisites = command<{ id: string }>(
   'reconsider_prerequisites',

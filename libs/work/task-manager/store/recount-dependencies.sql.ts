@@ -2,14 +2,13 @@ import { command } from '#lib/database';
 import { recordOfChange } from '#lib/transitions';
 
 /**
- * Recounts the prerequisites that a locked task waits for after its edges have changed, with the journal row
- * of the change. A task that waits for nothing any more is ready from now on; one that is ready and
- * stays so keeps its place in the queue.
+ * Recounts the unmet prerequisites of a locked task after its edges have changed, with the journal
+ * row of the change. A task without unmet prerequisites is ready from now on. One that stays ready
+ * keeps its position in the queue.
  *
- * It is a separate statement: one that changed the edges as well would count them as they were.
+ * A separate statement, because one that also changed the edges would count the old ones.
  *
- * Index: primary keys.
- * $1 workspace, $2 task, $3 to $6 see recordOfChange.
+ * Index: primary keys. $1 workspace, $2 task, $3 to $6 see recordOfChange.
  */
 export const recountDependencies = command<{ version: number; became_ready: boolean }>(
   'recount_dependencies',

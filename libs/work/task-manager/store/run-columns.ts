@@ -2,8 +2,8 @@ import { fieldsBut, Prisma, selected } from '#lib/database';
 import { HIDDEN_OF_RUNS } from '../domain/task-view.js';
 
 /**
- * When the lease of `task_runs r` ends. No heartbeat touches a run: a lease that heartbeats carry is
- * read from the last of them.
+ * The end of the lease of `task_runs r`. No heartbeat writes to a run: a lease that heartbeats
+ * renew is computed from the last of them.
  */
 export const LEASE_END = `greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
     SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
@@ -11,5 +11,5 @@ export const LEASE_END = `greatest(r.lease_expires_at, CASE WHEN r.lease_by_hear
 
 const FIELDS = fieldsBut(Prisma.TaskRunScalarFieldEnum, [...HIDDEN_OF_RUNS, 'leaseExpiresAt']);
 
-/** The columns of RunRow out of `task_runs r`. */
+/** The columns of RunRow from `task_runs r`. */
 export const RUN_COLUMNS = `${selected('r', FIELDS)}, ${LEASE_END} AS "leaseExpiresAt"`;

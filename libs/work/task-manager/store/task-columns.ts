@@ -4,13 +4,13 @@ import { redactSecrets } from '#lib/secrets';
 import { HIDDEN } from '../domain/task-fields.js';
 import type { TaskRow, TaskView } from '../domain/task-view.js';
 
-/** Ids in `blocks` at most: a task that half of a workspace waits for must stay readable. */
+/** Maximum number of ids in `blocks`, so that a task with very many dependents stays readable. */
 const BLOCKS_SHOWN = 1_000;
 
-/** Those of the model that a TaskView shows. */
+/** The model's fields that a TaskView shows. */
 export const SHOWN_FIELDS = fieldsBut(Prisma.AgentTaskScalarFieldEnum, HIDDEN);
 
-/** The columns of TaskRow, without `dependencies`, out of `agent_tasks t`. */
+/** The columns of TaskRow, without `dependencies`, from `agent_tasks t`. */
 export const TASK_COLUMNS = `${selected('t', SHOWN_FIELDS)},
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
@@ -20,7 +20,7 @@ export const TASK_COLUMNS = `${selected('t', SHOWN_FIELDS)},
     WHERE d.workspace_id = t.workspace_id AND d.depends_on_id = t.id ORDER BY d.task_id
     LIMIT ${BLOCKS_SHOWN}) ELSE '{}' END AS blocks`;
 
-/** The column `dependencies` of a TaskRow, for the answer about one task. */
+/** The column `dependencies` of a TaskRow, for the answer with one task. */
 export const DEPENDENCIES_COLUMN = `(SELECT coalesce(jsonb_agg(jsonb_build_object('taskId', d.depends_on_id,
     'policy', d.policy, 'settled', d.settled_at IS NOT NULL) ORDER BY d.depends_on_id), '[]')
   FROM task_dependencies d WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id) AS dependencies`;

@@ -1,7 +1,7 @@
 import { waitsForAnswer } from '#lib/transitions';
 import type { TaskFilter } from '../domain/task-filter.js';
 
-/** Collects the parameters of a statement whose text depends on what was asked for. */
+/** Collects the parameters of a statement whose text depends on the request. */
 export class Params {
   readonly values: unknown[] = [];
 
@@ -17,7 +17,7 @@ type Condition<Value> = (value: Value, params: Params) => string;
 type Conditions = { [Name in keyof TaskFilter]-?: Condition<NonNullable<TaskFilter[Name]>> };
 
 const CONDITIONS: Conditions = {
-  // A single status as an equation: only then does agent_tasks_status_idx give the order as well.
+  // A single status as an equation, because only then agent_tasks_status_idx also gives the order.
   status: (statuses, params) =>
     statuses.length === 1
       ? `t.status = ${params.add(statuses[0])}`
@@ -38,7 +38,7 @@ const CONDITIONS: Conditions = {
   milestoneId: (id, params) => `t.milestone_id = ${params.add(id)}::uuid`,
   taskType: (type, params) => `t.task_type = ${params.add(type)}`,
   waitsForAnswer: (waits) => (waits ? waitsForAnswer('t') : `${waitsForAnswer('t')} IS NOT TRUE`),
-  // Not LIKE: then `%` and `_` in what people type would mean something.
+  // Not LIKE, because `%` and `_` in typed text would have a meaning.
   text: (text, params) => {
     const searched = `lower(${params.add(text)}::text)`;
     return `(strpos(lower(t.title), ${searched}) > 0 OR strpos(lower(t.description), ${searched}) > 0)`;
@@ -49,12 +49,13 @@ const CONDITIONS: Conditions = {
   updatedBefore: (at, params) => `t.updated_at < ${time(at, params)}`,
 };
 
-// As a number, for JavaScript and Postgres disagree on which texts are dates (year 0, 31 February).
+// A number, because JavaScript and Postgres disagree on which texts are dates (year 0, 31
+// February).
 function time(at: string, params: Params): string {
   return `to_timestamp(${params.add(Date.parse(at) / 1000)}::float8)`;
 }
 
-/** The SQL conditions on `agent_tasks t` of a filter; none for what is not given. */
+/** The SQL conditions of a filter on `agent_tasks t`. Absent filters have none. */
 export function taskConditions(filter: TaskFilter, params: Params): string[] {
   const names = Object.keys(CONDITIONS) as (keyof TaskFilter)[];
   return names.flatMap((name) => {

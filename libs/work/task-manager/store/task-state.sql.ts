@@ -1,7 +1,7 @@
 import { query } from '#lib/database';
 import type { TaskStatus } from '#lib/transitions';
 
-/** A task in short: its state, and its holder. */
+/** A task's state and its holder. */
 export interface TaskState {
   status: TaskStatus;
   version: number;
@@ -14,8 +14,7 @@ export interface TaskState {
 /**
  * Whether the task exists, and its holder.
  *
- * Before anything else about the task is read. Index: primary key.
- * $1 workspace, $2 task.
+ * Before anything else of the task is read. Index: primary key. $1 workspace, $2 task.
  */
 export const taskState = query<TaskState>(
   'task_state',

@@ -3,11 +3,10 @@ import type { TaskRow } from '../domain/task-view.js';
 import { DEPENDENCIES_COLUMN, TASK_COLUMNS } from './task-columns.js';
 
 /**
- * Tasks as the API shows them, by their ids.
+ * Tasks for the API by their ids, also the answer of every command.
  *
- * The answer of every command, too.
  * Indexes: primary keys of agent_tasks, agent_task_tags and task_dependencies;
- * task_dependencies_depends_on_idx for tasks that have dependents.
+ * task_dependencies_depends_on_idx for tasks with dependents.
  *
  * $1 workspace, $2 task ids.
  */

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => db.drop());
 
-it('tasks stay suspended as long as one switch of their type holds, whatever others have ended', async () => {
+it('tasks stay suspended while any pause of their type applies', async () => {
   const workspaceId = await aWorkspace(db.owner);
   const userId = await aUser(db.owner);
   await aTask(db.owner, workspaceId, { taskType: 'off' });

@@ -1,16 +1,16 @@
 import { command } from '#lib/database';
 import { isReady, isSuspended, suspendedKey } from '#lib/transitions';
 
-/** How far into each queue a sweep looks: further than the claims until the next one get. */
+/** How far a sweep looks into each queue: further than the claims until the next sweep. */
 const LOOK_AHEAD = 5_000;
 
 /**
- * Tasks of a paused type leave the head of their queue: under a key of its own it is a queue that nobody
- * reads. Claims pass over those of a paused type anyway (`pausedTypes`), but with thousands of them at the
- * head each claim would read them all.
+ * Moves tasks of a paused type out of the head of their queue, into a queue of their own key that
+ * nobody reads. Claims skip tasks of a paused type anyway (`pausedTypes`), but with thousands at
+ * the head each claim would read them all.
  *
- * Once a cycle, as the service role. Indexes: pauses_holding_idx (nothing more when no type is paused),
- * agent_tasks_queue_idx from its head. $1 rows at most.
+ * Once a cycle, as the service role. Indexes: pauses_holding_idx (nothing more if no type is
+ * paused), agent_tasks_queue_idx from its head. $1 maximum number of rows.
  */
 export const suspendPausedTasks = command<{ workspace_id: string }>(
   'suspend_paused_tasks',
@@ -45,10 +45,10 @@ RETURNING t.workspace_id`,
 );
 
 /**
- * Brings them back when no pause of their type holds any more, whatever their status is by then.
+ * Resumes them if no pause of their type applies any more, whatever their status is.
  *
- * Once a cycle, as the service role. Indexes: pauses (read whole), then agent_tasks_parked_idx once for each
- * type that was ever paused. $1 rows at most.
+ * Once a cycle, as the service role. Indexes: pauses (read whole), then agent_tasks_parked_idx once
+ * for each type that was ever paused. $1 maximum number of rows.
  */
 export const resumeTasks = command<{ workspace_id: string; status: string }>(
   'resume_tasks',

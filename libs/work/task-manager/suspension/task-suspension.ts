@@ -5,7 +5,7 @@ import { WakeUps } from '#lib/valkey';
 import { countByWorkspace, type SweepResult, sweepResult, together } from '#lib/transitions';
 import { suspendPausedTasks, resumeTasks } from './suspend-tasks.sql.js';
 
-/** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */
+/** Ends overdue pauses, and moves tasks of paused types out of the way of others. */
 @Injectable()
 export class TaskSuspension {
   constructor(
@@ -41,5 +41,5 @@ export class TaskSuspension {
   }
 }
 
-/** As many waiting agents are asked; they ask each other while there is something. */
+/** Number of waiting agents that are woken. They wake each other while tasks remain. */
 const WOKEN = 100;

@@ -68,7 +68,7 @@ async function aMilestone(projectId: string): Promise<string> {
 }
 
 describe('fields', () => {
-  it('change together, in one version, one log row and one event', async () => {
+  it('several fields change together in one version, one log row and one event', async () => {
     const id = await create({ tags: ['a', 'b'] });
     const project = await aProject(server.db.owner, workspace.id);
     const milestone = await aMilestone(project);
@@ -115,7 +115,7 @@ describe('fields', () => {
     expect((events[0] as { changed: string[] }).changed.sort()).toEqual(Object.keys(fields).sort());
   });
 
-  it('are emptied by null, and a hidden value that comes back stays', async () => {
+  it('null empties a field, and a hidden value that is sent back stays', async () => {
     const id = await create({
       description: 'x',
       timeoutSeconds: 5,
@@ -134,7 +134,7 @@ describe('fields', () => {
     expect(rows).toEqual([{ metadata: { token: '[redacted]', n: 2 }, sealed: { token, n: 2 } }]);
   });
 
-  it('that stay the same change no version', async () => {
+  it('unchanged fields change no version', async () => {
     const id = await create({ tags: ['a'] });
     for (const body of [{}, { title: 'A task' }, { tags: ['a', 'a'], priority: 5 }]) {
       expect((await patch(id, body)).body.version).toBe(1);
@@ -142,7 +142,7 @@ describe('fields', () => {
     expect(await logsOf(id)).toHaveLength(1);
   });
 
-  it('of an ended task: only notes', async () => {
+  it('only notes of an ended task can change', async () => {
     const id = await create();
     await patch(id, { status: 'ABORTED' });
     await patch(id, { status: 'ARCHIVED' });
@@ -153,7 +153,7 @@ describe('fields', () => {
     expect(body).toMatchObject({ tags: ['x'], metadata: { note: 1 }, status: 'ARCHIVED' });
   });
 
-  it('of several clients at once are all kept', async () => {
+  it('concurrent updates of several clients are all kept', async () => {
     const id = await create();
     const fields = [{ priority: 1 }, { title: 'Other' }, { maxRetries: 9 }, { tags: ['x'] }];
     const answers = await Promise.all(fields.map((field) => patch(id, field)));
@@ -170,7 +170,7 @@ describe('fields', () => {
 });
 
 describe('status', () => {
-  it('pauses, resumes, cancels, retries and archives', async () => {
+  it('a requested status pauses, resumes, cancels, retries and archives', async () => {
     const id = await create();
     const went: unknown[] = [];
     for (const status of ['PAUSED', 'PENDING', 'ABORTED', 'PENDING', 'ABORTED', 'ARCHIVED']) {
@@ -193,7 +193,7 @@ describe('status', () => {
     ]);
   });
 
-  it('goes together with fields', async () => {
+  it('a requested status can accompany fields', async () => {
     const id = await create();
     const { body } = await patch(
       id,
@@ -208,7 +208,7 @@ describe('status', () => {
     });
   });
 
-  it('that is illegal changes no field either', async () => {
+  it('an illegal status changes no field either', async () => {
     const id = await create();
     const { status, body } = await patch(id, { priority: 10, status: 'ARCHIVED' });
     expect([status, body.code, body['current']]).toEqual([409, 'illegal_transition', 'PENDING']);
@@ -216,8 +216,8 @@ describe('status', () => {
   });
 });
 
-describe('refusals', () => {
-  it('another version than the one that was read', async () => {
+describe('a refused update', () => {
+  it('an update of another version is refused', async () => {
     const id = await create();
     for (const body of [{ priority: 1 }, { status: 'PAUSED' }, {}]) {
       const answer = await patch(id, body, { 'if-match': '"4"' });
@@ -226,7 +226,7 @@ describe('refusals', () => {
     expect(await read(id)).toMatchObject({ version: 1, status: 'PENDING' });
   });
 
-  it('a project or milestone that is not there, or of another tenant', async () => {
+  it('a missing project or milestone, or one of another tenant, is refused', async () => {
     const id = await create();
     const foreign = await aProject(server.db.owner, stranger.id);
     const project = await aProject(server.db.owner, workspace.id);
@@ -249,7 +249,7 @@ describe('refusals', () => {
     expect(await read(id)).toMatchObject({ version: 1 });
   });
 
-  it("another tenant's task", async () => {
+  it("another tenant's task is not found", async () => {
     const id = await create();
     for (const body of [{ priority: 1 }, { status: 'PAUSED' }, {}]) {
       const answer = await stranger.api.patch<Problem>(`/agent-tasks/${id}`, body);
@@ -270,7 +270,7 @@ describe('refusals', () => {
     [{ version: 2 }, 'version'],
     [{ timeoutSeconds: 0 }, 'timeoutSeconds'],
     [{ projectId: 'x' }, 'projectId'],
-  ])('%j', async (body, field) => {
+  ])('%j is refused', async (body, field) => {
     const { status, body: problem } = await patch(await create(), body);
     expect(status).toBe(400);
     expect(problem.errors?.map((error) => error.field)).toEqual([field]);

@@ -25,7 +25,7 @@ import { taskViews } from '../store/task-views.sql.js';
 import { updateTask } from './update-task.sql.js';
 import { UpdateSecrets } from './update-secrets.js';
 
-/** The statuses that a client may ask for; each stands for a command. */
+/** The statuses that a client can request. Each stands for a command. */
 export const REQUESTED_STATUSES = ['PENDING', 'PAUSED', 'ABORTED', 'ARCHIVED'] as const;
 export type RequestedStatus = (typeof REQUESTED_STATUSES)[number];
 
@@ -33,9 +33,9 @@ export interface UpdateRequest {
   fields: TaskUpdate;
   /** Moves the task after the fields have changed. */
   status?: RequestedStatus;
-  /** Why it is moved. */
+  /** The reason of the move. */
   reason?: string;
-  /** The version that the caller has read; another one refuses the update. */
+  /** The version that the caller has read. Another version refuses the update. */
   ifVersion?: number;
 }
 
@@ -44,7 +44,7 @@ const MISSING_REFERENCES = {
   agent_tasks_milestone_fkey: { code: 'milestone_not_found', field: 'milestoneId' },
 } as const;
 
-/** Changes the fields of a task, and moves it where `status` says. */
+/** Changes the fields of a task, and moves it if `status` says so. */
 @Injectable()
 export class TaskUpdates {
   constructor(
@@ -57,11 +57,12 @@ export class TaskUpdates {
   ) {}
 
   /**
-   * An update that would change nothing writes nothing, and one that is refused has changed nothing: fields
-   * and move are one transaction.
+   * An update without changes writes nothing, and a refused one has changed nothing: fields and
+   * move are one transaction.
    *
    * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `agent_not_found`,
-   *   `agent_terminated`, `project_not_found`, `project_archived`, `milestone_not_found`, `milestone_archived`, `illegal_transition`, `secrets_unreadable`
+   *   `agent_terminated`, `project_not_found`, `project_archived`, `milestone_not_found`,
+   *   `milestone_archived`, `illegal_transition`, `secrets_unreadable`
    */
   async update(caller: Caller, id: string, request: UpdateRequest): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -80,7 +81,7 @@ export class TaskUpdates {
     let isOthersNow = false;
     const changing = this.db.tenant(workspaceId).transaction(async (tx) => {
       if (hasFields) isOthersNow = await this.changeFields(tx, caller, { id, request });
-      // The version that was asked for is gone once the fields have changed under it.
+      // The requested version is gone once the fields have changed under it.
       const ifVersion = hasFields ? undefined : request.ifVersion;
       return request.status && this.move(tx, caller, id, { ...request, ifVersion });
     });
@@ -94,7 +95,9 @@ export class TaskUpdates {
     if (afterCommit) afterCommit();
   }
 
-  /** @returns whether other agents may take it now */
+  /**
+   * @returns whether other agents can take it now
+   */
   private async changeFields(
     tx: Transaction,
     caller: Caller,
@@ -104,7 +107,8 @@ export class TaskUpdates {
     const { agentId, requiredCapabilities } = request.fields;
     const row = await lockedRow(tx, caller, { id, request });
     await prepareAssignment(tx, workspaceId, agentId ? [{ field: 'agentId', agentId }] : []);
-    // The redacted texts that the client was shown are compared with their originals, and replaced by them.
+    // The redacted texts that the client was shown are compared with their originals, and replaced
+    // by them.
     const opensSecrets =
       requiredCapabilities !== undefined ||
       SECRET_FIELDS.some((field) => request.fields[field] !== undefined);
@@ -135,7 +139,7 @@ export class TaskUpdates {
     return plan.changed.includes('requiredCapabilities');
   }
 
-  /** With the estimate that follows from what is asked for. */
+  /** With the estimate that follows from the request. */
   private async estimated(task: TaskView, asked: TaskUpdate): Promise<FoundUpdate> {
     const from = estimatedAnew(task as CurrentEstimate, asked);
     const known = from && (await this.estimates.of(task.workspaceId));
@@ -161,7 +165,7 @@ export class TaskUpdates {
   }
 }
 
-/** The command that brings a task to the status; PENDING resumes a task, or retries one that ended. */
+/** The command that leads to the status. PENDING resumes a task, or retries one that ended. */
 function commandFor(requested: RequestedStatus, current: TaskStatus): TaskCommand {
   switch (requested) {
     case 'PAUSED':
@@ -187,7 +191,8 @@ async function lockedRow(
   if (!locked) throw new DroverError('task_not_found');
   checkVersion(locked, request.ifVersion);
   if (request.status) requireLegal(locked, caller, request.status);
-  // Read under the lock: sub-selects of a statement that waited for it would be older than the row.
+  // Read under the lock, because sub-selects of a statement that waited for it would be older than
+  // the row.
   const row = await firstRow(tx, taskViews, [caller.workspaceId, [id]]);
   if (!row) throw new DroverError('task_not_found');
   return row;

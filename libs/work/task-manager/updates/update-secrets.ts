@@ -12,14 +12,14 @@ export class UpdateSecrets {
     private readonly held: HeldSecrets,
   ) {}
 
-  /** The task with its secrets in it. @throws DroverError `secrets_unreadable` */
+  /** The task with its secrets. @throws DroverError `secrets_unreadable` */
   async opened(tx: Transaction, row: TaskRow): Promise<TaskRow> {
     const { workspaceId, id, title, description, metadata, secrets, inputContext } = row;
     const fields = { id, title, description, metadata, secrets, inputContext };
     return { ...row, ...(await this.held.openOne(tx, workspaceId, fields)) };
   }
 
-  /** What everybody may see, and what to write of its originals: those that were there may have to go. */
+  /** The public form, and the writes of its originals: earlier ones may be removed. */
   async sealed({ workspaceId, id, ...row }: TaskRow, { next, values }: UpdatePlan) {
     const { title, description, metadata, secrets } = next;
     const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
@@ -34,7 +34,7 @@ export class UpdateSecrets {
     return { shown, originals };
   }
 
-  /** The writing of sealed fields. @throws as TaskSecrets.written */
+  /** The write of sealed fields. @throws as TaskSecrets.written */
   written<T>(writing: Promise<T>): Promise<T> {
     return this.secrets.written(writing);
   }

@@ -4,10 +4,11 @@ import { notedCapabilitySets } from '../store/capability-sets.js';
 import { EDITABLE } from '../domain/task-fields.js';
 
 /**
- * Writes the fields that users may change, of one locked task, with its journal row.
- * Status, run and everything else that transitions write stays out of it.
+ * Writes the fields that users can change, of one locked task, with its journal row. It leaves
+ * status, run and everything else that transitions write alone.
  *
- * Indexes: primary keys. A new priority, and other required capabilities, move a ready task in agent_tasks_queue_idx.
+ * Indexes: primary keys. A new priority, and other required capabilities, move a ready task in
+ * agent_tasks_queue_idx.
  *
  * $1 workspace, $2 task, $3 to $6 see recordOfChange, $7 the fields as a JSON object, $8 tags to
  * remove, $9 tags to add.

@@ -17,7 +17,7 @@ export class CancelTaskDto extends TaskCommandDto {
   cascade?: boolean;
 }
 
-/** The filters of the list, as JSON: lists are arrays, numbers are numbers. */
+/** The filters of the list as JSON: lists are arrays, numbers are numbers. */
 export class BulkFilterDto extends OmitType(ListTasksQuery, ['limit', 'cursor'] as const) {}
 
 export class BulkCommandDto extends TaskCommandDto {

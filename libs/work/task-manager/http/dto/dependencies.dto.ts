@@ -20,7 +20,7 @@ const SCHEMA = {
   },
 };
 
-/** Checks only that it is a list; `readDependencies` names the items that are wrong. */
+/** Checks only that it is a list. `readDependencies` names the wrong items. */
 function Dependencies(options: { minItems: number }): PropertyDecorator {
   return field(
     {

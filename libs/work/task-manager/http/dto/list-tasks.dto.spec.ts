@@ -10,7 +10,7 @@ import { ListTasksQuery, TaskLogsQuery } from './list-tasks.dto.js';
 const read = (query: object) => validateDto(ListTasksQuery, query, true);
 
 describe('ListTasksQuery', () => {
-  it('reads text as what the filters are', () => {
+  it('query texts become the types of the filters', () => {
     const id = newId();
     const query = read({
       status: ['RUNNING,PAUSED', 'PENDING'],
@@ -60,7 +60,7 @@ describe('ListTasksQuery', () => {
     ['state', 'RUNNING'],
     ['__proto__x', '1'],
   ];
-  it.each(wrong)('refuses %s=%j by its name', (name, value) => {
+  it.each(wrong)('%s=%j is refused by its name', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(
       expect.objectContaining({
         code: 'validation_failed',
@@ -69,7 +69,7 @@ describe('ListTasksQuery', () => {
     );
   });
 
-  it('never fails otherwise, and puts no value into the text of a statement', () => {
+  it("no query causes another error or puts a value into a statement's text", () => {
     const names = Object.keys(Object.getOwnPropertyDescriptors(allFilters()));
     const value = fc.oneof(
       anyText(),
@@ -94,13 +94,13 @@ describe('ListTasksQuery', () => {
 });
 
 describe('taskConditions', () => {
-  it('has one for each filter, and none for what is not given', () => {
+  it('each given filter has a condition', () => {
     expect(taskConditions({}, new Params())).toEqual([]);
     const all = allFilters();
     expect(taskConditions(all, new Params())).toHaveLength(Object.keys(all).length);
   });
 
-  it('passes times as numbers that Postgres can read, whatever the calendar says', () => {
+  it('times are numbers that Postgres can read, whatever the calendar says', () => {
     const params = new Params();
     taskConditions(
       { createdAfter: '0000-01-01T00:00:00Z', updatedBefore: '2026-02-31T00:00:00Z' },
@@ -110,7 +110,7 @@ describe('taskConditions', () => {
   });
 });
 
-it('TaskLogsQuery refuses unknown levels and orders', () => {
+it('the query of logs refuses unknown levels and orders', () => {
   for (const query of [{ level: 'error' }, { order: 'up' }, { event: '' }, { from: 'x' }]) {
     expect(() => validateDto(TaskLogsQuery, query, true)).toThrow(DroverError);
   }

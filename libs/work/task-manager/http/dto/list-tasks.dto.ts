@@ -3,7 +3,7 @@ import { LOG_LEVELS, type LogLevel } from '../../domain/log-view.js';
 import type { TaskFilter } from '../../domain/task-filter.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 
-/** Every filter that is given must hold; with none, all tasks of the workspace are listed. */
+/** All given filters must match. Without filters, all tasks of the workspace are listed. */
 export class ListTasksQuery extends PageQuery implements TaskFilter {
   @OneOfList(TASK_STATUSES, {
     maxItems: TASK_STATUSES.length,

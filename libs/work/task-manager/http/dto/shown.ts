@@ -5,7 +5,7 @@ interface Words {
   example?: unknown;
 }
 
-/** How the fields of answers are documented. Nothing of it is checked. */
+/** Documents the fields of answers. It validates nothing. */
 
 export function ShownText(words: Words = {}): PropertyDecorator {
   return ApiProperty({ type: 'string', ...words } as ApiPropertyOptions);

@@ -47,7 +47,7 @@ import {
   ShownTimeOrNull,
 } from './shown.js';
 
-/* A task as it is shown, as it is created, and as it is changed. */
+/* A task in answers, at creation, and in updates. */
 
 export class DependencyDto implements DependencyView {
   @ShownId() taskId!: string;
@@ -65,7 +65,7 @@ const COMPLEXITY =
 const ESTIMATE =
   'The expected tokens. By default the server estimates them by complexity or by similar tasks';
 
-/** A task, as every route that answers one shows it. */
+/** A task in every answer with one. */
 export class TaskDto implements TaskView {
   @ShownId() id!: string;
   @ShownId() workspaceId!: string;
@@ -321,7 +321,7 @@ export class AssignTaskDto {
   agentId!: string | null;
 }
 
-/** Absent fields stay; null empties a field. */
+/** Absent fields stay. Null empties a field. */
 export class UpdateTaskDto implements TaskUpdate {
   @Text({ max: 255, optional: true })
   title?: string;
