@@ -74,7 +74,7 @@ describe('a worker with', () => {
     );
   });
 
-  it('a worker with the token of another agent names that agent', async () => {
+  it('a worker with the token of another agent names the agent of DROVER_AGENT_ID', async () => {
     const stranger = await anAgent(fleet.db.owner, await aWorkspace(fleet.db.owner));
     const agentId = await anAgent(fleet.db.owner, fleet.workspaceId);
     const { body } = await fleet.api.post(`/agents/${agentId}/token`, {});

@@ -138,7 +138,7 @@ describe('a leader', () => {
     await expectEachToldOnce();
   });
 
-  it('a process with the name of the leader is not accepted as the leader', async () => {
+  it('a resumed leader does not pass for its successor of the same name', async () => {
     const leader = await startAll({ INSTANCE_ID: 'the same host' });
     const { epoch } = await reign(db);
     await someWork();
@@ -149,7 +149,7 @@ describe('a leader', () => {
     leader.kill('SIGCONT');
     await someWork();
     await expectNobodyElseLeads(successor.epoch);
-    // One that goes gives back what is its own, and no more.
+    // A process that stops releases its own leadership only.
     await leader.stop();
     await expectNobodyElseLeads(successor.epoch);
     await expectAllDone();

@@ -67,7 +67,7 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
     if (programs) expect(await promtool(programs, ['check', 'rules', RULES])).toContain('SUCCESS');
   });
 
-  it('Prometheus scrapes the server as docs/operations.md says', async () => {
+  it('Prometheus accepts the scrape configuration of docs/operations.md', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
     const [, config = ''] = /```yaml\n(scrape_configs:[^]*?)```/.exec(page) ?? [];
     const file = join(folder, 'prometheus.yml');

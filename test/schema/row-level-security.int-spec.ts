@@ -207,7 +207,7 @@ describe('with a tenant named, drover_app', () => {
     expect(updatable).toContain('agent_tasks');
   });
 
-  it('drover_app cannot delete a row of another tenant', async () => {
+  it("drover_app cannot delete another tenant's row, even in tables where it can delete", async () => {
     const deletable = await allowed('DELETE');
     for (const table of deletable) {
       const { rowCount } = await tryAs(app, ours.workspaceId, (client) =>

@@ -3,6 +3,8 @@ import type { ValkeyClient } from './valkey-client.js';
 import type { ValkeySubscriber } from './valkey-subscriber.js';
 import { decodeWakeUps, encodeWakeUps, WakeUpBatch } from './wake-up-batch.js';
 
+/** The number of waiting agents that are woken. They wake each other while tasks are ready. */
+const MANY = 100;
 const CHANNEL = 'drover:wake-ups';
 /**
  * A burst becomes one message in this time, in milliseconds. Its first wake-up goes out at once.
@@ -54,6 +56,11 @@ export class WakeUps {
     this.claimListeners.call(workspaceId, count);
     this.batch.addClaims(workspaceId, count);
     this.notify();
+  }
+
+  /** An unknown number of the workspace's tasks became ready, as when a limit ends. */
+  manyClaims(workspaceId: string): void {
+    this.claims(workspaceId, MANY);
   }
 
   onClaims(listener: (workspaceId: string, count: number) => void): () => void {

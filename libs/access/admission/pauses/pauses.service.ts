@@ -25,9 +25,6 @@ export interface PauseRequest {
 
 const NOT_IN_THE_FUTURE = { field: 'until', message: 'must be in the future' };
 
-/** Number of waiting agents that are woken. They wake each other while tasks remain. */
-const WOKEN = 100;
-
 /** Pauses that stop the hand-out of tasks, with author and reason. */
 @Injectable()
 export class Pauses {
@@ -98,7 +95,7 @@ export class Pauses {
     const { workspaceId } = caller;
     const params = [workspaceId, known.id, userId, apiKeyId];
     const ended = await firstRow(this.database.tenant(workspaceId), endPause, params);
-    this.wakeUps.claims(workspaceId, WOKEN);
+    this.wakeUps.manyClaims(workspaceId);
     this.wakeUps.coordinator();
     return ended ?? known;
   }
@@ -106,7 +103,7 @@ export class Pauses {
   /** Wakes the claims of all workspaces with waiting tasks. */
   async wakeEverybody(): Promise<void> {
     for (const row of await this.database.service.rows(waitingWorkspaces)) {
-      this.wakeUps.claims(row.workspace_id, WOKEN);
+      this.wakeUps.manyClaims(row.workspace_id);
     }
     this.wakeUps.coordinator();
   }

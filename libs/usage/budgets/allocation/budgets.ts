@@ -37,8 +37,6 @@ export interface BudgetListing {
   limit: number;
 }
 
-/** The number of waiting agents that are woken. They wake each other while tasks are ready. */
-const WOKEN = 100;
 const SCOPE_COLUMNS = ['project', 'milestone', 'task'] as const;
 const PERIOD_TAKEN = 'usage_budgets_period_is_free';
 const PERIOD_IS_TIME = 'usage_budgets_period_is_time';
@@ -174,7 +172,7 @@ export class Budgets {
 
   /** Tasks that waited for a budget can be handed out, and paused tasks can resume. */
   private wakeWaiting(workspaceId: string): void {
-    this.wakeUps.claims(workspaceId, WOKEN);
+    this.wakeUps.manyClaims(workspaceId);
     this.wakeUps.coordinator();
   }
 }

@@ -44,9 +44,6 @@ export interface UnderstoodLimit {
 
 type Reporting = { workspaceId: string; runId: string; agentId: string };
 
-/** The number of waiting agents that are woken. They wake each other while tasks are ready. */
-const WOKEN = 100;
-
 /** Notes, lists and removes the limits of providers. */
 @Injectable()
 export class ProviderLimits {
@@ -76,7 +73,7 @@ export class ProviderLimits {
       return (await firstRow(tx, removeProviderLimit, [workspaceId, id])) && found;
     });
     if (!row) throw new DroverError('provider_limit_not_found');
-    this.wakeUps.claims(workspaceId, WOKEN);
+    this.wakeUps.manyClaims(workspaceId);
     this.wakeUps.coordinator();
     return toView(row);
   }

@@ -16,8 +16,6 @@ interface Found {
 }
 
 const REASON = 'provider_limited';
-/** As many waiting agents are asked; they ask each other while there is something. */
-const WOKEN = 100;
 
 /**
  * Tasks under way with a model that its provider refuses. Indexes: primary keys; agent_tasks_status_idx of each workspace that
@@ -80,7 +78,7 @@ export class HeedProviderLimits implements Reconciler {
     ];
     const removed = await pass.apply(removePastProviderLimits);
     for (const { wake } of told) wake();
-    for (const id of countByWorkspace(removed).keys()) this.wakeUps.claims(id, WOKEN);
+    for (const id of countByWorkspace(removed).keys()) this.wakeUps.manyClaims(id);
     return pass.moved(told.flatMap(({ moved }) => moved));
   }
 

@@ -5,9 +5,6 @@ import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
-/** As many waiting agents are asked; they ask each other while there is something. */
-const WOKEN = 100;
-
 /**
  * Lets workspaces and projects have fewer runs at once while their budgets would be exhausted before their periods end, and
  * as many as they like again when the budgets last.
@@ -31,7 +28,7 @@ export class ThrottleWorkspaces implements Reconciler {
     const wanted = JSON.stringify(await this.throttles.wanted(workspaceId));
     const changed = await pass.transaction((tx) => tx.rows(writeThrottles, [workspaceId, wanted]));
     for (const id of new Set(changed.filter(isLooser).map((row) => row.workspace_id))) {
-      this.wakeUps.claims(id, WOKEN);
+      this.wakeUps.manyClaims(id);
     }
     return { ...pass.moved(changed), more: false, findings: changed.map(toFinding) };
   }

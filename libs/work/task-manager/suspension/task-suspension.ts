@@ -37,9 +37,6 @@ export class TaskSuspension {
     const waiting = freed.filter((task) => task.status === 'PENDING');
     for (const [id, count] of countByWorkspace(waiting)) this.wakeUps.claims(id, count);
     if (ended.some((pause) => pause.workspace_id === null)) await this.pauses.wakeEverybody();
-    for (const { workspace_id: id } of ended) if (id !== null) this.wakeUps.claims(id, WOKEN);
+    for (const { workspace_id: id } of ended) if (id !== null) this.wakeUps.manyClaims(id);
   }
 }
-
-/** Number of waiting agents that are woken. They wake each other while tasks remain. */
-const WOKEN = 100;
