@@ -31,7 +31,7 @@ import { Signals } from './signals/signals.js';
 import { TaskReporter } from './reports/task-reporter.js';
 import { TasksOfAgent } from './leases/tasks-of-agent.js';
 
-/** Runs: claimed or assigned, reported about, told what to stop, given back. */
+/** Runs: claims, assignments, reports, signals, leases and releases. */
 @Module({
   imports: [AdmissionModule, AgentManagerModule, TaskManagerModule, UsageBudgetModule],
   controllers: [

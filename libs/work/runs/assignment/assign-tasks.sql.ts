@@ -7,7 +7,7 @@ export interface AssignedRow {
   run_id: string;
   task_id: string;
   agent_id: string;
-  /** Since it could run. */
+  /** Seconds since the task could run. */
   waited_seconds: number;
 }
 

@@ -17,7 +17,7 @@ export interface PushAgentRow extends Offer {
   id: string;
   live_runs: number;
   max_concurrent_tasks: number;
-  /** Runs that all push agents of its workspace hold. */
+  /** The number of runs held by all push agents of the workspace. */
   workspace_runs: number;
 }
 

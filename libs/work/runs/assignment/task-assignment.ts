@@ -16,11 +16,16 @@ import { offerKey, offerOf } from '../store/hand-out.js';
 import { lockPushAgents, type PushAgentRow } from './lock-push-agents.sql.js';
 import { lockReadyTasks, type ReadyTaskRow, type Seeker } from './lock-ready-tasks.sql.js';
 
-/** Says how many sessions may be started, and is told how many were, in the assignment's transaction. */
+/**
+ * Says how many sessions may be started, and counts the started ones in the assignment's
+ * transaction.
+ */
 export interface SpawnAllowance {
-  /** Whether a gateway's heartbeats carry the leases of the runs. */
+  /** Whether a gateway's heartbeats renew the leases of the runs. */
   readonly leaseByHeartbeat: boolean;
-  /** @param workspaceIds those that have a push agent with room */
+  /**
+   * @param workspaceIds workspaces with a push agent that has room
+   */
   of(tx: Transaction, workspaceIds: readonly string[]): Promise<Allowance>;
   spend(tx: Transaction, countByWorkspace: ReadonlyMap<string, number>): Promise<void>;
 }
@@ -33,14 +38,16 @@ export class TaskAssignment {
     private readonly wakeUps: WakeUps,
   ) {}
 
-  /** @param limit agents that one pass looks at, and tasks that it assigns, at most */
+  /**
+   * @param limit the most agents that one pass reads, and the most tasks that it assigns
+   */
   async assign(fence: Fence, limit: number, spawns: SpawnAllowance): Promise<SweepResult> {
     const { assigned, passedOver } = await this.database.service.transaction(async (tx) => {
       await fence(tx);
       return this.assignIn(tx, limit, spawns);
     });
     for (const row of assigned) instruments.dispatchSeconds.observe(row.waited_seconds);
-    // A claim that came meanwhile did not see the tasks that were locked and not given away.
+    // A claim made meanwhile did not see the locked tasks that were not assigned.
     for (const [id, count] of passedOver) this.wakeUps.claims(id, count);
     return {
       moved: assigned.length,

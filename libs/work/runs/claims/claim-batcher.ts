@@ -22,7 +22,7 @@ import { heldTasksWait } from './held-tasks-wait.sql.js';
 
 export interface Claim extends AgentClaim {
   workspaceId: string;
-  /** The task that it asks for; absent: the best. */
+  /** The task that the agent asks for; absent: the best one. */
   taskId?: string;
 }
 
@@ -31,9 +31,9 @@ export interface ClaimOutcome {
   lifecycle: string;
   mode: 'pull' | 'push';
   claimed: ClaimedRow[];
-  /** Why it was given nothing, if it was not. */
+  /** Why the agent was given nothing, if it was given nothing. */
   why: NothingClaimed;
-  /** Some tasks may be held back: perhaps it was given nothing for that. */
+  /** Some tasks may be held back. That may be why the agent was given nothing. */
   someHeld: boolean;
 }
 
@@ -41,17 +41,21 @@ export interface ClaimOutcome {
 type Answer = ClaimRow[] | undefined;
 
 const MAX_BATCH = 100;
-/** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */
+/**
+ * The next statement gathers claims while one runs. A second one keeps Postgres busy while this
+ * process computes.
+ */
 const MAX_IN_FLIGHT = 2;
 const REMEMBERED_AGENTS = 100_000;
 
-/** Claims that come at the same time, in one statement. */
+/** Batches claims that arrive at the same time into one statement. */
 @Injectable()
 export class ClaimBatcher {
   private readonly coalescer: Coalescer<Claim, Answer>;
   /**
-   * Which tasks agents take, by the last claim of each, under its `agentKey`. Only agents that take the same share a
-   * statement; the statement checks that, and an agent that was sent along by mistake goes again with its like.
+   * The tasks that agents take, from each agent's last claim, by `agentKey`. Only agents that take
+   * the same tasks share a statement. The statement checks that; an agent batched by mistake is
+   * sent again with agents like it.
    */
   private readonly offers = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
 
@@ -91,7 +95,7 @@ export class ClaimBatcher {
     return row?.why ?? undefined;
   }
 
-  /** Undefined for a task that is not the agent's to take, as for one that is not there. */
+  /** Undefined for a task that the agent cannot take, and for an unknown task. */
   async statusOf(
     { workspaceId, agentId }: AgentCaller,
     taskId: string,
@@ -100,7 +104,7 @@ export class ClaimBatcher {
     return (await firstRow(tenant, givenTask, [workspaceId, agentId, taskId]))?.status;
   }
 
-  /** A workspace without budgets does not pay for them; the statement notices when it gets its first. */
+  /** A workspace without budgets pays nothing for them. The statement notices its first budget. */
   private async claimIn(
     workspaceId: string,
     [plain, holding]: ClaimStatements,

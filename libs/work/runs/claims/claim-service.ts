@@ -14,21 +14,21 @@ export interface ClaimRequest {
   agent: AgentCaller;
   /** 1 to 50. */
   maxTasks: number;
-  /** The task that it asks for; absent: the best that it may take. */
+  /** The task that the agent asks for; absent: the best one that it may take. */
   taskId?: string;
-  /** How long to wait for a task when there is none, in ms; 0 answers at once. */
+  /** How long to wait for a task if none is ready, in ms; 0 answers at once. */
   waitMs: number;
-  /** The lease's length in seconds; absent: the agent's heartbeats carry it, if it sends any. */
+  /** The lease's length in seconds; absent: the agent's heartbeats renew it, if it sends any. */
   leaseSeconds?: number;
 }
 
-// Wake-ups can get lost (Valkey down, another server's message dropped); a waiter looks by itself at
-// this interval, spread so that waiters do not come together.
+// Wake-ups can get lost: Valkey is down, or another server's message is dropped. A waiting claim
+// looks again after this time, in ms, spread so that claims do not look together.
 const LOOK_AGAIN_MS = { min: 2_000, spread: 2_000 };
 
 export interface ClaimAnswer {
   tasks: ClaimedTask[];
-  /** Why there is none, as the last look had it. */
+  /** Why the last look found none. */
   reason?: NothingClaimed;
 }
 
@@ -40,7 +40,7 @@ interface Attempt {
   someHeld?: boolean;
 }
 
-/** Gives agents their tasks: at once, or as soon as one becomes ready. */
+/** Gives agents tasks, at once or as soon as one becomes ready. */
 @Injectable()
 export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly waiters = new ClaimWaiters();
@@ -62,10 +62,11 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   }
 
   /**
-   * @param gone aborts when the client has closed its connection: what would be claimed after that
-   *   would have nobody to work on it
+   * @param gone aborts when the client has closed its connection: nobody would work on a task
+   *   claimed after that
    * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`, `agent_is_push`,
-   *   `token_revoked` as soon as the agent's is, `task_not_found` and `illegal_transition` of a given task
+   *   `token_revoked` as soon as the agent's token is, `task_not_found` and `illegal_transition` of
+   *   a requested task
    */
   async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimAnswer> {
     const waiter = this.waiters.join(request.agent.workspaceId);
@@ -80,7 +81,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     }
   }
 
-  /** One attempt, without waiting; empty as well when the agent may not claim. */
+  /** One attempt, without waiting. Also empty when the agent may not claim. */
   async claimNow(request: Omit<ClaimRequest, 'waitMs'>): Promise<ClaimedTask[]> {
     return (await this.attempt(request)).tasks;
   }
@@ -119,7 +120,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     }
   }
 
-  /** Who asks for one task is told when waiting for it is in vain. */
+  /** Refuses a claim of one task as soon as waiting for it is in vain. */
   private async requireWaiting(agent: AgentCaller, taskId: string): Promise<void> {
     const current = await this.claims.statusOf(agent, taskId);
     if (!current) throw new DroverError('task_not_found');
@@ -129,7 +130,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     throw new DroverError('illegal_transition', { detail, members });
   }
 
-  /** A claim that is answered with tasks never pays for knowing why there are none. */
+  /** A claim that returns tasks never pays for the reason of an empty one. */
   private async nothing({ agent }: ClaimRequest, { why, someHeld }: Attempt): Promise<ClaimAnswer> {
     if (why !== 'nothing_ready' || !someHeld) return { tasks: [], reason: why };
     return { tasks: [], reason: (await this.claims.whyHeld(agent)) ?? why };
@@ -147,7 +148,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     });
     if (!outcome) return { tasks: [] };
     const rows = await this.secrets.openForRuns({ workspaceId, agentId }, outcome.claimed);
-    // All that it was given has failed at once: there may be more.
+    // Every task that was claimed has failed at once: there may be more.
     if (rows.length === 0 && outcome.claimed.length > 0) return this.attempt(request);
     if (this.revocations.isRevoked(agent)) await this.giveBack(agent, rows);
     this.revocations.refuse(agent);
@@ -160,7 +161,10 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     return { tasks, lifecycle, mode, why, someHeld };
   }
 
-  /** Its token was revoked while they were claimed. What cannot be given back now ends with its lease. */
+  /**
+   * The agent's token was revoked during the claim. A run that cannot be released now ends with its
+   * lease.
+   */
   private async giveBack(
     { workspaceId, agentId }: AgentCaller,
     rows: readonly ClaimedRow[],

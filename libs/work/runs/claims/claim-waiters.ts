@@ -1,12 +1,15 @@
-/** One agent that waits for a task. */
+/** An agent that waits for a task. */
 interface Waiting {
-  /** Something may be there for it. */
+  /** Tells the agent that a task may be ready. */
   wake: () => void;
-  /** The wake-up that has asked it already. */
+  /** The wake-up that has already asked this agent. */
   askedBy: WakeUp | null;
 }
 
-/** Some tasks became ready at once: as many waiters as tasks are asked, and others in their place. */
+/**
+ * Some tasks became ready at once. As many waiting agents are asked; an agent that takes none is
+ * replaced by the next.
+ */
 interface WakeUp {
   left: number;
 }
@@ -15,9 +18,9 @@ interface WakeUp {
  * The agents of this process whose claim found nothing and that wait for the next task, by
  * workspace, first come first served.
  *
- * As many are woken as tasks became ready, not all of them: a thousand idle agents must not query
- * the database for one task. One that was woken and could not use it (other capabilities, or
- * somebody was faster) passes the call on.
+ * As many are woken as tasks became ready: a thousand idle agents must not query the database for
+ * one task. A woken agent without use for the task (other capabilities, or another agent was
+ * faster) wakes the next.
  */
 export class ClaimWaiters {
   private readonly waiting = new Map<string, Set<Waiting>>();
@@ -34,7 +37,7 @@ export class ClaimWaiters {
     for (let i = 0; i < tasks && this.wakeNext(workspaceId, wakeUp); i++);
   }
 
-  /** Wakes everybody: nobody knows what was missed. */
+  /** Wakes every waiting agent, since nobody knows which wake-ups were missed. */
   wakeAll(): void {
     for (const waiters of this.waiting.values()) {
       for (const waiter of waiters) waiter.wake();
@@ -57,7 +60,9 @@ export class ClaimWaiters {
     if (waiters?.delete(waiter) && waiters.size === 0) this.waiting.delete(workspaceId);
   }
 
-  /** @internal Whether somebody was left to wake. */
+  /**
+   * @internal Whether a waiting agent was woken.
+   */
   wakeNext(workspaceId: string, wakeUp: WakeUp): boolean {
     for (const waiter of this.waiting.get(workspaceId) ?? []) {
       if (waiter.askedBy === wakeUp) continue;
@@ -69,7 +74,7 @@ export class ClaimWaiters {
   }
 }
 
-/** A claim in the line; it must `leave` in the end. */
+/** A claim in the line. It must `leave` in the end. */
 export class ClaimWaiter {
   private rung = false;
   private ring: (() => void) | null = null;
@@ -106,12 +111,12 @@ export class ClaimWaiter {
     });
   }
 
-  /** It was woken and had no use for it: the next in the line is. */
+  /** The agent was woken and took nothing: wakes the next in the line. */
   passOn(): void {
     if (this.waiting.askedBy) this.line.wakeNext(this.workspaceId, this.waiting.askedBy);
   }
 
-  /** Ends a wait that is under way, too. */
+  /** Also ends a wait in progress. */
   leave(): void {
     this.line.remove(this.workspaceId, this.waiting);
     this.ring?.();

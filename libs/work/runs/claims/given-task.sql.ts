@@ -3,10 +3,11 @@ import type { TaskStatus } from '#lib/transitions';
 import { serves, takesType } from '../store/hand-out.js';
 
 /**
- * How a task stands that an agent asks for: one that it may take, as far as what it takes is concerned, or held last.
- * Of others it is told nothing.
+ * The status of a task that an agent asks for, if the agent may take it or held it last. Of other
+ * tasks the agent learns nothing.
  *
- * After a claim of that task that got nothing. Indexes: primary keys. $1 workspace, $2 agent, $3 task.
+ * After a claim of that task returned nothing. Indexes: primary keys. $1 workspace, $2 agent, $3
+ * task.
  */
 export const givenTask = query<{ status: TaskStatus }>(
   'given_task',

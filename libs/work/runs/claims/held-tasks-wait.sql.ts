@@ -6,11 +6,12 @@ import type { NothingClaimed } from '../store/claim-tasks.sql.js';
 const WHY = whyTaskWaits('t', scopeOf('$1'));
 
 /**
- * Why tasks are held back that an agent could take otherwise, suspended or not. No row: none is.
+ * Why tasks that an agent could take are held back, even if they are suspended. No row: none is
+ * held back.
  *
- * Before a claim is answered with nothing where something may be held back. Indexes: agents (primary key),
- * capability_sets (primary key), agent_tasks_queue_idx, the head of two queues for each set: where a claim
- * found nothing, what is at the head is held back. $1 workspace, $2 agent.
+ * Before an empty claim is answered while tasks may be held back. Indexes: agents (primary key),
+ * capability_sets (primary key), agent_tasks_queue_idx, the head of two queues for each set: where
+ * a claim found nothing, the task at the head is held back. $1 workspace, $2 agent.
  */
 export const heldTasksWait = query<{ why: NothingClaimed }>(
   'held_tasks_wait',

@@ -25,7 +25,7 @@ afterAll(() => server.stop());
 
 const claims = () => server.app.get(ClaimService, { strict: false });
 
-/** Long enough that only the revocation can end it. */
+/** So long that only the revocation can end the wait. */
 const waitMs = 30_000;
 
 const refused = { status: 401, body: { code: 'token_revoked' } };
@@ -74,7 +74,7 @@ it('a claim under way when its token is revoked gives its task back', async () =
   const task = await aTask(owner, workspace.id);
   const holding = await owner.connect();
   try {
-    // The claim has begun, and waits for its agent's row.
+    // The claim has begun, and waits for the lock of its agent's row.
     await holding.query('BEGIN');
     await holding.query('SELECT FROM agents WHERE id = $1 FOR UPDATE', [agent.id]);
     const claim = agent.api.post(`/agents/${agent.id}/claim`, {});

@@ -4,7 +4,7 @@ import { ModelRouting, type TaskFacts } from '#lib/models';
 import { noteModels } from '../store/note-models.sql.js';
 import type { RoutedRow } from '../store/routed-row.js';
 
-/** Gives runs that were just handed out their models. */
+/** Chooses models for runs that were just handed out. */
 @Injectable()
 export class RunModels {
   constructor(
@@ -13,8 +13,8 @@ export class RunModels {
   ) {}
 
   /**
-   * Sets `model` and `model_tier` of the rows. A run that has a model keeps it: its agent's, or what was chosen
-   * before. Only where the workspace routes its tasks does this cost a statement.
+   * Sets `model` and `model_tier` of the rows. A run keeps its model: its agent's, or the one
+   * chosen before. This costs a statement only in workspaces that route tasks.
    */
   async choose(workspaceId: string, rows: readonly RoutedRow[]): Promise<void> {
     if (rows.length === 0) return;
@@ -43,7 +43,7 @@ function factsOf(row: RoutedRow): TaskFacts {
     priority: row.priority,
     projectId: row.project_id,
     estimatedComplexity: row.estimated_complexity,
-    // By default nothing is known of a task: that does not make it a small one.
+    // A default estimate says nothing about the task: it is not taken for a small one.
     estimatedTokens: row.estimate_source === 'default' ? null : BigInt(row.estimated_tokens),
   };
 }

@@ -3,20 +3,20 @@ import type { TaskAnswer } from '#lib/task-manager';
 import type { ModelTier } from '#lib/models';
 import type { ClaimedRow } from '../store/claim-tasks.sql.js';
 
-/** A task with the run that its agent has just been given. */
+/** A task with the run that its agent has just received. */
 export interface ClaimedTask {
   run: {
     id: string;
     generation: number;
     leaseExpiresAt: Date;
-    /** The end of its timeout. */
+    /** When the task's timeout ends. */
     deadlineAt: Date | null;
-    /** What it is to use; null: what its agent likes. */
+    /** The model to use; null: the agent's choice. */
     model: string | null;
-    /** Of the model; null as well for a model without a price. */
+    /** The model's tier; also null for a model without a price. */
     modelTier: ModelTier | null;
     token: string;
-    /** Of its span; null when its task is not traced. */
+    /** The span of the run; null when its task is not traced. */
     traceparent: string | null;
   };
   task: {
@@ -25,13 +25,13 @@ export interface ClaimedTask {
     description: string | null;
     taskType: string;
     priority: number;
-    /** As it was given, secrets included: only the run that holds the task gets them. */
+    /** As the user gave it, secrets included: only the run that holds the task receives them. */
     inputContext: unknown;
     checkpointData: unknown;
     metadata: unknown;
-    /** Variables for the environment of what executes it. */
+    /** Environment variables for the process that executes the task. */
     secrets: unknown;
-    /** To its questions, the oldest first; only the latest. */
+    /** The latest answers to the task's questions, oldest first. */
     answers: TaskAnswer[];
     timeoutSeconds: number | null;
     retryCount: number;

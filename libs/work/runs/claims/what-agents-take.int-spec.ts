@@ -153,7 +153,7 @@ describe('an agent', () => {
       ]);
     }
     const task = await create({ agentId: mine.id });
-    // What it is shown it may send back.
+    // An agent may send back the capabilities that it was shown.
     expect((await register(mine, { capabilities: [`agent:${mine.id}`] })).status).toBe(200);
     expect(await taken(mine)).toEqual([task.id]);
   });

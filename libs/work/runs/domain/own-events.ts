@@ -1,4 +1,7 @@
-/** Entries of a task's log that only the server writes: an agent that could would forge history. */
+/**
+ * Events of a task's log that only the server writes. An agent that could write them would forge
+ * history.
+ */
 export const OWN_EVENTS = [
   'task_created',
   'task_updated',

@@ -1,20 +1,20 @@
-/** A push agent with room, under lock. */
+/** A push agent with room, locked. */
 export interface FreeAgent {
   workspaceId: string;
   agentId: string;
   capabilities: readonly string[];
-  /** It takes tasks only that require all of these. */
+  /** Only tasks that require all of these capabilities are assigned to it. */
   dedicatedTo: readonly string[];
-  /** It takes tasks of these types only; empty: of all. */
+  /** Only tasks of these types are assigned to it; empty: tasks of all types. */
   taskTypes: readonly string[];
-  /** Runs that it holds, and that it may hold at once. */
+  /** The runs that the agent holds, and the most that it may hold at once. */
   liveRuns: number;
   maxRuns: number;
-  /** Runs that all push agents of its workspace hold, the full ones too. */
+  /** Runs held by all push agents of its workspace, full agents included. */
   workspaceRuns: number;
 }
 
-/** A task at the head of its queue, under lock. */
+/** A task at the head of its queue, locked. */
 export interface ReadyTask {
   workspaceId: string;
   taskId: string;
@@ -24,11 +24,11 @@ export interface ReadyTask {
   queueRank: bigint;
 }
 
-/** How many sessions may be started now. */
+/** The number of sessions that may be started now. */
 export interface Allowance {
-  /** Of all workspaces together. */
+  /** For all workspaces together. */
   total: number;
-  /** The limit of one workspace; an absent one has no limit of its own. */
+  /** Limits of single workspaces; a workspace that is absent has no limit of its own. */
   ofWorkspace: ReadonlyMap<string, number>;
 }
 
@@ -44,7 +44,7 @@ interface Candidate extends FreeAgent {
 
 interface Place {
   workspaceId: string;
-  /** Live runs of its push agents, those of this plan included. */
+  /** Live runs of the workspace's push agents, with those of this plan. */
   runs: number;
   left: number;
   tasks: ReadyTask[];
@@ -54,11 +54,11 @@ interface Place {
 /**
  * Plans the assignment of tasks to push agents.
  *
- * Between workspaces: the next task goes to the workspace whose push agents hold the fewest runs, so that
- * none's backlog delays another's first task (max-min fairness over the sessions there are). Within a
- * workspace: the task of the lowest rank that some agent can take, to the least busy agent that can, and
- * among equally busy agents to the one with the fewest capabilities. The more capable agents stay free for
- * the tasks that only they can do.
+ * Between workspaces: the next task goes to the workspace whose push agents hold the fewest runs,
+ * so that no backlog delays another workspace's first task (max-min fairness over the available
+ * sessions). Within a workspace: the task of the lowest rank that some agent can take goes to the
+ * least busy agent that can take it, and among equally busy agents to the one with the fewest
+ * capabilities. More capable agents stay free for tasks that only they can do.
  */
 export function planAssignments(
   agents: readonly FreeAgent[],
@@ -100,7 +100,7 @@ function placesOf(
   return [...places.values()];
 }
 
-/** Of equally hungry ones the one whose first task waits longest. */
+/** Among workspaces with equally few runs: the one whose first task waits longest. */
 function hungriest(places: readonly Place[]): Place | undefined {
   let best: Place | undefined;
   for (const place of places) {

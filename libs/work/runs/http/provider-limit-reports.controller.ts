@@ -8,7 +8,7 @@ import { reporterOf } from '../reports/reporter.js';
 import { TaskReporter } from '../reports/task-reporter.js';
 import { ProviderLimitOutcomeDto, ReportProviderLimitDto } from './dto/provider-limit.dto.js';
 
-/** Refusals by providers; accepted of ended runs, too. */
+/** Refusals by providers. Reports about ended runs are accepted too. */
 @ApiTags('Runs')
 @Controller()
 @Auth({ kinds: ['agent', 'run'] })

@@ -9,7 +9,7 @@ import { RunUsage } from '../reports/run-usage.js';
 import { TaskReporter } from '../reports/task-reporter.js';
 import { RunBudgetDto, RunBudgetQuery, ReportUsageDto, UsageOutcomeDto } from './dto/usage.dto.js';
 
-/** What runs have used; accepted of ended ones, too. */
+/** Usage of runs. Reports about ended runs are accepted too. */
 @ApiTags('Runs')
 @Controller()
 @Auth({ kinds: ['agent', 'run'] })

@@ -24,7 +24,7 @@ import {
   ReportOutcomeDto,
 } from './dto/run-answers.dto.js';
 
-/** The same reports under the task's path: the run comes from the run token or from `runId`. */
+/** The same reports under the task's path. The run token or `runId` names the run. */
 @ApiTags('Runs')
 @Controller('agent-tasks/:id')
 @Auth({ kinds: ['agent', 'run'] })

@@ -17,7 +17,7 @@ import { WakeUps } from '#lib/valkey';
 import { agentRoom } from './agent-room.sql.js';
 import { lockRunsOfAgent } from './runs-of-agent.sql.js';
 
-/** Agents that leave: told to, or by themselves. Their tasks go on elsewhere. */
+/** Agents that leave, asked to or by themselves. Other agents continue their tasks. */
 @Injectable()
 export class AgentDeparture {
   constructor(
@@ -28,8 +28,8 @@ export class AgentDeparture {
   ) {}
 
   /**
-   * Graceful: it takes no new work, and is TERMINATED when it holds none. Forced: TERMINATED at once;
-   * its runs have failed, and their tasks are retried by their policy.
+   * Graceful: the agent takes no new work, and is TERMINATED when it holds none. Forced: TERMINATED
+   * at once; its runs fail, and their tasks are retried by their policy.
    *
    * @throws DroverError `agent_not_found`, `agent_terminated`
    */
@@ -55,8 +55,8 @@ export class AgentDeparture {
   }
 
   /**
-   * The agent itself goes; what it still holds is released, and does not count as a failed attempt, unless
-   * its time was over.
+   * The agent itself leaves. Its tasks are released, which is no failed attempt unless their time
+   * was over.
    */
   async deregister(caller: Caller, agentId: string, why = 'deregistered'): Promise<AgentView> {
     const { workspaceId } = requireSelf(caller, agentId);
@@ -81,8 +81,8 @@ export class AgentDeparture {
   }
 
   /**
-   * From here on it gets no task: a claim looks at the lifecycle under the agent's lock. A separate
-   * transaction, because the next one must see the runs that a claim has just made.
+   * From now on the agent gets no task: a claim reads the lifecycle under the agent's lock. A
+   * separate transaction, because the next one must see the runs that a claim has just made.
    */
   private async stopClaims(workspaceId: string, agentId: string, reason: string): Promise<void> {
     const tenant = this.database.tenant(workspaceId);

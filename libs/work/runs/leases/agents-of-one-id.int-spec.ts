@@ -4,7 +4,7 @@ import { newId } from '#lib/kernel';
 import { apiClient, type ApiClient } from '../../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 
-/** One id, and an agent that has it in each of two workspaces: neither must notice the other. */
+/** One id, and an agent with this id in each of two workspaces: neither may notice the other. */
 
 interface Namesake {
   workspace: TestWorkspace;
@@ -89,7 +89,7 @@ describe('agents of the same id', () => {
     expect(await beat(other, { memoryMb: 2, status: 'degraded' })).toBe(200);
     expect(await healthOf(one)).toMatchObject({ status: 'healthy', memoryMb: 1 });
     expect(await healthOf(other)).toMatchObject({ status: 'degraded', currentStep: null });
-    // By what is in memory now.
+    // Compares with the memory's present state.
     expect(await beat(one, { memoryMb: 3 })).toBe(200);
     expect(await healthOf(one)).toMatchObject({ memoryMb: 3 });
     expect(await healthOf(other)).toMatchObject({ memoryMb: 2 });
@@ -140,7 +140,7 @@ describe('agents of the same id', () => {
     const [ofOne, ofOther] = [await cancelled(one), await cancelled(other)];
     expect((await told(one, 10_000)).runs).toEqual([ofOne]);
     expect((await told(other, 10_000)).runs).toEqual([ofOther]);
-    // It has heard of it: what the other one was told since does not make it news.
+    // The agent has heard of it. Signals for the other agent do not make it new.
     const again = await told(one, 300);
     expect(again.runs).toEqual([ofOne]);
     expect(again.ms).toBeGreaterThan(290);

@@ -103,7 +103,8 @@ describe('signals without the names of runs', () => {
     await workspace.api.post(`/agent-tasks/${taskId}/cancel`);
     const runId = body.tasks[0]?.run.id;
     expect(await poll).toMatchObject([{ runId, action: 'stop', reason: 'cancelled' }]);
-    // Nobody can see whether it obeyed: it is told again, but does not end the next wait.
+    // Nobody can see whether the agent obeyed. It is told again, but the signal does not end the
+    // next wait.
     expect(await signals({ waitMs: 0 })).toMatchObject([{ runId, action: 'stop' }]);
     const next = signals({ waitMs });
     const other = await claimed();

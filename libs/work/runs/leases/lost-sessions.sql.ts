@@ -7,12 +7,12 @@ export interface LostSession extends LockedTask {
 }
 
 /**
- * Tasks under lock whose session their gateway does not have any more: those of an earlier life, and those of
- * this one of which the heartbeat would know. However long the heartbeat was on its way: its number says what
- * it knows of. Nobody's, when the gateway has started again since.
+ * Tasks, locked, whose session their gateway no longer has: sessions of an earlier life, and
+ * sessions of this life that the heartbeat would list. The heartbeat's number says which sessions
+ * it knows, however long it was on its way. No task, when the gateway has restarted since.
  *
- * As the service role. Index: session_spawns_spawned_idx, then primary keys.
- * $1 gateway, $2 its boot, $3 runs that it has, $4 the heartbeat's number, $5 rows at most.
+ * As the service role. Index: session_spawns_spawned_idx, then primary keys. $1 gateway, $2 its
+ * boot, $3 runs that it has, $4 the heartbeat's number, $5 rows at most.
  */
 export const lockLostSessions = query<LostSession>(
   'lock_lost_sessions',

@@ -6,12 +6,12 @@ import { WakeUps } from '#lib/valkey';
 import { applyPlans, planFailure, type FailurePlan } from '#lib/transitions';
 import { type LostSession, lockLostSessions } from './lost-sessions.sql.js';
 
-/** The sessions that a gateway says it has. */
+/** The sessions that a gateway reports. */
 export interface HeldSessions {
   gatewayId: string;
-  /** Its present life. */
+  /** The gateway's present life. */
   bootId: string;
-  /** The number of the heartbeat that says so. */
+  /** The number of the heartbeat. */
   sequence: number;
   runIds: readonly string[];
 }
@@ -19,9 +19,9 @@ export interface HeldSessions {
 const AT_ONCE = 500;
 
 /**
- * Ends the runs whose session their gateway has lost, because it restarted or otherwise. That is evidence, so
- * no threshold is waited for; the full jitter of the retries keeps tasks that failed together from coming
- * back together, and each goes on from its last checkpoint.
+ * Ends the runs whose session their gateway has lost, by a restart or otherwise. The report is
+ * evidence, so no threshold is waited for. Full jitter of the retries spreads tasks that failed
+ * together, and each task continues from its last checkpoint.
  */
 @Injectable()
 export class LostSessions {
@@ -31,7 +31,9 @@ export class LostSessions {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /** @returns how many runs were ended */
+  /**
+   * @returns the number of ended runs
+   */
   async recover(held: HeldSessions): Promise<number> {
     let ended = 0;
     for (;;) {

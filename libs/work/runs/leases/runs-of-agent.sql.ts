@@ -3,7 +3,7 @@ import { isLiveRun, LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transition
 import { cutPage, TASK_BYTES } from '#lib/task-manager';
 
 /**
- * Locks the tasks that an agent holds, to take them from it.
+ * Locks the tasks that an agent holds, so that they can be taken from it.
  *
  * Index: task_runs_live_agent_idx. $1 workspace, $2 agent.
  */
@@ -18,10 +18,10 @@ FOR NO KEY UPDATE OF t`,
 );
 
 /**
- * The tasks of an agent: those it holds, or all that it holds or held last.
+ * The tasks of an agent: the ones it holds, or all that it holds or held last.
  *
- * Index: agent_tasks_agent_idx.
- * $1 workspace, $2 agent, $3 statuses or NULL, $4 only with a live run, $5 tasks before this id or NULL, $6 rows.
+ * Index: agent_tasks_agent_idx. $1 workspace, $2 agent, $3 statuses or NULL, $4 only with a live
+ * run, $5 tasks before this id or NULL, $6 rows.
  */
 export const tasksOfAgent = query<{ id: string; cut: boolean }>(
   'tasks_of_agent',

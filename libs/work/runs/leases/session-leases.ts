@@ -16,22 +16,23 @@ import {
   type SessionHeard,
 } from '../store/session-lease.sql.js';
 
-/** Sessions in one statement. */
+/** The most sessions in one statement. */
 const AT_ONCE = 1_000;
-/** Whoever invents tasks while the database is away is not to fill the memory. */
+/** Heartbeats for invented tasks must not fill the memory while the database is away. */
 const MOST_HEARD = 100_000;
-/** Well below the shortest lease. */
+/** In ms. Well below the shortest lease. */
 const LOOK_EVERY_MS = 2_000;
 
 /**
- * Keeps the leases of sessions whose gateway sends no heartbeats, by what they report themselves: heartbeats that name
- * their task or come with their run's token, and every report about the run that was accepted. It goes by the runs and
- * not by this server's own setting, which may have changed since they began. Where there are none it does nothing.
+ * Renews the leases of sessions whose gateway sends no heartbeats, from the sessions' own reports:
+ * heartbeats that name their task or use their run's token, and every accepted report about the
+ * run. It reads the runs and not this server's own setting, which may have changed since they
+ * began. Without such runs it does nothing.
  */
 @Injectable()
 export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly heard = new Map<string, SessionHeard>();
-  /** Until the database has been asked: rather too much is heard than a session missed. */
+  /** Until the database has answered: collecting too much is better than missing a session. */
   private isNeeded = true;
   private lookedAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
@@ -58,7 +59,7 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
     await this.write();
   }
 
-  /** A report about a run was accepted. */
+  /** Notes an accepted report about a run. */
   hear({ workspaceId, agentId, runId }: { workspaceId: string; agentId: string; runId: string }) {
     this.note(runId, {
       workspace_id: workspaceId,
@@ -90,7 +91,7 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
     this.heard.clear();
   }
 
-  /** Never throws; without an answer it stays as it was. */
+  /** Never throws. Without an answer the value stays. */
   private async look(): Promise<void> {
     if (this.config.gateway.isBasic || performance.now() - this.lookedAt < LOOK_EVERY_MS) return;
     this.lookedAt = performance.now();
@@ -100,14 +101,16 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
     if (row) this.isNeeded = row.found;
   }
 
-  /** Never throws; what cannot be written stays for the next time. */
+  /** Never throws. Renewals that cannot be written stay for the next time. */
   private write(): Promise<void> {
     return (this.writing = this.writing.then(async () => {
       while (this.heard.size > 0) if (!(await this.writeSome())) return;
     }));
   }
 
-  /** @returns whether it was written */
+  /**
+   * @returns whether the renewals were written
+   */
   private async writeSome(): Promise<boolean> {
     const taken = [...this.heard].slice(0, AT_ONCE);
     for (const [key] of taken) this.heard.delete(key);

@@ -8,7 +8,7 @@ import { tasksOfAgent } from './runs-of-agent.sql.js';
 
 export interface AgentTasksRequest {
   status?: TaskStatus[];
-  /** `true`: only what the agent holds now. */
+  /** `true`: only tasks that the agent holds now. */
   live?: 'true' | 'false';
   limit: number;
   cursor?: string;

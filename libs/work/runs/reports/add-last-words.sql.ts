@@ -2,11 +2,11 @@ import { command } from '#lib/database';
 import { logLine } from '#lib/transitions';
 
 /**
- * The last that a run's session wrote, once: what is heard of it again is not added. The run may have ended;
- * under a run that has not, the session has left work undone, and its words are a warning.
+ * Adds the last output of a run's session once; a repeated report adds nothing. The run may have
+ * ended. If the run is live, the session has left work undone, and its output is a warning.
  *
- * Index: primary keys; the logs of the one task are read.
- * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 event, $7 words, $8 details.
+ * Index: primary keys; the logs of the one task are read. $1 workspace, $2 run, $3 agent, $4 actor
+ * kind, $5 actor id, $6 event, $7 words, $8 details.
  */
 export const addLastWords = command<never>(
   'add_last_words',

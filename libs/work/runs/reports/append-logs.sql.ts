@@ -2,11 +2,10 @@ import { command } from '#lib/database';
 import { isInUse, logLine } from '#lib/transitions';
 
 /**
- * Log entries of the live run, such as its process' output, in the order they came.
+ * Log entries of the live run, such as its process' output, in order of arrival.
  *
- * Index: primary keys.
- * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id,
- * $6 JSON array of {level, event, message, details}.
+ * Index: primary keys. $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 JSON array of
+ * {level, event, message, details}.
  */
 export const appendLogs = command<{ accepted: number }>(
   'append_logs',

@@ -29,13 +29,12 @@ export interface CompletedRow {
 }
 
 /**
- * The holders say that the work is done: tasks and runs COMPLETED. A run that is not the live one of
- * its task, belongs to another agent than says so, or is overdue, is left out. The tasks are locked in the order of their
- * ids; a run needs no lock: it changes only under its task's.
+ * Completes runs and their tasks: both become COMPLETED. A run is left out if it is not the live
+ * one of its task, belongs to another agent, or is overdue. The tasks are locked in the order of
+ * their ids. A run needs no lock: it changes only under its task's lock.
  *
- * For all reports of a workspace that came at once, each run at most once.
- * Indexes: primary keys.
- * $1 workspace, $2 JSON array of CompletionReport.
+ * For all reports of a workspace that arrive together, each run at most once. Indexes: primary
+ * keys. $1 workspace, $2 JSON array of CompletionReport.
  */
 export const completeRuns = hotCommand<CompletedRow>(
   'complete_runs',

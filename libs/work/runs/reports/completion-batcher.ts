@@ -7,10 +7,13 @@ import { BudgetedWorkspaces } from '../claims/budgeted-workspaces.js';
 import { type CompletedRow, type CompletionReport, completeRuns } from './complete-runs.sql.js';
 
 const MAX_BATCH = 100;
-/** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */
+/**
+ * The next statement gathers reports while one runs. A second one keeps Postgres busy while this
+ * process computes.
+ */
 const MAX_IN_FLIGHT = 2;
 
-/** A report, with the original of its result if that holds a secret, and with what the run has used. */
+/** A report with its priced usage, and with its original result if the result holds a secret. */
 export type Completion = CompletionReport & { original?: Original; usage?: PricedUsage };
 
 type UsingCompletion = Completion & { usage: PricedUsage };
@@ -19,8 +22,9 @@ type Outcome = CompletedRow | DroverError | undefined;
 type Batch<Item> = (workspaceId: string, completions: readonly Item[]) => Promise<Outcome[]>;
 
 /**
- * Reports of finished work that come at the same time, in one statement. Those with usage lock budgets before they end
- * their runs, so they are batches of their own, in one transaction each: no task may be locked behind a budget.
+ * Batches completions that arrive at the same time into one statement. Completions with usage lock
+ * budgets before they end their runs, so they are separate batches, each in one transaction: no
+ * task may be locked behind a budget.
  */
 @Injectable()
 export class CompletionBatcher {
@@ -38,7 +42,7 @@ export class CompletionBatcher {
   ) {}
 
   /**
-   * @returns undefined when nothing was changed: it is not the live run, or not this agent's
+   * @returns undefined when nothing changed: the run is not live, or belongs to another agent
    * @throws DroverError when its usage is refused: `run_not_found`, `usage_report_conflict`
    */
   async complete(
@@ -74,7 +78,7 @@ export class CompletionBatcher {
   }
 }
 
-/** By its run alone: two agents that both claim to have done it must not meet in one statement. */
+/** By run alone: two agents that both report it completed must not meet in one statement. */
 function coalescerOf<Item extends Completion>(run: Batch<Item>): Coalescer<Item, Outcome> {
   return new Coalescer({
     maxBatch: MAX_BATCH,
@@ -93,7 +97,7 @@ function stepsOf(workspaceId: string, completions: readonly Completion[]) {
   ] as const;
 }
 
-/** Those that were changed, and refusals, in the order of the completions. */
+/** The outcomes of changed runs, and refusals, in the order of the completions. */
 function inOrderOf(
   completions: readonly Completion[],
   rows: readonly CompletedRow[],

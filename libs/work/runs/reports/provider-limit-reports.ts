@@ -8,23 +8,24 @@ import type { Reporter } from './reporter.js';
 import { RunReports } from './run-reports.js';
 
 export interface ProviderLimitReport extends LimitReport {
-  /** What the provider said, for the log of the task. */
+  /** The provider's words, for the log of the task. */
   message?: string;
   checkpointData?: Record<string, unknown>;
 }
 
 export interface ProviderLimitOutcome extends ReportOutcome {
-  /** null: nothing is closed for the report. */
+  /** null: the report opened no limit. */
   limitId: string | null;
-  /** Until when the provider is left alone: at least until the time that was reported. */
+  /** The provider is not used before this time, which is at least the reported one. */
   until: Date | null;
 }
 
 const REASON = 'provider_limited';
 
 /**
- * Providers that have refused a run: it gives its task back, which is no attempt, and what needs the model waits. Where
- * nothing can be closed for it, its task alone waits. Of a run that has ended already the report counts as well, and moves nothing.
+ * Reports of providers that refuse a run. The run releases its task, which is no attempt, and tasks
+ * that need the model wait. Where no limit can be opened, only the run's task waits. A report about
+ * an ended run counts too, and releases nothing.
  */
 @Injectable()
 export class ProviderLimitReports {
@@ -45,13 +46,13 @@ export class ProviderLimitReports {
       noted = await this.limits.note(tx, by, limit);
       return noted ? 0 : limit.seconds;
     });
-    // The other runs of that model are told to put their work down.
+    // The other runs of that model are told to suspend their work.
     this.wakeUps.coordinator();
     return { ...released, limitId: noted?.id ?? null, until: noted?.until ?? null };
   }
 }
 
-/** By what its last run worked with, the task is known to need it. */
+/** Notes the model of the last run, so that the task is known to need it. */
 async function noteModel(
   tx: Transaction,
   { workspaceId, runId }: Reporter,

@@ -2,11 +2,11 @@ import { command } from '#lib/database';
 import { isInUse } from '#lib/transitions';
 
 /**
- * Renews the lease of a run claimed by hand, from now on. A lease that has passed can still be renewed until
- * somebody acts on it: the run is the live one until the coordinator ends it.
+ * Renews the lease of a run claimed by hand, from now on. An expired lease can still be renewed
+ * until the coordinator ends the run.
  *
- * Index: primary keys.
- * $1 workspace, $2 run, $3 agent, $4 seconds or NULL (as before), $5 renewals at most.
+ * Index: primary keys. $1 workspace, $2 run, $3 agent, $4 seconds or NULL (as before), $5 renewals
+ * at most.
  */
 export const renewLease = command<{ lease_expires_at: Date; renewals: number }>(
   'renew_lease',

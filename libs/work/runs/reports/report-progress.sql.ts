@@ -2,12 +2,11 @@ import { command } from '#lib/database';
 import { isInUse, journalRow } from '#lib/transitions';
 
 /**
- * Progress and checkpoint of the live run: not a transition, so neither the version nor the chain
- * of log rows is touched. It takes back the warning of a run that seemed to hang.
+ * Progress and checkpoint of the live run. This is no transition, so neither the version nor the
+ * chain of log rows changes. It removes the warning of a run that seemed to hang.
  *
- * Index: primary keys.
- * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 percent or NULL, $7 step or NULL,
- * $8 checkpoint or NULL, $9 estimated completion or NULL.
+ * Index: primary keys. $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 percent or
+ * NULL, $7 step or NULL, $8 checkpoint or NULL, $9 estimated completion or NULL.
  */
 export interface ReportedRow {
   task_id: string;

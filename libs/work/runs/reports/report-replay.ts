@@ -4,7 +4,7 @@ import { legalTaskTransitions, type RunState, type TaskStatus } from '#lib/trans
 import { runSituation, type RunSituation } from './run-situation.sql.js';
 import type { Reporter } from './reporter.js';
 
-/** The answer to a report that was accepted. */
+/** The answer to an accepted report. */
 export interface ReportOutcome {
   runId: string;
   taskId: string;
@@ -21,15 +21,15 @@ export function outcome(
   return { runId: by.runId, taskId, status, version };
 }
 
-/** How to recognise an idempotent replay: a report that has been accepted before. */
+/** How to recognize a replay: a report that has been accepted before. */
 export interface Replay {
   is: (situation: RunSituation) => boolean;
-  /** The status that the task would have got. */
+  /** The status that the report asks for. */
   to: TaskStatus;
 }
 
 /**
- * The answer to a report that changed nothing: fine if it repeats an accepted one.
+ * The answer to a report that changed nothing: a success if it repeats an accepted report.
  *
  * @throws DroverError `stale_run`, `illegal_transition`, `run_not_found`
  */
@@ -58,7 +58,10 @@ export async function situationOf(database: Database, by: Reporter): Promise<Run
   return situation;
 }
 
-/** A run is marked STALE for missed heartbeats alone; its agent may well be there, and repeat itself. */
+/**
+ * A run becomes STALE for missed heartbeats alone. Its agent may well be alive, and repeat its
+ * report.
+ */
 export function hasBegun(state: RunState): boolean {
   return state === 'WORKING' || state === 'STALE';
 }

@@ -8,7 +8,7 @@ import {
   type RunCaller,
 } from '#lib/kernel';
 
-/** The run that a report is about, and its reporter with its token. */
+/** The run of a report, and its reporter with the marks of its token. */
 export interface Reporter extends AgentTokenMarks {
   workspaceId: string;
   agentId: string;
@@ -17,13 +17,13 @@ export interface Reporter extends AgentTokenMarks {
 }
 
 /**
- * The reporter and the run of a report. A run token names its run; with an agent's somebody has to say which of the
- * agent's runs is meant, because the agent may hold the same task a second time by now (see TaskReporter).
+ * The reporter and the run of a report. A run token names its run. An agent's token does not, so
+ * the request must: the agent may hold the same task a second time by now (see TaskReporter).
  *
  * @param runId from the path or the body
- * @param alsoNamed from the body when the path names the run already
- * @throws DroverError `run_required`, or `run_not_found` for a run token's report about another run,
- *   and for a report that names two
+ * @param alsoNamed from the body when the path already names the run
+ * @throws DroverError `run_required`, or `run_not_found` for a run token's report about another
+ *   run, and for a report that names two
  */
 export function reporterOf(
   caller: Caller,

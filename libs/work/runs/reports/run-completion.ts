@@ -11,7 +11,7 @@ import type { ClaimedTask } from '../claims/run-view.js';
 export interface CompletionRequest {
   outputResult?: Record<string, unknown>;
   summary?: string;
-  /** What it has used and not reported before. */
+  /** Usage that was not reported before. */
   usage?: UsageReport[];
   claimNext?: { maxTasks?: number };
 }
@@ -26,12 +26,12 @@ export interface Completions {
   claimNext?: { maxTasks?: number };
 }
 
-/** The result of one report of many. */
+/** The result of one of many reports. */
 export type OneOutcome = { runId: string } & (
   { outcome: ReportOutcome } | { problem: Record<string, unknown> }
 );
 
-/** Completes a run and, if asked, claims the next tasks: one round trip less for a busy agent. */
+/** Completes a run and, if asked, claims the next tasks. This saves a busy agent one round trip. */
 @Injectable()
 export class RunCompletion {
   constructor(
@@ -40,7 +40,10 @@ export class RunCompletion {
     private readonly usage: RunUsage,
   ) {}
 
-  /** @throws DroverError `forbidden` when a run token asks for further tasks: it is good for its run alone */
+  /**
+   * @throws DroverError `forbidden` when a run token asks for further tasks: it is valid for its
+   *   run alone
+   */
   async complete(
     by: Reporter,
     body: CompletionRequest,
@@ -56,8 +59,8 @@ export class RunCompletion {
   }
 
   /**
-   * Completes runs, each judged by itself: what is refused of one is in its result, and does not concern the others.
-   * Those that the database can take together share one statement.
+   * Completes runs independently: the result of a refused run holds the refusal, and the others
+   * succeed. Compatible completions share one statement.
    */
   async completeMany(
     caller: Caller,
@@ -85,7 +88,7 @@ export class RunCompletion {
     }
   }
 
-  /** Together with its usage, which counts even when the completion is refused. */
+  /** Completes a run with its usage, which counts even when the completion is refused. */
   private async completed(
     by: Reporter,
     { usage, ...result }: Omit<CompletionRequest, 'claimNext'>,

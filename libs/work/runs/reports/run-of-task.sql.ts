@@ -10,8 +10,8 @@ export const runOfTask = query<{ id: string }>(
 );
 
 /**
- * The run of a task that the agent has or had, where there was only one: else nobody knows which it means.
- * Index: task_runs_task_idx. $1 workspace, $2 task, $3 agent.
+ * The run of a task that the agent has or had, if there was only one. Otherwise the request is
+ * ambiguous. Index: task_runs_task_idx. $1 workspace, $2 task, $3 agent.
  */
 export const onlyRunOfAgent = query<{ id: string | null }>(
   'only_run_of_agent',

@@ -59,12 +59,12 @@ export interface FailureReport {
 
 export interface ReleaseReport {
   reason?: string;
-  /** For the log of the task; absent: the reason. */
+  /** For the log of the task; absent: the reason is logged. */
   message?: string;
   checkpointData?: Record<string, unknown>;
 }
 
-/** What is kept with the end of a run. */
+/** The data stored with the end of a run. */
 interface LastReport extends Pick<ReleaseReport, 'checkpointData'> {
   values: SecretValues;
   also?: (tx: Transaction) => Promise<number>;
@@ -77,13 +77,13 @@ export interface LogEntry {
   event?: string;
   message?: string;
   details?: Record<string, unknown>;
-  /** When it happened, by the agent's clock; kept in the details. */
+  /** When it happened, by the agent's clock; stored in the details. */
   at?: string;
 }
 
 /**
- * Reports of agents about their runs. A report counts only for the live run of its task: for any other
- * it is refused with `stale_run`, and changes nothing.
+ * Reports of agents about their runs. A report counts only for the live run of its task: for any
+ * other run it is refused with `stale_run`, and changes nothing.
  */
 @Injectable()
 export class RunReports {
@@ -150,12 +150,13 @@ export class RunReports {
     const tenant = this.database.tenant(by.workspaceId);
     const reporting = reportProgressOf(tenant, by, {
       ...progress,
-      // Steps and messages go out with events, so what looks like a secret is hidden before it is kept.
+      // Steps and messages are sent with events, so likely secrets are hidden before they are
+      // stored.
       currentStep: currentStep === undefined ? undefined : values.redact(currentStep),
       checkpoint,
     });
     const [reported] = await this.secrets.written(reporting);
-    // Later reports must not show the secrets of the checkpoint either.
+    // Later reports must not show the checkpoint's secrets either.
     if (checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
     if (!reported) return refuseReport(this.database, by);
     this.leases.hear(by);
@@ -182,7 +183,10 @@ export class RunReports {
     return accepted;
   }
 
-  /** The last output of a session, whether its run goes on or not. Repeated, it changes nothing. */
+  /**
+   * Adds the last output of a session, whether its run is live or not. A repeated report changes
+   * nothing.
+   */
   async lastWords(by: Reporter, { message, at }: { message: string; at: string }): Promise<void> {
     const values = await this.secrets.valuesFor(by, null, [message]);
     const words = [SESSION_OUTPUT, values.redact(message), JSON.stringify({ at })];
@@ -206,7 +210,7 @@ export class RunReports {
     });
   }
 
-  /** The run has failed; whether its task is tried again is decided here. */
+  /** Fails the run, and decides whether its task is tried again. */
   async fail(by: Reporter, report: FailureReport): Promise<ReportOutcome> {
     const { error, checkpointData } = report;
     const { message, stackTrace, signal } = error;
@@ -229,11 +233,11 @@ export class RunReports {
   }
 
   /**
-   * The run gives its task back: unstarted, paused, or begun and not finished (a drain). Past its deadline
-   * that is a time-out, and told as one when it is repeated.
+   * The run releases its task: unstarted, paused, or begun and not finished (a drain). Past its
+   * deadline the release counts as a time-out, and a replay is answered as one.
    *
-   * @param also done in the same transaction, of ended runs as well: with it, these are not refused. It returns for how
-   *   many seconds the task is not handed out again
+   * @param also runs in the same transaction, for ended runs as well: with it, these are not
+   *   refused. It returns the seconds for which the task is not handed out again
    */
   async release(
     by: Reporter,
@@ -264,7 +268,7 @@ export class RunReports {
     return { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
   }
 
-  /** Locks the task of the run, keeps its last checkpoint, and applies what is planned for it. */
+  /** Locks the task of the run, stores its last checkpoint, and applies the plan for it. */
   private async endLeasedRun(
     by: Reporter,
     { checkpointData, values, also }: LastReport,
@@ -274,7 +278,7 @@ export class RunReports {
     const ending = this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockLeasedTask, [by.workspaceId, by.runId, by.agentId]);
       if (task && checkpoint.text !== null) await reportProgressOf(tx, by, { checkpoint });
-      // Before the plan, whose budgets are locked last.
+      // Before the plan, which locks budgets last.
       const seconds = (await also?.(tx)) ?? 0;
       const moved = task && (await applyPlans(tx, [plan(task, seconds)]));
       return moved?.at(-1) ?? (task && { id: task.id, status: task.status, version: task.version });

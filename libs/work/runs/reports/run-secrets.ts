@@ -15,7 +15,7 @@ import {
 } from '#lib/secrets';
 import type { Reporter } from './reporter.js';
 
-/** A secret that reaches the task by another server is known after that long. */
+/** In ms. A secret that reaches the task through another server is known after this time. */
 const REMEMBERED_MS = 30_000;
 const REMEMBERED_RUNS = 10_000;
 const REMEMBERED_CHARACTERS = 16_000_000;
@@ -23,21 +23,21 @@ const WARNED_RUNS = 1_000;
 const MAX_BATCH = 100;
 const MAX_IN_FLIGHT = 2;
 
-/** The facts about a run: its task, unless there is no such run, and the secret values in it. */
+/** The facts about a run: its task, if the run exists, and the secret values in it. */
 interface Known {
   taskId?: string;
   values: SecretValues;
 }
 
-/** A checkpoint as everybody may see it, as JSON; null when none is reported. */
+/** A checkpoint without its secrets, as JSON; null when none is reported. */
 export interface Checkpoint {
   text: string | null;
   originals: SecretsInput[];
 }
 
 /**
- * Seals and hides the secrets in what runs report. The secret values of a run's task are kept for a short
- * while only, so that a run that reports often asks the database seldom.
+ * Seals and hides secrets in reports of runs. The secret values of a run's task are cached for a
+ * short while, so that a run that reports often rarely queries the database.
  */
 @Injectable()
 export class RunSecrets {
@@ -46,7 +46,7 @@ export class RunSecrets {
     maxSize: REMEMBERED_CHARACTERS,
     sizeCalculation: ({ values }) => values.size + 1,
     ttl: REMEMBERED_MS,
-    // Values of runs that are heard of no more are not to stay.
+    // Values of runs that no longer report must not stay in memory.
     ttlAutopurge: true,
   });
   private readonly asked = new Map<string, Promise<Known>>();
@@ -73,11 +73,11 @@ export class RunSecrets {
   }
 
   /**
-   * The values that a report must not show: the secret values of the run's task, and those that the report
-   * itself names. The task is not asked for when nothing of the report has room for one.
+   * The values that a report must not show: the secret values of the run's task, and those that the
+   * report itself names. The task is not read when no part of the report can hold one.
    *
-   * @param document what is kept as JSON of it
-   * @param texts and all the rest
+   * @param document stored as JSON
+   * @param texts all other parts
    */
   async valuesFor(
     by: Reporter,
@@ -89,12 +89,15 @@ export class RunSecrets {
     return values.and(SecretValues.in(document));
   }
 
-  /** A result as everybody may see it, and its original if it holds a secret. */
+  /** A result without its secrets, and its original if it holds a secret. */
   async result(by: Reporter, document: unknown, values: SecretValues) {
     return this.secrets.seal(document, () => this.columnOf(by, 'output_result'), values);
   }
 
-  /** A checkpoint likewise, with the originals to write with it: the one before may have held a secret. */
+  /**
+   * A checkpoint without its secrets, with the originals to write: the checkpoint before it may
+   * have held a secret.
+   */
   async checkpoint(by: Reporter, document: unknown, values: SecretValues): Promise<Checkpoint> {
     if (document === undefined) return { text: null, originals: [] };
     const column = await this.columnOf(by, 'checkpoint_data');
@@ -102,12 +105,12 @@ export class RunSecrets {
     return { text: JSON.stringify(shown), originals: [original ?? column] };
   }
 
-  /** The secret values in the run's task and of its agent, as far as they can be opened. */
+  /** The secret values in the run's task and of its agent, as far as they can be decrypted. */
   async of(by: Reporter): Promise<SecretValues> {
     return (await this.knownOf(by)).values;
   }
 
-  /** The run has ended, or its task has other secrets now. */
+  /** Removes the cached values: the run has ended, or its task has other secrets now. */
   forget(by: Reporter): void {
     const key = keyOf(by);
     this.atHand.note(by, by.runId, SecretValues.NONE);
@@ -117,7 +120,7 @@ export class RunSecrets {
 
   /** @throws DroverError `run_not_found` */
   private async columnOf(by: Reporter, column: ColumnOfTask['column_name']): Promise<ColumnOfTask> {
-    // A report names its run; what is sealed is bound to the task.
+    // A report names its run; sealed values are bound to the task.
     const { taskId } = await this.knownOf(by);
     if (taskId === undefined) throw new DroverError('run_not_found');
     return { workspace_id: by.workspaceId, task_id: taskId, column_name: column };
@@ -131,7 +134,7 @@ export class RunSecrets {
   private ask(key: string, by: Reporter): Promise<Known> {
     const answer = this.look(by)
       .then((known) => {
-        // Unless it was forgotten meanwhile: what was read may be out of date.
+        // Unless the run was forgotten meanwhile: the values may be out of date.
         if (this.asked.get(key) === answer) this.known.set(key, known);
         return known;
       })

@@ -3,18 +3,17 @@ import { isOverdue, type RunState, type TaskStatus, isInUse } from '#lib/transit
 import { IN_CONFLICT } from '../store/conflicts.sql.js';
 
 /**
- * Where a run and its task stand: why a report was not accepted, or whether it had been before. A report
- * about a run that another one has followed is noted, for the coordinator to tell of.
+ * The state of a run and its task: why a report was refused, or whether it was accepted before. A
+ * report about a superseded run is noted for the coordinator.
  *
- * After a report changed nothing. Index: primary keys.
- * $1 workspace, $2 run, $3 agent.
+ * After a report changed nothing. Index: primary keys. $1 workspace, $2 run, $3 agent.
  */
 export interface RunSituation {
   task_id: string;
   run_state: RunState;
-  /** `workspace_archived` and `timeout` as well while the run is still to be ended for it. */
+  /** Also `workspace_archived` and `timeout` while the run is still to be ended for it. */
   end_reason: string | null;
-  /** Its time was over, and the first caller to say so ended it. */
+  /** The run was overdue, and the first caller to say so ended it. */
   ended_past_deadline: boolean;
   task_status: TaskStatus;
   task_version: number;

@@ -8,7 +8,9 @@ import {
 import { aTask } from '../../../../test/support/task-factories.js';
 import { OWN_EVENTS } from '../domain/own-events.js';
 
-/** What the token of a run, which its task's process has in its environment, is no good for. */
+/**
+ * Requests refused for the token of a run, which the process of its task has in its environment.
+ */
 
 let server: TestServer;
 let workspace: TestWorkspace;

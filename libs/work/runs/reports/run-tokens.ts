@@ -4,7 +4,7 @@ import { Revocations } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
 import { agentOfRun } from './agent-of-run.sql.js';
 
-/** The tokens that were handed out with runs, for what executes them. */
+/** Tokens handed out with runs, for the processes that execute them. */
 @Injectable()
 export class RunTokens {
   constructor(
@@ -13,8 +13,8 @@ export class RunTokens {
   ) {}
 
   /**
-   * Revokes the token of a run, everywhere within about a second. The run itself goes on, and
-   * its agent reports about it with its own token. An agent can do so for its own runs.
+   * Revokes the token of a run, everywhere within about a second. The run continues, and its agent
+   * reports about it with the agent's token. An agent can revoke tokens of its own runs.
    *
    * @throws DroverError `run_not_found`
    */

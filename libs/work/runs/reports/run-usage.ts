@@ -4,7 +4,10 @@ import { type PricedUsage, UsageCharges, type UsageOutcome } from '#lib/budgets'
 import { type UsageReport } from '#lib/ledger';
 import type { Reporter } from './reporter.js';
 
-/** What a run has used. Other than its other reports, this counts whether it lives or not: the tokens are gone. */
+/**
+ * Usage of a run. Unlike its other reports, this counts even when the run has ended: the tokens are
+ * spent.
+ */
 @Injectable()
 export class RunUsage {
   constructor(private readonly charges: UsageCharges) {}
@@ -14,7 +17,10 @@ export class RunUsage {
     return this.charges.record(by.workspaceId, usageOf(by, reports));
   }
 
-  /** Reports that come with a completion; undefined without any. @throws DroverError `validation_failed`, `unknown_model` */
+  /**
+   * Usage reported with a completion; undefined without any. @throws DroverError
+   * `validation_failed`, `unknown_model`
+   */
   async withCompletion(
     by: Reporter,
     reports: readonly UsageReport[] = [],

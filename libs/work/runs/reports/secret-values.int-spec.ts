@@ -28,7 +28,7 @@ const HIDDEN = '[redacted]';
 let server: TestApp;
 let workspace: TestWorkspace;
 let agent: TestAgent;
-/** Only the name of its field says that it is one. */
+/** Only the name of its field marks it as a secret. */
 let secret: string;
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ async function post(one: Held, path: string, body: Record<string, unknown>, meth
 const get = async <Body = Task>(path: string): Promise<Body> =>
   (await workspace.api.get<Body>(path)).body;
 
-/** Whatever people may ask about a task. */
+/** Every answer that people can request about a task. */
 async function shownOf(id: string): Promise<string> {
   const paths = ['', '/logs', '/runs', '/explain', '/dependencies'].map(
     (part) => `/agent-tasks/${id}${part}`,
@@ -204,7 +204,7 @@ it('is not looked for when it is short, nor in the reports about other tasks', a
   const other = await held({ inputContext: { words: 'plain' } });
   await post(other, byRun(other, 'start'), {});
   const texts = { outputResult: { [secret]: [secret, 123_456] }, summary: `on ${secret}` };
-  // Not by the helper: this answer may hold it.
+  // Without the helper: this answer may hold the secret.
   expect((await agent.api.post(byRun(other, 'complete'), texts)).status).toBe(200);
   expect(await get(`/agent-tasks/${other.task.id}`)).toMatchObject(texts);
 });

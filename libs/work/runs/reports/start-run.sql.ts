@@ -9,12 +9,12 @@ import {
 } from '#lib/transitions';
 
 /**
- * The holder says that the work has begun: task RUNNING, run WORKING. A paused task it does not start:
- * only its user can let that go on. A run that is not the live one of its task, or belongs to another
- * agent, is left out; it needs no lock itself, since it changes only under its task's.
+ * Starts the work: the task becomes RUNNING, the run WORKING. A paused task is not started: only
+ * its user can resume it. A run is left out if it is not the live one of its task, or belongs to
+ * another agent. It needs no lock itself, since it changes only under its task's lock.
  *
- * Indexes: primary keys.
- * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 session key or NULL, $7 branch or NULL.
+ * Indexes: primary keys. $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 session key
+ * or NULL, $7 branch or NULL.
  */
 export const startRun = hotCommand<{ task_id: string; version: number }>(
   'start_run',

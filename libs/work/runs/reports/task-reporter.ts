@@ -4,13 +4,13 @@ import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
 import { onlyRunOfAgent, runOfTask } from './run-of-task.sql.js';
 import { type Reporter, reporterOf } from './reporter.js';
 
-/** The reporter about a run that is named by its task's path. */
+/** The reporter of a run that the path names by its task. */
 @Injectable()
 export class TaskReporter {
   constructor(private readonly database: Database) {}
 
   /**
-   * An agent that names no run means the only one that it has had of the task.
+   * An agent that names no run means its only run of the task.
    *
    * @throws DroverError `run_required`, `task_not_found` when the run is not of that task
    */

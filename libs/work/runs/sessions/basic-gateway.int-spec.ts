@@ -14,7 +14,7 @@ import type { BasicSpawnRequest } from './gateway/basic-protocol.js';
 
 const SECRET = 'a token that the operator gave to the gateway';
 
-/** A gateway that knows the spawn request alone. */
+/** A gateway of the basic protocol: it knows only the spawn request. */
 const http = createServer((request, response) => {
   void json(request).then((body) => {
     spawns.push({ ...(body as BasicSpawnRequest), by: request.headers.authorization });
@@ -107,7 +107,7 @@ const droverOf = ({ context }: BasicSpawnRequest) => context.inputContext['drove
 const sessionOf = (spawn: BasicSpawnRequest): ApiClient =>
   apiClient(server.url, { authorization: `Bearer ${droverOf(spawn).runToken}` });
 
-/** The answer to its spawn is not heard: it is taken for one that may have a session. */
+/** The answer to its spawn is lost: the run may have a session. */
 async function anUnknownSession(values: object = {}) {
   answer = lost;
   const taskId = await aTask(values);

@@ -69,7 +69,7 @@ async function runOf(taskId: string): Promise<string> {
 
 const recover = () => workspace.api.post('/coordinator/recover', {});
 
-/** How often in a row its command could not be started, and for how many seconds its cooldown still lasts. */
+/** Failed starts of its command in a row, and the seconds left of its cooldown. */
 async function rest(): Promise<{ failures: number; seconds: number | null } | undefined> {
   const { rows } = await server.db.owner.query<{ failures: number; seconds: number | null }>(
     `SELECT setup_failures AS failures, round(extract(epoch FROM resting_until - now()))::int AS seconds

@@ -68,7 +68,7 @@ async function givenUp(
   return body.results;
 }
 
-/** A task that no failure is forgiven, with a session in this state. */
+/** A task without retries, whose session has this status. */
 async function aTask(status: 'RUNNING' | 'ASSIGNED'): Promise<{ id: string; runId: string }> {
   const wanted = { title: 'A task', taskType: 'test', maxRetries: 0 };
   const { body } = await workspace.api.post<{ id: string }>('/agent-tasks', wanted);

@@ -42,7 +42,7 @@ interface Held {
   status: 'RUNNING';
 }
 
-/** A heartbeat with its number, which can be sent later than it was made. */
+/** A numbered heartbeat that can be sent later than it was made. */
 function aHeartbeat(sessions: Held[] = [], values: Record<string, unknown> = {}) {
   const heartbeat = {
     ...gateway.nextHeartbeat(),
@@ -71,7 +71,7 @@ const all = (): Held[] =>
 const statusOf = async (id: string) =>
   (await workspace.api.get<{ status: string }>(`/agent-tasks/${id}`)).body.status;
 
-/** A task whose session has run for a minute, as far as the server knows. */
+/** A task whose session has run for a minute, by the server's records. */
 async function aRunningTask(retryBackoffSeconds = 60): Promise<string> {
   const wanted = { title: 'A task', taskType: 'test', retryBackoffSeconds };
   const { id } = (await workspace.api.post<{ id: string }>('/agent-tasks', wanted)).body;
@@ -83,9 +83,9 @@ async function aRunningTask(retryBackoffSeconds = 60): Promise<string> {
   return id;
 }
 
-/** How long the tasks that were aborted were told to wait, in seconds, shortest first. */
+/** The waits given to aborted tasks, in seconds, shortest first. */
 async function waits(): Promise<number[]> {
-  // Not from the tasks: one whose wait was short may be in the queue again by now.
+  // Not read from the tasks: a task with a short wait may be in the queue again by now.
   const { rows } = await server.db.owner.query<{ seconds: number }>(
     `SELECT extract(epoch FROM retry_at - created_at)::float8 AS seconds
      FROM journal WHERE workspace_id = $1 AND event = 'task.status_changed' AND new_status = 'ABORTED' ORDER BY 1`,
@@ -178,7 +178,7 @@ describe('a gateway that has lost many sessions at once', () => {
     const [shortest, longest] = [told[0] as number, told.at(-1) as number];
     expect(shortest).toBeGreaterThanOrEqual(0);
     expect(longest).toBeLessThanOrEqual(HOUR);
-    // A dozen even draws lie closer than that once in ten thousand million times.
+    // A dozen uniform draws are closer than that once in ten thousand million times.
     expect(longest - shortest).toBeGreaterThan(HOUR / 10);
   });
 });

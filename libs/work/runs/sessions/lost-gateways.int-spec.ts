@@ -3,7 +3,7 @@ import { newId } from '#lib/kernel';
 import { apiClient } from '../../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-// The clock of the coordinator's mass-failure guard, which nothing outside asks for.
+// The clock of the coordinator's mass-failure guard, which no interface exposes.
 import { LivenessObserver } from '../../coordinator/liveness/liveness-observer.js';
 import { StandInGateway } from './testing/stand-in-gateway.js';
 
@@ -71,7 +71,7 @@ async function aRunningTask(): Promise<string> {
   return id;
 }
 
-/** Nothing was heard of the gateways, nor asked of them, for longer than anybody waits. */
+/** No gateway is heard or called for longer than any threshold. */
 async function silence(): Promise<void> {
   const long = `now() - interval '${THRESHOLD_SECONDS + 1} seconds'`;
   await server.db.owner.query(`UPDATE gateways SET last_seen_at = ${long}`);
@@ -79,7 +79,7 @@ async function silence(): Promise<void> {
     WHERE settled_at IS NOT NULL`);
 }
 
-/** What another gateway's heartbeats do: nobody would find the agent stale. */
+/** Acts as another gateway's heartbeats: the agent never becomes stale. */
 const agentIsHeard = () =>
   server.db.owner.query(
     `UPDATE agent_heartbeats SET last_seen_at = now(), next_expected_at = now() + interval '1 second'
@@ -128,7 +128,7 @@ describe('a gateway that is unresponsive while another one sends heartbeats for 
     await silence();
     gateway.replace();
     await heartbeat();
-    // As after a minute of sleep.
+    // As after a minute of the machine's sleep.
     observer().tick({ monotonic: performance.now(), wall: Date.now() + 60_000 });
     await recover();
     expect((await taskOf(id))['status']).toBe('RUNNING');

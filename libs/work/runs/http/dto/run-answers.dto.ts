@@ -24,7 +24,7 @@ import {
 
 const MODEL = { example: 'claude-sonnet-4-6' };
 
-/** The answer to a report that moved its run. */
+/** The answer to a report that changed its run. */
 export class ReportOutcomeDto implements ReportOutcome {
   @ShownId() runId!: string;
   @ShownId() taskId!: string;
@@ -117,7 +117,7 @@ class ClaimedWorkDto {
   @ShownInt() generation!: number;
 }
 
-/** A task with the run that its agent has just been given. */
+/** A task with the run that its agent has just received. */
 export class ClaimedTaskDto implements Sent<ClaimedTask> {
   @ApiProperty({ type: ClaimedRunDto }) run!: ClaimedRunDto;
   @ApiProperty({ type: ClaimedWorkDto }) task!: ClaimedWorkDto;
@@ -147,7 +147,7 @@ export class CompletionDto extends ReportOutcomeDto {
   claimed?: ClaimedTaskDto[];
 }
 
-/** The problem of one report; the request as a whole was answered. */
+/** The problem of one report. The request as a whole succeeded. */
 class CompletionProblemDto extends OmitType(Problem, ['instance', 'requestId'] as const) {}
 
 export class CompletionResultDto {

@@ -1,7 +1,7 @@
 import { Text, TokenCount, Usd } from '#lib/http';
 import type { UsageReport } from '#lib/ledger';
 
-/** More than a model may use in one report: whoever says so has made a mistake. */
+/** More tokens than a model can use in one report: such a report is a mistake. */
 const ABSURD_TOKENS = 10n ** 12n;
 const ABSURD_USD = 1_000_000;
 export const MODEL_NAME = {

@@ -23,14 +23,14 @@ export interface SessionReport {
   runId: string;
   sessionKey: string;
   event: SessionEvent;
-  /** By the gateway's clock; kept, and used for nothing. */
+  /** By the gateway's clock. Stored for people only. */
   at: string;
   pid?: number;
   exitCode?: number | null;
   signal?: string | null;
   oomKilled?: boolean;
   error?: { class: SessionErrorClass; message: string } | null;
-  /** The last of what it wrote. */
+  /** The end of the session's output. */
   output?: string;
 }
 
@@ -42,9 +42,9 @@ export interface SessionFailure {
 }
 
 /**
- * Why the run is given back, if the gateway ended the session, or never started it, for no fault of
- * anybody's: because it leaves, or because the task was paused. It is the gateway that says so, since the
- * task may have been resumed by the time the report arrives. No attempt is spent.
+ * Why the run is released, if the gateway ended the session, or never started it, through nobody's
+ * fault: the gateway leaves, or the task was paused. The gateway gives the reason, since the task
+ * may have been resumed by the time the report arrives. No attempt is spent.
  */
 export function releaseReasonOf({
   event,
@@ -56,8 +56,8 @@ export function releaseReasonOf({
 }
 
 /**
- * How a run has failed whose session has ended without ending it: as the gateway says, else by the exit. A session that exits with 0 has not done what it was for
- * either: work is complete when the run says so.
+ * Why a run failed whose session ended first: by the gateway's reason, else by the exit code. A
+ * session that exits with 0 has failed too: work is complete only when the run says so.
  */
 export function failureOf(report: SessionReport): SessionFailure {
   const ended = {

@@ -73,7 +73,7 @@ it('labels a session with the beginning of the title', () => {
   expect(labelOf('id', 'x'.repeat(40))).toBe(`task:id:${'x'.repeat(30)}`);
 });
 
-// The gateway refuses a body with one, and the task would fail for good.
+// The gateway would refuse a body with half a character, and the task would fail for good.
 it('never cuts a character in two for a label', () => {
   const label = labelOf('id', `${'x'.repeat(29)}😀 and more`);
   expect(label).toBe(`task:id:${'x'.repeat(29)}\uFFFD`);

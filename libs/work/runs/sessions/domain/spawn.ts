@@ -22,13 +22,13 @@ export interface SpawnRequest {
   apiUrl: string;
   command: string[];
   /**
-   * Variables for its environment: the agent's, and the task's before them. Left out when there are none: a gateway
-   * of an earlier version refuses what it does not know.
+   * Environment variables: the agent's, overridden by the task's. Omitted when there are none:
+   * older gateways refuse unknown fields.
    */
   secrets?: Record<string, string>;
   /**
-   * What the agent says of its sessions, and the model that was chosen; left out where there is nothing to say. Gateways
-   * of earlier versions take anything here, and refuse new fields.
+   * The agent's session settings and the chosen model; omitted when empty. Older gateways accept
+   * anything here, and refuse new fields.
    */
   metadata?: SessionMetadata;
   timeoutSeconds: number | null;
@@ -39,35 +39,35 @@ export interface SpawnRequest {
 export interface SessionMetadata {
   network?: 'off';
   model?: string;
-  /** Of the model; null for one without a price. */
+  /** The model's tier; null for a model without a price. */
   modelTier?: ModelTier | null;
-  /** Of the run's span; left out when it is not traced. */
+  /** The run's span; omitted when it is not traced. */
   traceparent?: string;
 }
 
 export interface SpawnAnswer {
   session: { id: string; sessionKey: string; status: string };
-  /** `sequence`: its last heartbeat before the answer; all later ones tell of the session. */
+  /** `sequence`: its last heartbeat before the answer; all later ones list the session. */
   gateway: { id: string; bootId: string; sequence: number };
 }
 
 /** The result of one call. */
 export type SpawnResult =
   | ({ kind: 'spawned' } & SpawnAnswer)
-  /** The gateway will never do it: asking again is no use. */
+  /** The gateway will never accept it: a retry is useless. */
   | { kind: 'refused'; message: string }
-  /** It has no room now. */
+  /** The gateway has no room now. */
   | { kind: 'busy'; message: string; retryAfterMs?: number }
-  /** Nobody knows; it may have done it. */
+  /** Unknown: the gateway may have done it. */
   | { kind: 'no_answer'; message: string }
-  /** The same, and asked again it would do it twice. */
+  /** Unknown as well, and a retry would do it twice. */
   | { kind: 'unknown'; message: string }
-  /** It was not asked, because it did not answer before. */
+  /** Not asked, because the gateway did not answer before. */
   | { kind: 'circuit_open' };
 
-/** Where an intent stands when the call's result is in. */
+/** The state of an intent after a call. */
 export interface SpawnAttempt {
-  /** Calls made, this one included. */
+  /** Calls made, with this one. */
   attempts: number;
   /** Seconds since the run was assigned. */
   ageSeconds: number;
@@ -81,7 +81,7 @@ export interface SpawnPolicy {
 export type AfterSpawn =
   | { kind: 'spawned'; answer: SpawnAnswer; begun: boolean }
   | { kind: 'again'; delayMs: number; message: string | null; counts: boolean }
-  /** There may be a session: it is waited for until its lease has passed. */
+  /** There may be a session: the run waits for it until the lease expires. */
   | { kind: 'unknown'; message: string }
   | { kind: 'failed'; message: string; retryable: boolean };
 
@@ -90,8 +90,8 @@ const CIRCUIT_OPEN_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 
 /**
- * Decides what follows a call. An intent is given up after `maxAttempts` failed calls, and when it is older
- * than the deadline, whatever the answer: its task has another chance with another run.
+ * Decides the step after a call. An intent is given up after `maxAttempts` failed calls, and past
+ * the deadline whatever the answer: its task has another chance with another run.
  *
  * @param random a number in [0, 1)
  */
@@ -104,7 +104,7 @@ export function afterSpawn(
   switch (result.kind) {
     case 'spawned': {
       const { session, gateway } = result;
-      // One that has ended by now is reported by the gateway itself.
+      // A session that has ended by now is reported by the gateway itself.
       return { kind: 'spawned', answer: { session, gateway }, begun: session.status !== 'QUEUED' };
     }
     case 'refused':
@@ -152,7 +152,7 @@ function backoff({ attempts }: SpawnAttempt, random: number): number {
   return BACKOFF.baseMs + fullJitter(BACKOFF, attempts - 1, random);
 }
 
-/** Enough of the title to know the session by, and no half of a character. */
+/** Enough of the title to recognize the session, without half a character. */
 export function labelOf(taskId: string, title: string): string {
   return `task:${taskId}:${title.slice(0, 30).toWellFormed()}`;
 }

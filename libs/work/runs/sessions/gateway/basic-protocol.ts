@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SpawnRequest, SpawnResult } from '../domain/spawn.js';
 import { BASIC_GATEWAY } from '../store/note-basic-gateway.sql.js';
 
-/** The body of the spawn request, and all that a gateway of the basic protocol has to understand. */
+/** The body of the spawn request: all that a gateway of the basic protocol must understand. */
 export interface BasicSpawnRequest {
   workspaceId: string;
   agentId: string;
@@ -11,7 +11,10 @@ export interface BasicSpawnRequest {
   context: {
     taskTitle: string;
     taskDescription: string | null;
-    /** The task's, and under `drover` what its session needs to report: a gateway hands it on unread. */
+    /**
+     * The task's context, with the session's reporting facts under `drover`. A gateway passes it on
+     * unread.
+     */
     inputContext: Record<string, unknown>;
     checkpointData: unknown;
   };
@@ -46,9 +49,9 @@ export function toBasicRequest(spawn: SpawnRequest): BasicSpawnRequest {
 }
 
 /**
- * The result of a spawn. Asked again, such a gateway would start a second session; so only an answer that says that
- * there is none is taken for one, and everything else is `unknown`. A 503 that does not say when to come back may be
- * that of a proxy which has lost its connection.
+ * The result of a spawn. A retry would start a second session at such a gateway, so only an answer
+ * that rules a session out counts as one, and every other is `unknown`. A 503 without Retry-After
+ * may come from a proxy that has lost its connection.
  */
 export function basicResult({ status, body, retryAfterMs }: BasicAnswer): SpawnResult {
   const message = `HTTP ${status}${wordsOf(body)}`;
@@ -69,10 +72,10 @@ export function basicResult({ status, body, retryAfterMs }: BasicAnswer): SpawnR
 
 const UNDELIVERED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** Whether a call that failed so has certainly not reached the gateway: there was no connection yet. */
+/** Whether a failed call has certainly not reached the gateway: there was no connection yet. */
 export function isUndelivered(error: unknown): boolean {
   const { code = '', syscall } = error as { code?: string; syscall?: string };
-  // These may also come over a connection that there is.
+  // These can also occur on an open connection.
   const isOfConnecting = syscall === 'connect' && /^E(HOST|NET)UNREACH$/.test(code);
   return UNDELIVERED.has(code) || isOfConnecting;
 }

@@ -9,7 +9,7 @@ import { basicResult, isUndelivered, toBasicRequest } from './basic-protocol.js'
 import { GatewayTokens, type Passport } from './gateway-tokens.js';
 
 const BREAKER = {
-  // The call has a time-out of its own, which closes the connection too.
+  // Each call has its own time-out, which closes the connection too.
   timeout: false as const,
   errorThresholdPercentage: 50,
   volumeThreshold: 5,
@@ -36,7 +36,7 @@ const problem = z.object({
   detail: z.string().optional(),
 });
 
-/** Nobody knows whether the gateway did what it was asked, unless the call has never reached it. */
+/** Nobody knows whether the gateway acted, unless the call never reached it. */
 class NoAnswer extends Error {
   constructor(
     message: string,
@@ -46,7 +46,9 @@ class NoAnswer extends Error {
   }
 }
 
-/** Calls the gateway, behind a circuit breaker: while it does not answer it is left alone. */
+/**
+ * Calls the gateway behind a circuit breaker, which pauses calls while the gateway does not answer.
+ */
 @Injectable()
 export class GatewayClient implements OnApplicationShutdown {
   private readonly agent: Agent;
@@ -65,20 +67,20 @@ export class GatewayClient implements OnApplicationShutdown {
     this.breaker = new CircuitBreaker((spawn: SpawnRequest) => this.callSpawn(spawn), BREAKER);
   }
 
-  /** Whether there is a gateway to spawn with at all. */
+  /** Whether a gateway is configured. */
   get configured(): boolean {
     const { url, isBasic } = this.config.gateway;
     return url !== undefined && (isBasic || this.tokens.configured);
   }
 
-  /** Whether calls are refused without being made, because the last ones were not answered. */
+  /** Whether calls are refused at once, because the last ones were not answered. */
   get circuitOpen(): boolean {
     return this.breaker.opened;
   }
 
   /**
-   * Asks for the session of a run. Asking again for the same run is answered with the same session; but for a gateway
-   * of the basic protocol, of which nobody knows what it did (`unknown`).
+   * Requests the session of a run. A retry for the same run returns the same session, except from a
+   * gateway of the basic protocol, whose action is not known (`unknown`).
    */
   async spawn(spawn: SpawnRequest): Promise<SpawnResult> {
     try {
@@ -93,7 +95,10 @@ export class GatewayClient implements OnApplicationShutdown {
     }
   }
 
-  /** Ends the session of a run, if the gateway can be asked to. @returns whether it has heard it */
+  /**
+   * Ends the session of a run, if the gateway supports it. @returns whether the gateway has
+   * answered
+   */
   async stop(runId: string, graceSeconds: number): Promise<boolean> {
     if (this.config.gateway.isBasic) return false;
     try {
@@ -106,7 +111,7 @@ export class GatewayClient implements OnApplicationShutdown {
     }
   }
 
-  /** Not sooner: until then the calls under way are waited for, whose answers would be lost. */
+  /** Not sooner: answers of calls in progress would be lost. */
   async onApplicationShutdown(): Promise<void> {
     this.breaker.shutdown();
     await this.agent.destroy();
@@ -129,7 +134,7 @@ export class GatewayClient implements OnApplicationShutdown {
 
   private async callBasic(spawn: SpawnRequest): Promise<SpawnResult> {
     const result = basicResult(await this.call('POST', '/api/agents/spawn', toBasicRequest(spawn)));
-    // The circuit breaker counts it.
+    // The circuit breaker must count it.
     if (result.kind === 'unknown') throw new NoAnswer(result.message);
     return result;
   }
@@ -140,7 +145,8 @@ export class GatewayClient implements OnApplicationShutdown {
       const response = await request(new URL(path, this.config.gateway.url), {
         method,
         dispatcher: this.agent,
-        // A connection that the other side is just closing would leave it open whether the call has arrived.
+        // On a connection that the gateway is just closing, nobody could tell whether the call
+        // arrived.
         reset: this.config.gateway.isBasic,
         signal: AbortSignal.timeout(this.config.gateway.timeoutMs),
         headers: {
@@ -149,7 +155,7 @@ export class GatewayClient implements OnApplicationShutdown {
         },
         body: body === undefined ? undefined : JSON.stringify(body),
       });
-      // One that is left unread says so as an error.
+      // An unread body reports that as an error.
       response.body.on('error', () => undefined);
       if (!this.isProven(response.headers['drover-gateway-proof'], passport)) {
         response.body.destroy();

@@ -9,8 +9,8 @@ export const PROOF_HEADER = 'drover-server-proof';
 const PATHS = `/${API_PREFIX}/gateway/`;
 
 /**
- * Proves to gateways that it is the server that answers: on all answers to a token of theirs, errors too,
- * so before anything else of the request is read. It has to be there before the routes are.
+ * Proves to gateways that this server answers: on all answers to a gateway's token, errors too, so
+ * before the rest of the request is read. It must be registered before the routes.
  */
 @Injectable()
 export class GatewayProofs {

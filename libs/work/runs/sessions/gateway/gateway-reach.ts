@@ -4,7 +4,7 @@ import { Database, firstRow } from '#lib/database';
 import { lastGatewayHeartbeat } from '../store/last-gateway-heartbeat.sql.js';
 import { GatewayClient } from './gateway-client.js';
 
-/** Whether a gateway answers this server, and is heard of, for the health check. */
+/** Whether a gateway answers this server and sends heartbeats, for the health check. */
 @Injectable()
 export class GatewayReach {
   constructor(
@@ -17,7 +17,9 @@ export class GatewayReach {
     return this.gateway.configured;
   }
 
-  /** @throws Error when no session could be spawned now */
+  /**
+   * @throws Error when no session can be spawned now
+   */
   async probe(): Promise<void> {
     if (this.gateway.circuitOpen) throw new Error('the gateway does not answer');
     const { staleSeconds } = this.config.gateway;

@@ -6,7 +6,10 @@ import { clocksApart, CLOCKS_APART_SECONDS, DroverError } from '#lib/kernel';
 
 const ALGORITHM = 'HS256';
 const LIFETIME_SECONDS = 60;
-/** A gateway's token that is as old as this is still read, so that it can be said whose clock is wrong. */
+/**
+ * In seconds. A gateway's token up to this age is still read, so that the error can say which clock
+ * is wrong.
+ */
 const CLOCK_TELLS_SECONDS = 86_400;
 const SERVER = { issuer: 'drover-server', audience: 'drover-gateway' };
 const GATEWAY = { issuer: 'drover-gateway', audience: 'drover:gateway' };
@@ -21,8 +24,8 @@ export interface Passport {
 }
 
 /**
- * How server and gateway know each other: both sign with GATEWAY_SECRET, each under its own issuer and
- * audience, so that neither's token is good for the other's place.
+ * Mutual authentication of server and gateway. Both sign with GATEWAY_SECRET, each with its own
+ * issuer and audience, so that neither's token can replace the other's.
  */
 @Injectable()
 export class GatewayTokens {
@@ -52,7 +55,7 @@ export class GatewayTokens {
     return { token, id };
   }
 
-  /** Whether the answer to the call with this passport was given by somebody who has the secret. */
+  /** Whether the answer to the call with this passport comes from a holder of the secret. */
   proves(proof: string | undefined, passport: Passport): boolean {
     if (proof === undefined) return false;
     try {
@@ -64,7 +67,7 @@ export class GatewayTokens {
 
   /**
    * @param authorization the header of a gateway's request
-   * @returns the id of the gateway whose token it is
+   * @returns the id of the gateway that the token names
    * @throws DroverError `unauthenticated`, `invalid_gateway_token`
    */
   gatewayOf(authorization: string | undefined): string {
@@ -72,10 +75,10 @@ export class GatewayTokens {
   }
 
   /**
-   * The proof to a gateway that the server answers its request; good for just that request.
+   * The proof that this server answers a gateway's request; valid for that request alone.
    *
    * @param authorization its header
-   * @returns undefined when no gateway sent it
+   * @returns undefined when no gateway sent the request
    */
   proveTo(authorization: string | undefined): string | undefined {
     try {
@@ -107,10 +110,12 @@ export class GatewayTokens {
     return { gatewayId: sub, tokenId: jti };
   }
 
-  /** @returns undefined for a token that does not hold: why that is, is nobody's business */
+  /**
+   * @returns undefined for an invalid token; callers never learn why it is invalid
+   */
   private claimsOf(token: string | undefined, tolerance?: number): jwt.JwtPayload | undefined {
     try {
-      // Without a secret there is no gateway whose token could hold.
+      // Without a secret no gateway's token is valid.
       return token === undefined ? undefined : this.verify(token, GATEWAY, tolerance);
     } catch {
       return undefined;
@@ -130,7 +135,7 @@ export class GatewayTokens {
       clockTolerance,
       maxAge: LIFETIME_SECONDS + clockTolerance,
     });
-    // We understand no extension that a header may make critical.
+    // No extension that a header can mark as critical is supported.
     if (header.crit !== undefined) throw new Error('an unknown extension');
     if (typeof payload === 'string') throw new Error('not an object');
     return payload;

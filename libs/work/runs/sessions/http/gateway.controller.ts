@@ -16,7 +16,7 @@ import {
 } from './dto/gateway.dto.js';
 import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 
-/** Requests of gateways. Public for the guard of users and agents: gateways have one of their own. */
+/** Requests of gateways. Public for the guard of users and agents: gateways have their own. */
 @ApiTags('Gateway')
 @Controller('gateway')
 @Public({ unlimited: true })
@@ -70,7 +70,7 @@ export class GatewayController {
   }
 }
 
-/** One gateway does not speak for another. */
+/** A gateway cannot speak for another. */
 function requireSelf<T extends { gatewayId: string }>({ gatewayId }: GatewayRequest, body: T): T {
   if (body.gatewayId === gatewayId) return body;
   throw new DroverError('forbidden', { detail: 'The token is another gateway’s.' });

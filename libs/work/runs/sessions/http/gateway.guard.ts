@@ -9,10 +9,10 @@ export interface GatewayRequest extends FastifyRequest {
   gatewayId?: string;
 }
 
-/** Anybody can have a token refused: it must not fill the log. */
+/** In ms. Anybody can cause a refused token: that must not fill the log. */
 const WARN_EVERY_MS = 60_000;
 
-/** Lets gateways in, by their own tokens, and nobody else. */
+/** Accepts gateways by their tokens, and nobody else. */
 @Injectable()
 export class GatewayGuard implements CanActivate {
   private warnedAt = -Infinity;

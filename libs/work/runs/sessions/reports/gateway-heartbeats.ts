@@ -19,7 +19,7 @@ export interface GatewayHeartbeat {
   gatewayId: string;
   bootId: string;
   startedAt: string;
-  /** Grows with each heartbeat of a life. */
+  /** Increases with each heartbeat of a life. */
   sequence: number;
   version?: string;
   capacity: number;
@@ -27,7 +27,7 @@ export interface GatewayHeartbeat {
   queued: number;
   draining?: boolean;
   sessions: readonly { runId: string }[];
-  /** Runs whose sessions have ended, and whose reports are still to come. */
+  /** Runs whose sessions have ended and whose reports are still to come. */
   ended?: readonly string[];
 }
 
@@ -38,7 +38,9 @@ export interface HeartbeatAnswer {
 }
 
 const REVIVED_AT_ONCE = 500;
-/** A gateway's token holds for 90 s at most, tolerance included: an older heartbeat is not let in. */
+/**
+ * A gateway's token is valid for 90 s at most, tolerance included: an older heartbeat is refused.
+ */
 const OUTDATED_SECONDS = 120;
 
 /**
