@@ -23,7 +23,10 @@ import { stepsProvider } from './cycle/steps.js';
 import { Triggers } from './cycle/triggers.js';
 import { Visibility } from './status/visibility.js';
 
-/** The coordinator: its loop in processes with the role, its endpoints in all. Global for health checks. */
+/**
+ * The coordinator: its loop runs in processes with the role, its endpoints in all. The module is
+ * global for health checks.
+ */
 @Global()
 @Module({
   imports: [

@@ -74,7 +74,7 @@ journaled AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
-  SELECT workspace_id, task_id, id, agent_id, 'WARN', 'state_repaired', 'It was RUNNING, but its run had not begun', 'coordinator'
+  SELECT workspace_id, task_id, id, agent_id, 'WARN', 'state_repaired', 'Run set to WORKING: its task was RUNNING', 'coordinator'
   FROM run_moved
 )
 SELECT workspace_id, id FROM run_moved
@@ -353,7 +353,7 @@ WITH forgot AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
-  SELECT workspace_id, id, run_id, agent_id, 'WARN', 'state_repaired', 'It named a run that is not live; it stays paused without one', 'coordinator'
+  SELECT workspace_id, id, run_id, agent_id, 'WARN', 'state_repaired', 'Run that is not live removed; the task stays paused', 'coordinator'
   FROM forgot
 )
 SELECT workspace_id, id FROM forgot
@@ -407,7 +407,7 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.lease_expires_at
 LIMIT $1
--- Both: a renewal or a report that came between the look and the lock counts.
+-- Locks both, so that a renewal or report before the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_expired_runs_without_heartbeats
@@ -425,7 +425,7 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
 LIMIT $1
--- Both: a renewal or a report that came between the look and the lock counts.
+-- Locks both, so that a renewal or report before the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_for_repair
@@ -449,7 +449,7 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.hung_warned_at
 LIMIT $1
--- Both: a renewal or a report that came between the look and the lock counts.
+-- Locks both, so that a renewal or report before the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_miscounted_agents
@@ -486,7 +486,7 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND (
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.deadline_at
 LIMIT $1
--- Both: a renewal or a report that came between the look and the lock counts.
+-- Locks both, so that a renewal or report before the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_runs_of_archived_workspaces
@@ -502,7 +502,7 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND w
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
 LIMIT $1
--- Both: a renewal or a report that came between the look and the lock counts.
+-- Locks both, so that a renewal or report before the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_runs_of_lost_agents
@@ -520,7 +520,7 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND a
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
 LIMIT $1
--- Both: a renewal or a report that came between the look and the lock counts.
+-- Locks both, so that a renewal or report before the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_runs_of_lost_gateways
@@ -542,7 +542,7 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
 LIMIT $1
--- Both: a renewal or a report that came between the look and the lock counts.
+-- Locks both, so that a renewal or report before the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_silent_sessions
@@ -561,7 +561,7 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.lease_expires_at
 LIMIT $1
--- Both: a renewal or a report that came between the look and the lock counts.
+-- Locks both, so that a renewal or report before the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_unsettled
@@ -588,7 +588,7 @@ ORDER BY t.id
 
 -- log_stray_runs
 INSERT INTO task_log_lines (workspace_id, task_id, run_id, level, event, message, actor_kind)
-  SELECT workspace_id, task_id, id, 'WARN', 'state_repaired', 'A live run of it, of which it knew nothing, was ended', 'coordinator'
+  SELECT workspace_id, task_id, id, 'WARN', 'state_repaired', 'Live run ended: the task did not name it', 'coordinator'
   FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, task_id uuid)
 
 -- mark_propagated
@@ -792,7 +792,7 @@ repaired AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
-  SELECT workspace_id, id, 'WARN', 'state_repaired', 'Its count of unmet dependencies was wrong', jsonb_build_object('counted', counted, 'actual', actual), 'coordinator'
+  SELECT workspace_id, id, 'WARN', 'state_repaired', 'Count of unmet dependencies corrected', jsonb_build_object('counted', counted, 'actual', actual), 'coordinator'
   FROM repaired
 )
 SELECT workspace_id, id, status = 'PENDING' AND actual = 0 AS ready FROM repaired
@@ -808,7 +808,7 @@ WITH repaired AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
-  SELECT workspace_id, id, 'WARN', 'state_repaired', 'It had forgotten the tasks that depend on it', jsonb_build_object('hadDependents', has_dependents,
+  SELECT workspace_id, id, 'WARN', 'state_repaired', 'Mark of its dependents corrected', jsonb_build_object('hadDependents', has_dependents,
         'dependentsToTell', dependents_unsettled), 'coordinator'
   FROM repaired
 )
@@ -836,7 +836,7 @@ repaired AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
-  SELECT workspace_id, id, 'WARN', 'state_repaired', 'No agent could have claimed it', jsonb_build_object('queueBefore', had, 'queue', key, 'generationBefore', before,
+  SELECT workspace_id, id, 'WARN', 'state_repaired', 'Task moved to the correct queue: no agent could claim it', jsonb_build_object('queueBefore', had, 'queue', key, 'generationBefore', before,
         'generation', generation), 'coordinator'
   FROM repaired
 )
@@ -898,7 +898,7 @@ released AS (
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, event, message, actor_kind)
-  SELECT workspace_id, id, 'dependencies_met', 'Every task that it waited for has ended well', 'coordinator'
+  SELECT workspace_id, id, 'dependencies_met', 'All its prerequisites are satisfied', 'coordinator'
   FROM released WHERE released
 )
 SELECT workspace_id, id, released FROM released
@@ -952,7 +952,7 @@ WITH hung AS MATERIALIZED (
     AND ($2::uuid IS NULL OR t.workspace_id = $2)
   ORDER BY t.estimated_completion_at
   LIMIT $1
-  -- The run too: progress that is reported meanwhile counts.
+  -- Locks the run too, so that progress reported meanwhile counts.
   FOR NO KEY UPDATE OF t, r SKIP LOCKED
 ),
 warned AS (
@@ -961,7 +961,7 @@ warned AS (
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, session_key)
-  SELECT workspace_id, 'run.hung_warning', 'hung_warning', task_id, run_id, agent_id, 'WARN', 'It is long past its estimate without progress; without any it is aborted', jsonb_build_object('estimatedCompletionAt', estimated_completion_at,
+  SELECT workspace_id, 'run.hung_warning', 'hung_warning', task_id, run_id, agent_id, 'WARN', 'Run warned: it is long past its estimate, and is aborted without progress', jsonb_build_object('estimatedCompletionAt', estimated_completion_at,
         'lastProgressAt', last_progress_at, 'abortsAfterSeconds', $4::int), 'coordinator', session_key
   FROM hung
 )

@@ -17,7 +17,7 @@ import { ForcedRecovery } from '../recovery/forced-recovery.js';
 import { Scene } from '../testing/scene.js';
 
 let gateway: StandInGateway;
-/** Only the tests sweep here, and it spawns nothing. */
+/** This server spawns nothing, and only the tests call its sweeps. */
 let server: TestApp;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ const heartbeat = (app: TestApp) =>
 const archive = async ({ id, api }: TestWorkspace) =>
   expect((await api.post(`/workspaces/${id}/archive`)).status).toBe(200);
 
-/** As it is for a server that has not heard of it yet. */
+/** Archives the workspace in the database alone, so the server has not heard of it yet. */
 const archiveUnheard = ({ db }: TestApp, id: string) =>
   db.owner.query('UPDATE workspaces SET archived_at = now() WHERE id = $1', [id]);
 
@@ -77,7 +77,7 @@ const claimOf = ({ app }: TestApp, workspaceId: string, { id: agentId }: TestAge
     .get(AgentWork, { strict: false })
     .claim({ kind: 'agent', workspaceId, agentId }, agentId, {}, new AbortController().signal);
 
-it('hands nothing out, whichever server is asked', async () => {
+it('no server hands out tasks of an archived workspace', async () => {
   const workspace = await server.newWorkspace();
   const agent = await workspace.newAgent();
   await aPushAgent(workspace);
@@ -91,7 +91,7 @@ it('hands nothing out, whichever server is asked', async () => {
   expect(await runsOf(server, workspace.id)).toEqual([]);
 });
 
-it('takes no report about a run, whichever server is asked', async () => {
+it('no server accepts reports about runs of an archived workspace', async () => {
   const scene = await Scene.of(server);
   const { runId, agent } = await scene.held();
   await archiveUnheard(server, scene.id);
@@ -121,7 +121,7 @@ it('takes no report about a run, whichever server is asked', async () => {
   await sweepNow(server, scene.id);
 });
 
-it('says to its agents why their tokens are refused', async () => {
+it('agents of an archived workspace learn why their tokens are refused', async () => {
   const scene = await Scene.of(server);
   const { runId, agent } = await scene.held();
   await archive(scene.workspace);
@@ -133,7 +133,7 @@ it('says to its agents why their tokens are refused', async () => {
   await sweepNow(server, scene.id);
 });
 
-it('ends its runs, begun or not or paused, and spends no attempt', async () => {
+it('all runs of an archived workspace end, and spend no attempt', async () => {
   const scene = await Scene.of(server);
   await scene.held();
   await scene.held({}, { start: false });
@@ -149,7 +149,7 @@ it('ends its runs, begun or not or paused, and spends no attempt', async () => {
   ]);
 });
 
-it('tells the gateway to stop its sessions', async () => {
+it('the gateway is told to stop the sessions of an archived workspace', async () => {
   const workspace = await server.newWorkspace();
   await aPushAgent(workspace);
   await workspace.api.post('/agent-tasks', { title: 'T', taskType: 'test' });
@@ -170,7 +170,7 @@ it('tells the gateway to stop its sessions', async () => {
   });
 });
 
-it('spawns no session that was still to be spawned, and ends all when the server died after it', async () => {
+it('a server that starts after the archiving ends all runs and spawns none', async () => {
   const workspace = await server.newWorkspace();
   const agent = await workspace.newAgent();
   await workspace.api.post('/agent-tasks', { title: 'T', taskType: 'test' });
@@ -198,8 +198,8 @@ it('spawns no session that was still to be spawned, and ends all when the server
   expect(gateway.spawns).toEqual([]);
 });
 
-it('wakes the coordinator', async () => {
-  // Its schedule is never due.
+it('archiving a workspace wakes the coordinator', async () => {
+  // The schedule is never due.
   const app = await startTestApp({ COORDINATOR_CRON: '0 0 1 1 *' });
   try {
     const scene = await Scene.of(app);

@@ -9,7 +9,7 @@ import {
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { LivenessObserver } from '../liveness/liveness-observer.js';
 
-/** So that nothing here happens because of the schedule. */
+/** The schedule is never due, so no cycle here starts because of it. */
 const NEVER = { COORDINATOR_CRON: '0 0 0 29 2 *' };
 
 interface Claim {
@@ -50,7 +50,7 @@ class Work {
     return body['status'] as string;
   }
 
-  /** An agent that sends heartbeats for as long as it is told to. */
+  /** An agent with this heartbeat interval and threshold, heard once. */
   async agent(seconds: { interval: number; threshold: number }): Promise<TestAgent> {
     const agent = await this.workspace.newAgent({ maxConcurrentTasks: 10 });
     await this.app.db.owner.query(
@@ -99,7 +99,7 @@ describe('the coordinator', () => {
 
   afterAll(() => server.stop());
 
-  it('takes an unresponsive agent for dead, and gives its task to another one', async () => {
+  it("a dead agent's task goes to another agent", async () => {
     const work = await aWork();
     const dying = await work.agent({ interval: 1, threshold: 2 });
     const id = await work.task();
@@ -128,7 +128,7 @@ describe('the coordinator', () => {
     });
   });
 
-  it('lets live agents be', async () => {
+  it('the coordinator leaves live agents alone', async () => {
     const work = await aWork();
     const agent = await work.agent({ interval: 1, threshold: 2 });
     const id = await work.task();
@@ -142,7 +142,7 @@ describe('the coordinator', () => {
     expect(await work.statusOf(id)).toBe('RUNNING');
   });
 
-  it('promotes a retry when it is due, without being woken', async () => {
+  it('the coordinator promotes a due retry without a wake-up', async () => {
     const work = await aWork();
     const agent = await work.workspace.newAgent();
     const id = await work.task({ retryBackoffSeconds: 1 });
@@ -154,7 +154,7 @@ describe('the coordinator', () => {
     await waitFor('the retry', async () => (await work.statusOf(id)) === 'PENDING');
   });
 
-  it('ends a lease that was taken by hand, when it has passed', async () => {
+  it('the coordinator ends an expired lease that was claimed by hand', async () => {
     const work = await aWork();
     const agent = await work.workspace.newAgent();
     const id = await work.task();
@@ -164,7 +164,7 @@ describe('the coordinator', () => {
     });
   });
 
-  it('releases dependents', async () => {
+  it('the coordinator releases dependents', async () => {
     const work = await aWork();
     const agent = await work.workspace.newAgent();
     const first = await work.task();
@@ -178,7 +178,7 @@ describe('the coordinator', () => {
     expect(claimed.id).toBe(second);
   });
 
-  it('says how it is, to admins of a workspace', async () => {
+  it('admins of a workspace can read the status of the coordinator', async () => {
     const work = await aWork();
     const ready = await work.task();
     await work.task({ dependsOn: [ready] });
@@ -198,7 +198,7 @@ describe('the coordinator', () => {
     expect(body['lastCycle']).toMatchObject({ durationMs: expect.any(Number) });
   });
 
-  it('answers the health check', async () => {
+  it('the coordinator answers the health check', async () => {
     const health = await waitFor('a cycle', async () => {
       const answer = await fetch(`${server.url}/health/coordinator`);
       const body = (await answer.json()) as { coordinator: { lastCycle: string | null } };
@@ -212,14 +212,14 @@ describe('the coordinator', () => {
     });
   });
 
-  it.each(['VIEWER', 'MEMBER'])('is none of the business of a %s', async (role) => {
+  it.each(['VIEWER', 'MEMBER'])('a %s cannot read or command the coordinator', async (role) => {
     const { api } = await server.newWorkspace(role);
     expect((await api.get('/coordinator/status')).status).toBe(403);
     expect((await api.get('/coordinator/logs')).status).toBe(403);
     expect((await api.post('/coordinator/recover')).status).toBe(403);
   });
 
-  it('is none of the business of an agent', async () => {
+  it('an agent cannot read or command the coordinator', async () => {
     const { workspace } = await aWork();
     const { api } = await workspace.newAgent();
     expect((await api.get('/coordinator/status')).status).toBe(401);
@@ -250,7 +250,7 @@ describe('a server without the role', () => {
     await quiet.db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);
   }
 
-  it('recovers on demand, for each tenant its own and nothing else', async () => {
+  it('a tenant can recover its own rows on a server without the role', async () => {
     const [one, other] = [await aLostLease(), await aLostLease()];
     expect(await one.work.statusOf(one.id)).toBe('ASSIGNED');
     const { status, body } = await one.work.workspace.api.post('/coordinator/recover', {});
@@ -270,11 +270,11 @@ describe('a server without the role', () => {
     expect(own).toMatchObject({ event: 'recovery_forced', workspaceId: one.work.workspace.id });
   });
 
-  it('runs the other steps when one fails', async () => {
+  it('the other steps run when one fails', async () => {
     const { work, id } = await aLostLease();
     const { owner } = quiet.db;
     await owner.query('REVOKE UPDATE ON agents FROM drover_service');
-    // Ending a run writes its agent's row as well, so another step has to do the work here.
+    // The end of a run also writes its agent's row, so this lock makes another step do the work.
     await owner.query(
       `UPDATE agent_tasks SET queue_expires_at = now() WHERE workspace_id = $1 AND id = $2`,
       [work.workspace.id, await work.task()],
@@ -291,7 +291,7 @@ describe('a server without the role', () => {
     expect(await work.statusOf(id)).toBe('PENDING');
   });
 
-  it('tells an operator of all, or of the one that was named', async () => {
+  it('an operator sees the status of all workspaces, or of the named one', async () => {
     const [one, other] = [await aLostLease(), await aLostLease()];
     await makeOperator(one.work.workspace);
     const { api } = one.work.workspace;
@@ -304,7 +304,7 @@ describe('a server without the role', () => {
     expect(body.workspaces).toEqual(expect.arrayContaining([one.work.workspace.id, workspaceId]));
   });
 
-  it('recovers all workspaces for operators alone', async () => {
+  it('only operators can recover all workspaces', async () => {
     const { work, id } = await aLostLease();
     const { api } = work.workspace;
     const refused = await api.post('/coordinator/recover', { allWorkspaces: true });
@@ -318,7 +318,7 @@ describe('a server without the role', () => {
     expect(await work.statusOf(id)).toBe('PENDING');
   });
 
-  it('shows no workspace that is not the caller’s', async () => {
+  it('a caller sees no workspace of others', async () => {
     const [one, other] = [await aWork(quiet), await aWork(quiet)];
     const foreign = other.workspace.id;
     const { api } = one.workspace;
@@ -332,7 +332,7 @@ describe('a server without the role', () => {
     expect((await api.get(`/coordinator/logs?workspace=${unknown}`)).status).toBe(404);
   });
 
-  it('pages through the log, by level', async () => {
+  it('the log is read in pages, by level', async () => {
     const { workspace } = await aWork(quiet);
     await quiet.db.owner.query(
       `INSERT INTO coordinator_logs (workspace_id, instance_id, level, event)
@@ -362,7 +362,7 @@ describe('a server without the role', () => {
     );
   });
 
-  it('waits for a whole fleet that is silent, until somebody else is heard', async () => {
+  it('a whole silent fleet is spared until another agent is heard', async () => {
     const work = await aWork(quiet);
     const { api } = work.workspace;
     await makeOperator(work.workspace);
@@ -395,7 +395,7 @@ describe('a server without the role', () => {
     expect(rows.map((row) => row.id)).toEqual(silent.map((agent) => agent.id).sort());
   });
 
-  it('does not lead', async () => {
+  it('a server without the role does not lead', async () => {
     const { workspace } = await aWork(quiet);
     const { body } = await workspace.api.get('/coordinator/status');
     expect(body).toMatchObject({ active: false, cycleCount: 0, lastCycle: null });

@@ -13,11 +13,11 @@ import { LeadershipLost } from '../leadership/fence.js';
 import { Leadership } from '../leadership/leadership.js';
 import { Triggers } from './triggers.js';
 
-/** A follower looks at each wake-up whether the leader has gone, but not more often than this. */
+/** A follower checks at wake-ups whether the leader has gone, but at most once in this time. */
 const FOLLOWER_GAP_MS = 500;
 const AFTER_ERROR_MS = 1_000;
 
-/** The one loop of the coordinator, in the role `coordinator`. A cycle never overlaps another. */
+/** The one loop of the coordinator, in the role `coordinator`. Cycles never overlap. */
 @Injectable()
 export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly bell = new Doorbell();
@@ -48,7 +48,7 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     this.loop = this.run();
   }
 
-  /** Resolves when the sweep under way is done with and the leadership is given up. */
+  /** Resolves when the current sweep has ended and this process has given up the leadership. */
   async stop(): Promise<void> {
     this.ending.abort();
     this.bell.ring();
@@ -110,7 +110,7 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     if (this.ending.signal.aborted) return { waitMs: 0, cooldownMs: 0 };
     this.requested = true;
     await this.leadership.standDown();
-    // Another one that can reach the database need not wait until it looks by itself.
+    // Another server that can reach the database can then lead before its next periodic check.
     if (this.epoch !== undefined) this.triggers.wakeOthers();
     this.noteTerm();
     if (error instanceof LeadershipLost) {
@@ -120,7 +120,7 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     this.eventLog.write({
       level: 'ERROR',
       event: 'cycle_failed',
-      message: 'A cycle broke off',
+      message: 'Cycle aborted by an error',
       details: { error: String(error) },
     });
     return { waitMs: AFTER_ERROR_MS, cooldownMs: AFTER_ERROR_MS };

@@ -12,10 +12,10 @@ import { Leadership } from '../leadership/leadership.js';
 import { recordCycle } from '../store/leadership.sql.js';
 import { dueParams, MAY_BE_FORBIDDEN, readDues } from './next-due.sql.js';
 
-/** The cycles of the process that leads: when, and what is kept of each. */
+/** The cycles of the leading process: when they run, and the record of each. */
 @Injectable()
 export class CycleScheduler {
-  /** When the next thing is due, on the monotonic clock, as Postgres said last. */
+  /** The time at which the next row is due, on the monotonic clock, by Postgres' latest answer. */
   private dueAt = 0;
 
   constructor(
@@ -28,14 +28,14 @@ export class CycleScheduler {
   ) {}
 
   /**
-   * Runs a cycle if one was asked for or is due, and looks when the next one will be.
+   * Runs a cycle if one was requested or is due, then reads when the next one is due.
    *
    * @param ended aborts a cycle between two sweeps
    */
   async tick(requested: boolean, ended: AbortSignal): Promise<Pause> {
     const due = requested || performance.now() >= this.dueAt;
     const report = due ? await this.runCycle(ended) : undefined;
-    await this.housekeeping.perhaps();
+    await this.housekeeping.runIfDue();
     const dueInMs = await this.dueInMs(report);
     const pause = pauseBefore(dueInMs, report);
     this.dueAt = performance.now() + Math.max(dueInMs, pause.cooldownMs);
@@ -60,7 +60,9 @@ export class CycleScheduler {
   }
 }
 
-/** Work that is still due right after a cycle waits longer than work that becomes due later. */
+/**
+ * If work is still due right after a cycle, the pause is longer than before work that is due later.
+ */
 function pauseBefore(dueInMs: number, report: CycleReport | undefined): Pause {
   if (!report) return { waitMs: Math.min(dueInMs, WATCH_MS), cooldownMs: 0 };
   const failed = hasFailed(report);

@@ -10,7 +10,7 @@ import { Pass } from './pass.js';
 import type { StepName } from '../patterns/index.js';
 import { type Step, STEPS } from './steps.js';
 
-/** Rows that one sweep moves, and sweeps of one step in a cycle, at most. */
+/** Maximum number of rows that one sweep moves, and of sweeps of one step in a cycle. */
 const SWEEP_LIMIT = 500;
 const SWEEPS_PER_STEP = 20;
 
@@ -24,11 +24,13 @@ export class Cycle {
   ) {}
 
   /**
-   * Runs the steps in order. An error in one is logged and counted, and the next still runs.
+   * Runs the steps in order. An error in one step is logged and counted, and the next step still
+   * runs.
    *
-   * @param betweenSweeps called before each sweep; what it throws ends the cycle
-   * @param scope one workspace: without the steps that have all of them in view
-   * @throws LeadershipLost, or DroverError when the database cannot be reached: the rest would fail too
+   * @param betweenSweeps called before each sweep; its error ends the cycle
+   * @param scope one workspace: steps that need all workspaces in view are left out
+   * @throws LeadershipLost, or DroverError when the database cannot be reached: the remaining steps
+   *   would fail too
    */
   async run(
     fence: Fence,
@@ -86,7 +88,7 @@ export class Cycle {
     this.eventLog.write({
       level: 'ERROR',
       event: 'step_failed',
-      message: 'A step of the cycle failed; the next ones ran',
+      message: 'Step of the cycle failed; the next steps ran',
       details: { step, code: codeOf(error), error: String(error) },
     });
   }

@@ -1,12 +1,14 @@
 import type { Database, Fence, Sql, Transaction } from '#lib/database';
 import { type SweepResult, sweepResult, type SweepScope } from '#lib/transitions';
 
-/** One sweep: how far it looks, and its only way to write, which is behind the fence. */
+/** The range of one sweep, and its only way to write, which is behind the fence. */
 export class Pass {
-  /** $1 and $2 of its statements: rows at most; the workspace, or NULL for all. */
+  /** $1 and $2 of its statements: the maximum number of rows, and the workspace (NULL: all). */
   readonly bounds: readonly [number, string | null];
 
-  /** @param limit rows that it moves at most */
+  /**
+   * @param limit maximum number of rows to move
+   */
   constructor(
     private readonly database: Database,
     readonly fence: Fence,
@@ -16,23 +18,23 @@ export class Pass {
     this.bounds = [limit, scope.workspaceId];
   }
 
-  /** The same, also for what is expensive to find. */
+  /** The same pass with the expensive searches. */
   thoroughly(): Pass {
     const { database, fence, limit, scope } = this;
     return new Pass(database, fence, limit, { ...scope, thorough: true });
   }
 
-  /** Reads without locks, in no transaction. @param params of the statement, from $3 on */
+  /** Reads without locks and without a transaction. @param params parameters from $3 on */
   find<Row>(sql: Sql<Row>, ...params: unknown[]): Promise<Row[]> {
     return this.database.service.rows(sql, [...this.bounds, ...params]);
   }
 
-  /** A statement in a transaction of its own. @param params of the statement, from $3 on */
+  /** Runs one statement in a transaction of its own. @param params parameters from $3 on */
   apply<Row>(sql: Sql<Row>, ...params: unknown[]): Promise<Row[]> {
     return this.transaction((tx) => tx.rows(sql, [...this.bounds, ...params]));
   }
 
-  /** A transaction of the service role that commits only while the epoch lasts. */
+  /** A transaction of the service role. It commits only while the epoch lasts. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.database.service.transaction(async (tx) => {
       await this.fence(tx);
@@ -40,8 +42,8 @@ export class Pass {
     });
   }
 
-  /** The result, if it moved these rows. */
-  moved(rows: readonly { workspace_id: string }[]): SweepResult {
+  /** The result of a sweep that moved these rows. */
+  countMoved(rows: readonly { workspace_id: string }[]): SweepResult {
     return sweepResult(rows, this.limit);
   }
 }

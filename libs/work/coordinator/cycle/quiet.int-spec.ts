@@ -5,10 +5,15 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { StandInGateway } from '../../runs/sessions/testing/stand-in-gateway.js';
 
-/** What may only begin at a time, or when somebody acts, must not keep the coordinator busy until then. */
+/**
+ * Some work can begin only at a certain time or after a user's action. Until then it must not keep
+ * the coordinator busy.
+ */
 
 const QUIET_MS = 1_500;
-/** Sessions that all workspaces together may spawn in a minute; each test begins with a full bucket. */
+/**
+ * Sessions that all workspaces together can spawn in a minute. Each test begins with a full bucket.
+ */
 const RATE_OF_ALL = 2;
 
 let gateway: StandInGateway;
@@ -18,7 +23,7 @@ let agentId: string;
 
 beforeAll(async () => {
   gateway = await StandInGateway.start();
-  // So that nothing here happens because of the schedule.
+  // The schedule is never due, so no cycle here starts because of it.
   const never = { COORDINATOR_CRON: '0 0 0 29 2 *' };
   server = await startTestApp({ ...gateway.env, ...never, SPAWNS_PER_MINUTE: `${RATE_OF_ALL}` });
 });
@@ -32,7 +37,7 @@ beforeEach(async () => {
   await heartbeat();
 });
 
-/** Whatever still waits is nobody's business any more. */
+/** Removes work that still waits, so the next test begins without it. */
 afterEach(async () => {
   await sql(`UPDATE agents SET coordinator_enabled = false`);
 });
@@ -46,7 +51,7 @@ async function sql<T extends object>(text: string, ...values: unknown[]): Promis
   return (await server.db.owner.query<T>(text, values)).rows;
 }
 
-/** Does nothing before the first session, while there is no bucket. */
+/** Does nothing before the first session, because there is no bucket yet. */
 async function fillBucketOfAll(tokens: number): Promise<unknown[]> {
   const fill =
     'UPDATE installation_spawn_allowance SET tokens = $1, filled_at = now() RETURNING id';
@@ -95,8 +100,8 @@ async function cycles(): Promise<number> {
   return body.cycleCount;
 }
 
-/** Fails when the coordinator does not come to rest. */
-async function comesToRest(): Promise<void> {
+/** Fails if the coordinator keeps running cycles. */
+async function expectRest(): Promise<void> {
   let last = -1;
   let since = 0;
   await waitFor(
@@ -110,73 +115,73 @@ async function comesToRest(): Promise<void> {
   );
 }
 
-it('rests while nothing waits', () => comesToRest());
+it('the coordinator rests while nothing waits', () => expectRest());
 
-it('rests while a workspace is paused, and goes on at its end', async () => {
+it('the coordinator rests during a pause of a workspace, and not after it', async () => {
   const id = await pause({ scope: 'workspace' });
   await submit();
-  await comesToRest();
+  await expectRest();
   await workspace.api.delete(`/pauses/${id}`);
   await gateway.until(() => spawned() === 1);
 });
 
-it('rests while one of two pauses of a type has ended', async () => {
+it('the coordinator rests while one of two pauses of a type has ended', async () => {
   const [one] = [
     await pause({ scope: 'task_type', taskType: 'test' }),
     await pause({ scope: 'task_type', taskType: 'test' }),
   ];
   await submit();
   await workspace.api.delete(`/pauses/${one}`);
-  await comesToRest();
+  await expectRest();
   expect(spawned()).toBe(0);
 });
 
-it('rests while a type is paused, and goes on when its time is over', async () => {
+it('the coordinator rests during a pause of a type, and not after it', async () => {
   const until = new Date(Date.now() + 8_000).toISOString();
   await pause({ scope: 'task_type', taskType: 'test', until });
   await submit();
-  await comesToRest();
+  await expectRest();
   expect(spawned()).toBe(0);
   await gateway.until(() => spawned() === 1);
 });
 
-it('rests until the rate of a workspace allows the next session', async () => {
+it('the coordinator rests until the rate of a workspace allows the next session', async () => {
   await limit(1);
   await submit(3);
   await gateway.until(() => spawned() === 1);
-  await comesToRest();
+  await expectRest();
   expect(spawned()).toBe(1);
   await sql(`UPDATE spawn_allowances SET tokens = 0.95, filled_at = now()`);
   await gateway.until(() => spawned() === 2);
-  await comesToRest();
+  await expectRest();
 });
 
-it('rests while a workspace may spawn no session at all, and goes on as soon as it may', async () => {
+it('the coordinator rests while a workspace can spawn no session', async () => {
   await limit(0);
   await submit(2);
-  await comesToRest();
+  await expectRest();
   expect(spawned()).toBe(0);
   await limit(1);
   await gateway.until(() => spawned() === 1);
-  await comesToRest();
+  await expectRest();
 });
 
-it('rests until the rate of all workspaces allows the next session', async () => {
+it('the coordinator rests until the rate of all workspaces allows a session', async () => {
   expect(await fillBucketOfAll(0)).toHaveLength(1);
   await submit();
-  await comesToRest();
+  await expectRest();
   expect(spawned()).toBe(0);
   await fillBucketOfAll(0.95);
   await gateway.until(() => spawned() === 1);
 });
 
-it('rests with an agent in a cooldown, and goes on after it', async () => {
+it('the coordinator rests while an agent is in a cooldown, and continues after it', async () => {
   await sql(
     `UPDATE agents SET resting_until = now() + interval '8 seconds', setup_failures = 1 WHERE id = $1`,
     agentId,
   );
   await submit();
-  await comesToRest();
+  await expectRest();
   expect(spawned()).toBe(0);
   await gateway.until(() => spawned() === 1);
 });

@@ -2,49 +2,68 @@ import type { Config } from '#lib/config';
 import type { SweepResult } from '#lib/transitions';
 import type { Pass } from './pass.js';
 
-/** When the next row of a reconciler is due. The coordinator asks once a second: one look at an index. */
+/**
+ * The time at which the next row of a reconciler is due. The coordinator asks once a second and
+ * reads one entry of an index.
+ */
 export interface Due {
-  /** SQL: milliseconds from now, by the database's clock; NULL: nothing. Its parameters are $1, $2 … */
+  /**
+   * SQL: milliseconds from now, by the database's clock, or NULL if nothing is due. Its parameters
+   * are $1, $2 …
+   */
   ms: string;
   params?: readonly ((config: Pick<Config, 'gateway' | 'admission'>) => number)[];
-  /** The rest that a cycle leaves may well be forbidden, and is looked at again only a second later. */
+  /**
+   * A cycle can leave rows that it may not move for now. They are looked at again only a second
+   * later.
+   */
   mayBeForbidden?: true;
 }
 
-/** @param time an SQL expression: the first of the times, NULL if there is none */
+/**
+ * @param time an SQL expression: the first of the times, or NULL if there is none
+ */
 export function dueAt(time: string): Due {
   return { ms: `(extract(epoch FROM ${time} - now()) * 1000)::float8` };
 }
 
-/** @param condition an SQL condition: there is something */
+/**
+ * @param condition an SQL condition: work is waiting
+ */
 export function dueAtOnceIf(condition: string): Due {
   return { ms: `CASE WHEN ${condition} THEN 0::float8 END` };
 }
 
-/** The facts about a recovery pattern before it runs. Names, counters, due times and docs come from it. */
+/**
+ * The facts about a recovery pattern before it runs. Names, counters, due times and docs derive
+ * from them.
+ */
 export interface ReconcilerFacts {
-  /** In the status, the metrics and the log: clients see it. */
+  /** The name in the status, the metrics and the log. Clients see it. */
   name: string;
-  /** Under which a forced recovery counts what it moved. */
+  /** The counter of moved rows in the answer to a forced recovery. */
   counter: string;
   /** The rows that it moves, for the table in the README. */
   moves: string;
-  /** The line in a workspace's log when rows of it were moved. Absent for patterns that move rows all the time. */
+  /**
+   * The line in a workspace's log when rows of it were moved. Patterns that move rows all the time
+   * have none.
+   */
   notable?: string;
-  /** Without it: found by the next cycle that comes for something else, or by the schedule. */
+  /** Without a due time, rows wait for the next cycle that another cause or the schedule starts. */
   due?: Due;
   /**
-   * Too expensive for every cycle: it runs at its own pace, always with `thorough`. `partly`: it also runs
-   * in every cycle without `thorough`, and thoroughly when that moved nothing.
+   * Too expensive for every cycle: it runs at its own pace, always with `thorough`. `partly`: it
+   * also runs without `thorough` in every cycle, and thoroughly if that moved nothing.
    */
   slow?: true | 'partly';
-  /** It has all workspaces in view at once, so a pass over one of them leaves it out. */
+  /** It needs all workspaces in view, so a pass over one workspace leaves it out. */
   acrossWorkspaces?: true;
 }
 
-/** A recovery pattern: finds one kind of what is overdue or wrong, and sets it right. */
+/** A recovery pattern: finds one kind of overdue or inconsistent rows and repairs them. */
 export interface Reconciler {
-  /** A few short transactions. */
+  /** Runs a few short transactions. */
   sweep(pass: Pass): Promise<SweepResult>;
 }
 

@@ -3,87 +3,87 @@ import type { Database } from '#lib/database';
 import { EVERYWHERE, type SweepResult, type SweepScope } from '#lib/transitions';
 import { Pass } from './pass.js';
 import type { ReconcilerFacts } from './reconciler.js';
-import { paced, Rhythm } from './rhythm.js';
+import { sweepAtPace, Rhythm } from './rhythm.js';
 
-/** A search that takes its time on a clock of its own. */
-function aSearch(intervalMs: number) {
+/** A search with a duration, on a clock of its own. */
+function createSearch(intervalMs: number) {
   const clock = { now: 0 };
   const rhythm = new Rhythm(intervalMs, () => clock.now);
-  const perhaps = (takes = 1, more = false): Promise<SweepResult> =>
-    rhythm.perhaps(() => {
+  const runIfDue = (takes = 1, more = false): Promise<SweepResult> =>
+    rhythm.runIfDue(() => {
       clock.now += takes;
       return Promise.resolve({ moved: 1, more, byWorkspace: new Map() });
     });
-  return { clock, perhaps, rhythm };
+  return { clock, runIfDue, rhythm };
 }
 
 describe('a rhythm', () => {
-  it('searches at once, then when the interval is over', async () => {
-    const { clock, perhaps } = aSearch(1_000);
-    expect((await perhaps()).moved).toBe(1);
+  it('a slow search runs at once, then after the interval', async () => {
+    const { clock, runIfDue } = createSearch(1_000);
+    expect((await runIfDue()).moved).toBe(1);
     clock.now = 999;
-    expect((await perhaps()).moved).toBe(0);
+    expect((await runIfDue()).moved).toBe(0);
     clock.now = 1_001;
-    expect((await perhaps()).moved).toBe(1);
+    expect((await runIfDue()).moved).toBe(1);
   });
 
-  it('pauses twenty times as long as a search took', async () => {
-    const { clock, perhaps } = aSearch(1_000);
-    await perhaps(100);
+  it('a slow search pauses for twenty times its duration', async () => {
+    const { clock, runIfDue } = createSearch(1_000);
+    await runIfDue(100);
     clock.now = 2_099;
-    expect((await perhaps()).moved).toBe(0);
+    expect((await runIfDue()).moved).toBe(0);
     clock.now = 2_100;
-    expect((await perhaps()).moved).toBe(1);
+    expect((await runIfDue()).moved).toBe(1);
   });
 
-  it('goes on at once where there is more', async () => {
-    const { perhaps } = aSearch(1_000);
-    await perhaps(1, true);
-    expect((await perhaps()).moved).toBe(1);
-    expect((await perhaps()).moved).toBe(0);
+  it('a search with more to do runs again at once', async () => {
+    const { runIfDue } = createSearch(1_000);
+    await runIfDue(1, true);
+    expect((await runIfDue()).moved).toBe(1);
+    expect((await runIfDue()).moved).toBe(0);
   });
 
-  it('waits for the interval after a search that failed', async () => {
-    const { clock, perhaps, rhythm } = aSearch(1_000);
-    await expect(rhythm.perhaps(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect((await perhaps()).moved).toBe(0);
+  it('a failed search waits for the interval', async () => {
+    const { clock, runIfDue, rhythm } = createSearch(1_000);
+    await expect(rhythm.runIfDue(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect((await runIfDue()).moved).toBe(0);
     clock.now = 1_000;
-    expect((await perhaps()).moved).toBe(1);
+    expect((await runIfDue()).moved).toBe(1);
   });
 });
 
 describe('a reconciler', () => {
   const thorough = { ...EVERYWHERE, thorough: true };
 
-  /** One whose sweeps note whether they were thorough. */
+  /** A reconciler whose sweeps note whether they were thorough. */
   function reconciler(slow: ReconcilerFacts['slow'], found: (scope: SweepScope) => number) {
     const asked: boolean[] = [];
     const sweep = ({ scope }: Pass) => {
       asked.push(scope.thorough);
       return Promise.resolve({ moved: found(scope), more: false, byWorkspace: new Map() });
     };
-    const paceable = paced({ sweep }, slow, 1_000_000);
+    const paceable = sweepAtPace({ sweep }, slow, 1_000_000);
     const nothing = {} as Database;
     const run = (scope = EVERYWHERE) =>
       paceable(new Pass(nothing, () => Promise.resolve(), 1, scope));
     return { asked, run };
   }
 
-  it('that is not slow runs in every cycle, never thoroughly by itself', async () => {
+  it('a quick reconciler runs in every cycle, never thoroughly by itself', async () => {
     const { asked, run } = reconciler(undefined, () => 0);
     await run();
     await run();
     expect(asked).toEqual([false, false]);
   });
 
-  it('that is slow runs thoroughly at its pace', async () => {
+  it('a slow reconciler runs thoroughly at its pace', async () => {
     const { asked, run } = reconciler(true, () => 0);
     await run();
     await run();
     expect(asked).toEqual([true]);
   });
 
-  it('that is slow always runs when it is asked for, and keeps its pace', async () => {
+  it('a slow reconciler runs whenever it is requested, and keeps its pace', async () => {
     const { asked, run } = reconciler(true, () => 0);
     await run(thorough);
     await run(thorough);
@@ -94,7 +94,7 @@ describe('a reconciler', () => {
     expect(asked).toEqual([true, true, true]);
   });
 
-  it('that is slow in part runs in every cycle, and thoroughly when that moved nothing', async () => {
+  it('a partly slow reconciler runs thoroughly if the quick sweep moved nothing', async () => {
     let often = 1;
     const { asked, run } = reconciler('partly', (scope) => (scope.thorough ? 0 : often));
     await run();

@@ -2,12 +2,15 @@ import { NOTHING, type SweepResult } from '#lib/transitions';
 import type { Pass } from './pass.js';
 import type { Reconciler, ReconcilerFacts } from './reconciler.js';
 
-/** After a search it pauses this many times as long as the search took, if that is longer. */
+/**
+ * The pause after a search is this many times its duration, if that is longer than the interval.
+ */
 const REST_FACTOR = 20;
 
 /**
- * The pace of a search that is too expensive for every cycle: at first at once, then once in an interval, and
- * rarer if it takes long, so that it never takes more than a twentieth of one connection's time.
+ * The pace of a search that is too expensive for every cycle. The first search starts at once, the
+ * next after the interval. Slow searches run less often, so they never take more than a twentieth
+ * of one connection's time.
  */
 export class Rhythm {
   private dueAt = -Infinity;
@@ -18,11 +21,13 @@ export class Rhythm {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** @returns what the search did, if it was due */
-  async perhaps(search: () => Promise<SweepResult>): Promise<SweepResult> {
+  /**
+   * @returns the result of the search, or nothing moved if it was not due
+   */
+  async runIfDue(search: () => Promise<SweepResult>): Promise<SweepResult> {
     const start = this.now();
     if (start < this.dueAt) return NOTHING;
-    // Also when it fails: what fails once a cycle would crowd the log.
+    // Set before the search too: an error in every cycle would flood the log.
     this.dueAt = start + this.intervalMs;
     const result = await search();
     const end = this.now();
@@ -32,10 +37,10 @@ export class Rhythm {
 }
 
 /**
- * The sweep of a reconciler, at its pace if it is a slow one. One that is asked for (`thorough`) runs at
- * once, and changes nothing of the pace.
+ * The sweep of a reconciler, at its own pace if the reconciler is slow. A requested sweep
+ * (`thorough`) runs at once and does not change the pace.
  */
-export function paced(
+export function sweepAtPace(
   reconciler: Reconciler,
   slow: ReconcilerFacts['slow'],
   intervalMs: number,
@@ -45,6 +50,6 @@ export function paced(
   return async (pass: Pass) => {
     if (pass.scope.thorough) return reconciler.sweep(pass);
     const quick = slow === 'partly' ? await reconciler.sweep(pass) : NOTHING;
-    return quick.moved > 0 ? quick : rhythm.perhaps(() => reconciler.sweep(pass.thoroughly()));
+    return quick.moved > 0 ? quick : rhythm.runIfDue(() => reconciler.sweep(pass.thoroughly()));
   };
 }

@@ -1,14 +1,14 @@
 import { CONFIG, type Config } from '#lib/config';
 import { RECONCILERS, type CounterName, type StepName } from '../patterns/index.js';
 import type { Reconciler, ReconcilerFacts } from './reconciler.js';
-import { paced } from './rhythm.js';
+import { sweepAtPace } from './rhythm.js';
 
-/** A reconciler of this process, with the pace that it has kept so far if it is a slow one. */
+/** A reconciler of this process. A slow one keeps its pace between cycles. */
 export interface Step extends Reconciler {
   facts: ReconcilerFacts & { name: StepName; counter: CounterName };
 }
 
-/** Injects the steps in the order of the cycle. */
+/** Injection token of the steps, in the order of the cycle. */
 export const STEPS = Symbol('STEPS');
 
 export const stepsProvider = {
@@ -18,6 +18,6 @@ export const stepsProvider = {
     reconcilers.map((reconciler, at) => {
       const { facts } = RECONCILERS[at] as { facts: Step['facts'] };
       const slowMs = coordinator.reconcileIntervalSeconds * 1_000;
-      return { facts, sweep: paced(reconciler, facts.slow, slowMs) };
+      return { facts, sweep: sweepAtPace(reconciler, facts.slow, slowMs) };
     }),
 };

@@ -8,10 +8,10 @@ import { WakeUps } from '#lib/valkey';
 
 const CRON_JOB = 'coordinator';
 
-/** The triggers of a cycle: the schedule, and each wake-up. */
+/** The triggers of a cycle: the schedule and each wake-up. */
 @Injectable()
 export class Triggers {
-  /** Whether this process has the role. */
+  /** True if this process has the role. */
   readonly enabled: boolean;
   private undo: (() => void)[] = [];
 
@@ -34,7 +34,7 @@ export class Triggers {
         if (this.sessions.serves(workspaceId)) ring();
       }),
       this.wakeUps.onResync(ring),
-      // One that is archived has runs to be ended.
+      // The runs of an archived workspace must end.
       this.revocations.onRevoked(({ kind }) => {
         if (kind === 'workspace') ring();
       }),
@@ -46,12 +46,12 @@ export class Triggers {
     for (const undo of this.undo.splice(0)) undo();
   }
 
-  /** On shutdown the scheduler may have forgotten it before us. */
+  /** On shutdown the scheduler can have removed the job already. */
   private forgetJob(): void {
     if (this.scheduler.doesExist('cron', CRON_JOB)) this.scheduler.deleteCronJob(CRON_JOB);
   }
 
-  /** The other servers look whether they can lead. */
+  /** Makes the other servers check whether they can lead. */
   wakeOthers(): void {
     this.wakeUps.coordinator();
   }

@@ -2,13 +2,13 @@ import type { StepName } from '../patterns/index.js';
 
 export interface StepReport {
   step: StepName;
-  /** Rows that it moved, in all and by workspace. */
+  /** Number of moved rows, in total and by workspace. */
   moved: number;
   byWorkspace: Record<string, number>;
   durationMs: number;
-  /** Whether it stopped at its bound with more to do. */
+  /** True if it stopped at its limit with more to do. */
   more: boolean;
-  /** The cause of its failure, as a code; null when it did not fail. */
+  /** The code of the error, or null if the step did not fail. */
   error: string | null;
 }
 
@@ -26,12 +26,12 @@ export function hasFailed(report: CycleReport): boolean {
   return report.steps.some((step) => step.error !== null);
 }
 
-/** Whether a step that got on stopped at its bound. */
+/** True if a step that moved rows stopped at its limit. */
 export function leavesMore(report: CycleReport): boolean {
   return report.steps.some((step) => step.more && step.moved > 0 && step.error === null);
 }
 
-/** The rows that a step moved, for a caller that sees one workspace, or all (null). */
+/** Number of rows that a step moved, for a caller that sees one workspace, or all (null). */
 export function movedFor(step: StepReport, workspaceId: string | null): number {
   return workspaceId === null ? step.moved : (step.byWorkspace[workspaceId] ?? 0);
 }

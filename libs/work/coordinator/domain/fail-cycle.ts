@@ -2,16 +2,16 @@ import { COORDINATOR } from '#lib/kernel';
 import type { Cycle } from './find-cycles.js';
 import type { Transition } from '#lib/transitions/domain';
 
-/** Ids of a cycle that an event or a line of the log carries at most: 36 KiB. */
+/** Maximum number of ids of a cycle in an event or a log line: 36 KiB. */
 const IDS_LISTED = 1_000;
-/** Ids that a message names. */
+/** Maximum number of ids in a message. */
 const IDS_NAMED = 5;
 
-/** A cycle as events and logs carry it; `length` is that of the whole. */
+/** A cycle as events and logs contain it. `length` is the length of the whole cycle. */
 export interface ShortenedCycle {
-  /** From a task back to itself, unless it is cut off. */
+  /** From a task back to itself, unless the path is cut off. */
   path: string[];
-  /** All that were on it. */
+  /** All tasks of the cycle. */
   tasks: string[];
   length: number;
 }
@@ -24,7 +24,7 @@ export function shortened({ members, path }: Cycle): ShortenedCycle {
   };
 }
 
-/** Each task of the cycle fails: none of them could ever begin. */
+/** Each task of the cycle fails, because none of them can ever begin. */
 export function failuresOf(workspaceId: string, cycle: Cycle): Transition[] {
   const message = `It waits for itself: ${describe(cycle.path)}`;
   const details = { cycleLength: cycle.members.length, path: cycle.path.slice(0, IDS_NAMED * 2) };

@@ -36,24 +36,24 @@ describe('findCycles', () => {
     ],
     ['one inside another', 'a>b b>c c>d d>a b>d c>b', [['a', 'b', 'c', 'd']]],
     ['two through one task', 'a>b b>a a>c c>a', [['a', 'b', 'c']]],
-  ])('%s', (_, text, expected) => {
+  ])('the cycles of a graph are found: %s', (_, text, expected) => {
     expect(members(read(text))).toEqual(expected);
   });
 
-  it('tells the shortest way from a task back to itself', () => {
+  it('a cycle has the shortest path from a task back to itself', () => {
     expect(findCycles(read('a>b b>c c>d d>a c>a'))).toEqual([
       { members: ['a', 'b', 'c', 'd'], path: ['a', 'b', 'c', 'a'] },
     ]);
   });
 
-  it('stands a cycle of 100,000 tasks', () => {
+  it('a cycle of 100,000 tasks is found', () => {
     const name = (n: number) => String(n % 100_000).padStart(6, '0');
     const ring = Array.from({ length: 100_000 }, (_, n): Edge => [name(n), name(n + 1)]);
     const [cycle] = findCycles(ring);
     expect([cycle?.members.length, cycle?.path.length]).toEqual([100_000, 100_001]);
   });
 
-  it('finds just the tasks that can reach themselves, in any graph', () => {
+  it('exactly the tasks that can reach themselves are found in random graphs', () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
     for (let round = 0; round < 500; round++) {

@@ -1,17 +1,17 @@
 import { type Edge, findWay } from '#lib/task-manager/domain';
 
-/** Tasks that wait for each other, so that none of them can ever begin. */
+/** Tasks that wait for each other, so none of them can ever begin. */
 export interface Cycle {
-  /** Every task that is on a cycle together with the others, sorted. */
+  /** Every task of the group, sorted. */
   members: string[];
-  /** The shortest cycle through the first of them, from it back to it: its id stands at both ends. */
+  /** The shortest cycle through the first member. Its id stands at both ends. */
   path: string[];
 }
 
 /**
- * The cycles among the edges: strongly connected tasks, each group once. Cycles that share a task are
- * one group. In the order of their first members; linear in the number of edges, and not recursive, so
- * that a cycle may be as long as it likes.
+ * The cycles among the edges: groups of strongly connected tasks, each once, in the order of their
+ * first members. Cycles that share a task are one group. Takes linear time in the number of edges,
+ * without recursion, so a cycle can have any length.
  */
 export function findCycles(edges: readonly Edge[]): Cycle[] {
   const next = neighbours(edges);
@@ -44,11 +44,14 @@ function neighbours(edges: readonly Edge[]): Map<string, string[]> {
 
 interface Visit {
   id: string;
-  /** Which of its neighbours is looked at next. */
+  /** Index of the neighbour to visit next. */
   at: number;
 }
 
-/** Tarjan's algorithm with a stack of its own. Groups of one are left out: no task waits for itself. */
+/**
+ * Tarjan's algorithm with a stack of its own. Groups of one task are left out, because no task
+ * waits for itself.
+ */
 function stronglyConnected(next: ReadonlyMap<string, readonly string[]>): string[][] {
   const walk = new Walk();
   for (const start of next.keys()) {
@@ -69,7 +72,7 @@ function stronglyConnected(next: ReadonlyMap<string, readonly string[]>): string
 class Walk {
   readonly groups: string[][] = [];
   private readonly order = new Map<string, number>();
-  /** The earliest task, by order, that can be reached from each and is still open. */
+  /** For each task, the earliest open task in visiting order that can be reached from it. */
   private readonly low = new Map<string, number>();
   private readonly open: string[] = [];
   private readonly isOpen = new Set<string>();
@@ -86,7 +89,7 @@ class Walk {
     return { id, at: 0 };
   }
 
-  /** An edge to a task that is known already. */
+  /** Records an edge to a task that was visited before. */
   meet(from: string, to: string): void {
     if (this.isOpen.has(to)) this.lower(from, this.order.get(to) as number);
   }

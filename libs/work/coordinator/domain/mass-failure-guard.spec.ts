@@ -3,7 +3,7 @@ import { MassFailureGuard } from './mass-failure-guard.js';
 
 const HOUR = 3_600_000;
 
-/** Evaluates at that time, and says for how long the suspicion had lasted then. */
+/** Evaluates at this time and returns how long the suspicion had lasted by then. */
 function evaluate(
   guard: MassFailureGuard,
   now: number,
@@ -16,7 +16,7 @@ function evaluate(
 }
 
 describe('MassFailureGuard', () => {
-  it('lasts from the first suspicion, for as long as nobody is heard', () => {
+  it('a suspicion lasts from its start for as long as no agent is heard', () => {
     const guard = new MassFailureGuard();
     expect(evaluate(guard, 1_000)).toBe(0);
     expect(evaluate(guard, 2_000)).toBe(1_000);
@@ -24,21 +24,21 @@ describe('MassFailureGuard', () => {
     expect(guard.suspectedMs(45_000, null)).toBe(44_000);
   });
 
-  it('is over with the first verdict that suspects nothing', () => {
+  it('the first evaluation without a suspicion ends it', () => {
     const guard = new MassFailureGuard();
     evaluate(guard, 1_000);
     evaluate(guard, 2_000, { massFailure: false });
     expect(evaluate(guard, 3_000)).toBe(0);
   });
 
-  it('is another one after somebody was heard between two verdicts', () => {
+  it('a heartbeat between two evaluations starts a new suspicion', () => {
     const guard = new MassFailureGuard();
     evaluate(guard, 1_000, { heardMs: 5_000 });
     expect(evaluate(guard, 21_000, { heardMs: 19_999 })).toBe(0);
     expect(evaluate(guard, 31_000, { heardMs: 29_999 })).toBe(10_000);
   });
 
-  it('is another one after nobody judged for more than a minute', () => {
+  it('more than a minute without an evaluation starts a new suspicion', () => {
     const guard = new MassFailureGuard();
     evaluate(guard, 1_000);
     expect(evaluate(guard, 61_000)).toBe(60_000);

@@ -12,7 +12,7 @@ describe('untilDue', () => {
     [{ promote_retries: 900, settle_dependents: 0 }, 0],
     [{ assign: 0 }, 0],
     [{ assign: 300 }, 300],
-  ])('%j: %d ms', (dues, expected) => {
+  ])('the next cycle of %j is due in %d ms', (dues, expected) => {
     expect(untilDue({ ...NOTHING, ...dues })).toBe(expected);
   });
 
@@ -23,11 +23,11 @@ describe('untilDue', () => {
     [{ assign: 300 }, 1_000],
     [{ assign: 30_000 }, 30_000],
     [{ promote_retries: 900, assign: 0 }, 900],
-  ])('right after a cycle that may have left what is forbidden, %j: %d ms', (dues, expected) => {
+  ])('right after a cycle, the next one of %j is due in %d ms', (dues, expected) => {
     expect(untilDue({ ...NOTHING, ...dues }, new Set(['assign']))).toBe(expected);
   });
 
-  it('is never, when nothing has a time', () => {
+  it('no cycle is due when no step has a time', () => {
     expect(untilDue({})).toBe(Number.POSITIVE_INFINITY);
   });
 });
@@ -39,11 +39,11 @@ describe('the gap between two cycles', () => {
     [15, 60],
     [100, 400],
     [2_000, 1_000],
-  ])('after %d ms is %d ms', (durationMs, expected) => {
+  ])('the gap after a cycle of %d ms is %d ms', (durationMs, expected) => {
     expect(gapAfter(durationMs)).toBe(expected);
   });
 
-  it('is longer when the same would be tried again, longest after a failure', () => {
+  it('the gap is longer before the same attempt, and longest after a failure', () => {
     expect(gapBeforeRepeating(1, false)).toBe(100);
     expect(gapBeforeRepeating(100, false)).toBe(400);
     expect(gapBeforeRepeating(1, true)).toBe(1_000);

@@ -1,16 +1,19 @@
 /** Milliseconds until the next row of each step is due, by the database's clock; null when there is none. */
 export type Dues = Readonly<Record<string, number | null>>;
 
-/** How long the coordinator looks away at most: what nobody woke it for is found within this. */
+/**
+ * The longest time between two checks of the coordinator. Work without a wake-up is found within
+ * it.
+ */
 export const WATCH_MS = 1_000;
-/** Rows that are due and were not moved by the cycle before are locked by somebody, or fail. */
+/** Due rows that the last cycle did not move are locked by another transaction, or fail. */
 const AGAIN_MS = 100;
 const GAP = { leastMs: 20, mostMs: 1_000, timesDuration: 4 };
 
 /**
  * Milliseconds until the next cycle is due.
  *
- * @param forbidden steps of which a cycle that has just ended may have left what is forbidden for now
+ * @param forbidden steps whose remaining rows the last cycle may not have been allowed to move
  */
 export function untilDue(dues: Dues, forbidden: ReadonlySet<string> = new Set()): number {
   const times = Object.entries(dues).map(([step, ms]) => {
@@ -21,14 +24,14 @@ export function untilDue(dues: Dues, forbidden: ReadonlySet<string> = new Set())
 }
 
 /**
- * Milliseconds from the end of a cycle until the next one may start, requested or not: four times
- * as long as it took, so that the coordinator never takes more than a fifth of one connection's time.
+ * Milliseconds from the end of a cycle until the next one can start, requested or not: four times
+ * its duration. Thus the coordinator never takes more than a fifth of one connection's time.
  */
 export function gapAfter(durationMs: number): number {
   return Math.min(GAP.mostMs, Math.max(GAP.leastMs, GAP.timesDuration * durationMs));
 }
 
-/** The same when something was still due after a cycle that failed or moved nothing of it. */
+/** The same gap after a cycle that failed, or that moved none of the rows still due. */
 export function gapBeforeRepeating(durationMs: number, failed: boolean): number {
   return failed ? GAP.mostMs : Math.max(AGAIN_MS, gapAfter(durationMs));
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Outage } from './outage.js';
 
 describe('Outage', () => {
-  it('waits 5, 10, 20 and then 40 seconds, and alerts once after five minutes', () => {
+  it('an outage waits 5, 10, 20 and then 40 seconds, and alerts once after five minutes', () => {
     const outage = new Outage();
     let now = 1_000;
     const steps = Array.from({ length: 14 }, () => {
@@ -16,14 +16,14 @@ describe('Outage', () => {
     expect(steps.filter((step) => step.alert)).toHaveLength(1);
   });
 
-  it('is another one after a long time without a failure', () => {
+  it('a failure after a long time without one starts a new outage', () => {
     const outage = new Outage();
     outage.failed(1_000);
     expect(outage.failed(1_000_000)).toEqual({ waitMs: 5_000, alert: false });
     expect(outage.over(1_001_000)).toBe(1_000);
   });
 
-  it('starts again after it was over, and says how long it lasted', () => {
+  it('the end of an outage returns its duration, and the next outage starts again', () => {
     const outage = new Outage();
     expect(outage.over(0)).toBeUndefined();
     outage.failed(1_000);

@@ -6,13 +6,13 @@ export const ALERT_AFTER_MS = 300_000;
 export interface OutageStep {
   /** Milliseconds until the next attempt. */
   waitMs: number;
-  /** Whether an administrator must be alerted, now and not again. */
+  /** True if an administrator must be alerted now. True once in an outage. */
   alert: boolean;
 }
 
 /**
- * How the coordinator stands a database that cannot be reached: 5, 10, 20, 40, 40 … seconds between
- * attempts, one alert after five minutes.
+ * The coordinator's retries while the database cannot be reached: after 5, 10, 20, 40, 40 …
+ * seconds, with one alert after five minutes.
  */
 export class Outage {
   private failures = 0;
@@ -22,7 +22,8 @@ export class Outage {
 
   /** @param now milliseconds, monotonic */
   failed(now: number): OutageStep {
-    // A process that no longer leads does not ask the database, and so does not learn that it is back.
+    // A process that no longer leads does not ask the database, so it does not learn of the
+    // recovery.
     if (now - this.lastFailedAt > 2 * BACKOFF.capMs) this.over(now);
     this.lastFailedAt = now;
     this.since ??= now;
@@ -33,7 +34,9 @@ export class Outage {
     return { waitMs, alert };
   }
 
-  /** @returns how long it lasted, in milliseconds; undefined when there was none */
+  /**
+   * @returns the duration of the outage in milliseconds; undefined if there was none
+   */
   over(now: number): number | undefined {
     const lasted = this.since === undefined ? undefined : now - this.since;
     this.failures = 0;

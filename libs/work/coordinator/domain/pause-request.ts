@@ -1,7 +1,7 @@
 import { COORDINATOR } from '#lib/kernel';
 import type { CommandRequest } from '#lib/task-manager/domain';
 
-/** What the coordinator asks of tasks: to stop for a budget or a provider limit, or with none (null) to go on. */
+/** The coordinator's request to tasks: stop for a budget or a provider limit, or go on (null). */
 export function pauseRequest(
   what: 'budget' | 'provider',
   id: string | null,

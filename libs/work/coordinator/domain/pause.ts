@@ -1,4 +1,4 @@
-/** How long a loop waits: `cooldownMs` in any case, then until it is woken, `waitMs` at most in all. */
+/** The wait of a loop: at least `cooldownMs`, then until a wake-up, at most `waitMs` in total. */
 export interface Pause {
   waitMs: number;
   cooldownMs: number;

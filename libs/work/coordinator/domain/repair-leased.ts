@@ -9,25 +9,25 @@ import {
 
 /** The inconsistencies between a leased task and its run. */
 export type LeasedDefect =
-  /** The run that it names has ended, is another task's, or never was. */
+  /** The named run has ended, belongs to another task, or never existed. */
   | 'no_live_run'
-  /** The run is live, and its agent TERMINATED. */
+  /** The run is live and its agent is TERMINATED. */
   | 'agent_gone'
-  /** ASSIGNED, and its run has begun. */
+  /** The task is ASSIGNED and its run has begun. */
   | 'task_behind'
-  /** RUNNING, and its run has not begun. */
+  /** The task is RUNNING and its run has not begun. */
   | 'run_behind';
 
 export type Repair =
   | { kind: 'recover'; plan: FailurePlan }
   | { kind: 'catch_up'; transition: Transition }
   | { kind: 'begin_run' }
-  /** PAUSED: it stays so, and holds no run any more. */
+  /** The task stays PAUSED and no longer holds a run. */
   | { kind: 'forget_run' };
 
 /**
- * How a task and its run come together again: what is alive goes on, what is not is tried again like after
- * any failure of ours.
+ * Plans how a task and its run become consistent. A live run goes on; otherwise the task is retried
+ * like after any failure of ours.
  *
  * @param random a number in [0, 1)
  */
@@ -57,7 +57,7 @@ export function planRepair(
   }
 }
 
-/** The run that the task names is left alone: it has ended, or is another task's. */
+/** The named run stays unchanged: it has ended, or belongs to another task. */
 function retryWithoutRun(task: LockedTask, policy: RetryPolicy, random: number): Repair {
   const message = `It was ${task.status}, but no live run held it`;
   const failure = { reason: 'infrastructure', message, actor: COORDINATOR } as const;

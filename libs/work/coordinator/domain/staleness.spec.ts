@@ -111,7 +111,7 @@ const CASES: Case[] = [
 ];
 
 describe('evaluateStaleness', () => {
-  it.each(CASES)('$what', (facts) => {
+  it.each(CASES)('staleness of the fleet: $what', (facts) => {
     const { heardMs = 0, observedMs = LONG, suspectedMs = 0 } = facts;
     const unresponsive = agents(...facts.unresponsive);
     const fleet = { size: facts.size, lastHeardMs: heardMs };

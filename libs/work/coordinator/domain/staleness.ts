@@ -1,45 +1,46 @@
-/** An agent of which nothing was heard for longer than its threshold. */
+/** An agent without a sign of life for longer than its threshold. */
 export interface UnresponsiveAgent {
   thresholdMs: number;
 }
 
 export interface Fleet {
-  /** Agents that are expected to send heartbeats, the unresponsive ones included. */
+  /** Number of agents that must send heartbeats, the unresponsive ones included. */
   size: number;
-  /** Milliseconds since anybody's latest heartbeat; null when there was none yet. */
+  /** Milliseconds since the latest heartbeat of any agent; null: there was none yet. */
   lastHeardMs: number | null;
 }
 
 export interface Observation {
-  /** For how long heartbeats could have been heard without a blind window, as far as this process knows. */
+  /** Milliseconds for which this process could have received heartbeats without a blind window. */
   observedMs: number;
-  /** For how long a mass failure has been suspected, by the evaluations before; 0 at first. */
+  /** Milliseconds for which earlier evaluations have suspected a mass failure; 0 at first. */
   suspectedMs: number;
 }
 
 export type Spared = 'listening_too_short' | 'whole_fleet_silent';
 
 export interface Staleness<Agent> {
-  /** Taken for dead. */
+  /** Agents that count as dead. */
   lost: Agent[];
-  /** Unresponsive, but it may be this process that is blind. */
+  /** Agents that are unresponsive while this process may be unable to hear them. */
   spared: Agent[];
   why: Spared | null;
-  /** Whether a mass failure is suspected, now or still. */
+  /** True if a mass failure is suspected, newly or still. */
   massFailure: boolean;
 }
 
-/** Fewer agents than this fail together by themselves: one machine that is switched off. */
+/** Fewer agents than this can fail together by chance: one machine that is switched off. */
 const CROWD = 3;
 
 /**
- * Which of the unresponsive agents are dead?
+ * Decides which of the unresponsive agents are dead.
  *
- * 1. An agent is taken for dead only by a process that could have heard it for one whole threshold: not
- *    by a server that has just started, was stopped, or had no database to hear with.
- * 2. Three agents or more, and more than half of the fleet, at once, while nobody at all was heard for
- *    as long as the shortest of their thresholds: the API may be what is cut off. They get the longest
- *    of their thresholds once more. If a single other agent is heard, the API works, and they are dead.
+ * 1. Only a process that could have heard an agent for one whole threshold can take it for dead. A
+ *   server that has just started, was stopped, or had no database to receive heartbeats cannot.
+ * 2. A mass failure is suspected if at least three agents, and more than half of the fleet, are
+ *   unresponsive, while no agent was heard for the shortest of their thresholds. Then the API
+ *   itself may be cut off, so these agents get the longest of their thresholds once more. If any
+ *   other agent is heard, the API works, and they are dead.
  */
 export function evaluateStaleness<Agent extends UnresponsiveAgent>(
   unresponsive: readonly Agent[],

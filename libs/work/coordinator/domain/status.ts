@@ -4,7 +4,7 @@ import { type CycleReport, movedFor } from './cycle-report.js';
 
 export interface StepView {
   step: string;
-  /** Rows that it moved, of the workspaces that the caller sees. */
+  /** Number of moved rows in the workspaces that the caller sees. */
   moved: number;
   durationMs: number;
   error: string | null;

@@ -8,7 +8,7 @@ import { CoordinatorLogPageDto, CoordinatorLogsQuery } from './dto/logs.dto.js';
 import { RecoveryRequestDto, RecoveryDto } from './dto/recover.dto.js';
 import { CoordinatorStatusDto } from './dto/status.dto.js';
 
-/** Operators are admitted as members, too: what they may see beyond their workspace is decided later. */
+/** Operators pass as members too. A later check decides which workspaces they see. */
 const OPERATORS =
   'Operators who are signed in as users send X-Workspace-Id of a workspace in which they are ' +
   'ADMIN or OWNER. The answer then covers all workspaces.';

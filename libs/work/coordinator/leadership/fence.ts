@@ -1,7 +1,7 @@
 import type { Fence } from '#lib/database';
 import { checkEpoch } from '../store/leadership.sql.js';
 
-/** Another server leads now; every transaction of this epoch was rolled back. */
+/** Another server leads now. Every transaction of this epoch was rolled back. */
 export class LeadershipLost extends Error {
   override readonly name = 'LeadershipLost';
 
@@ -11,10 +11,10 @@ export class LeadershipLost extends Error {
 }
 
 /**
- * The check that each transaction of a sweep makes first.
+ * The first check of each transaction of a sweep.
  *
- * @param sleepLimitMs how long the transaction may stand still before Postgres ends it
- * @throws LeadershipLost (the fence does) when the epoch is over
+ * @param sleepLimitMs milliseconds after which Postgres ends an idle transaction
+ * @throws LeadershipLost (from the fence) when the epoch is over
  */
 export function fenceFor(epoch: string, sleepLimitMs: number): Fence {
   return async (tx) => {

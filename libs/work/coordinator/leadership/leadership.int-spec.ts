@@ -16,7 +16,7 @@ let keyPrefix: string;
 const undo: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  // A server of its own: these tests stop it and flush it.
+  // These tests stop and flush the server, so they use one of their own.
   [db, valkey] = await Promise.all([createTestDatabase(), startEmbeddedValkey()]);
 });
 
@@ -61,7 +61,7 @@ const note = command<unknown>(
   `INSERT INTO coordinator_logs (instance_id, event) VALUES ('test', $1)`,
 );
 
-/** What a sweep does: something behind the fence, in one transaction. */
+/** Writes one line behind the fence, in one transaction, like a sweep. */
 async function sweep(server: Leadership, event: string, meanwhile?: Promise<void>): Promise<void> {
   const fence = server.fence();
   await db.database.service.transaction(async (tx) => {
@@ -92,7 +92,7 @@ function gate(): { open: () => void; opened: Promise<void> } {
 async function waitForOpenTransaction(): Promise<void> {
   await waitFor('the sweep to be under way', async () => {
     const { rows } = await db.owner.query(
-      // Not between its beginning and its fence.
+      // The sweep is past its fence, not between its begin and its fence.
       `SELECT FROM pg_stat_activity WHERE datname = current_database()
          AND state = 'idle in transaction' AND query LIKE 'INSERT INTO coordinator_logs%'`,
     );
@@ -110,7 +110,7 @@ async function waitForLockWaiter(): Promise<void> {
 }
 
 describe('leadership', () => {
-  it('is won by one, and goes over at once when that one resigns', async () => {
+  it('one server leads, and another does at once when it resigns', async () => {
     const [first, second] = [await aServer(), await aServer()];
     expect(await first.keep()).toBe(true);
     expect(await second.keep()).toBe(false);
@@ -123,7 +123,7 @@ describe('leadership', () => {
     expect(await first.keep()).toBe(false);
   });
 
-  it('keeps its epoch while it is renewed, in Postgres as well', async () => {
+  it('a renewed leadership keeps its epoch, in Postgres as well', async () => {
     const server = await aServer({ ttlSeconds: 0.3 });
     await server.keep();
     const { epoch } = server;
@@ -136,7 +136,7 @@ describe('leadership', () => {
     expect(server.epoch).toBe(epoch);
   });
 
-  it('survives a flushed Valkey with one leader, and the old one writes nothing more', async () => {
+  it('a flushed Valkey leaves one leader, and the old one writes nothing more', async () => {
     const [old, next] = [await aServer({ ttlSeconds: 0.2 }), await aServer()];
     await old.keep();
     await sweep(old, 'before');
@@ -150,7 +150,7 @@ describe('leadership', () => {
     await sweep(next, 'of the next one');
   });
 
-  it('changes only when the sweeps under way have ended', async () => {
+  it('the leader changes only after the current sweeps have ended', async () => {
     const [old, next] = [await aServer(), await aServer()];
     await old.keep();
     const { open, opened } = gate();
@@ -167,7 +167,7 @@ describe('leadership', () => {
     expect(await isWritten('just in time')).toBe(true);
   });
 
-  it('is renewed while a sweep is under way', async () => {
+  it('the leadership is renewed during a sweep', async () => {
     const server = await aServer({ ttlSeconds: 2 });
     await server.keep();
     const { open, opened } = gate();
@@ -181,18 +181,18 @@ describe('leadership', () => {
       return now.rows[0].leased_until > rows[0].leased_until;
     });
     open();
-    // Had the renewal waited for it, Postgres would have ended it as one that fell asleep.
+    // If the renewal had waited for the sweep, Postgres would have ended the sweep as idle.
     await sweeping;
     expect(await isWritten('slow')).toBe(true);
   });
 
-  it('is taken from one that fell asleep inside of a sweep', async () => {
+  it('a leader that fell asleep in a sweep loses the leadership', async () => {
     const [asleep, next] = [await aServer({ ttlSeconds: 0.3 }), await aServer()];
     await asleep.keep();
     const { open, opened } = gate();
     const sweeping = sweep(asleep, 'slept through', opened);
     sweeping.catch(() => undefined);
-    // The lock in Valkey runs out, then Postgres ends the transaction that stands still.
+    // The lock in Valkey expires, then Postgres ends the idle transaction.
     await waitFor('the next one to lead', () => next.keep());
     open();
     await expect(sweeping).rejects.toThrow();
@@ -201,7 +201,7 @@ describe('leadership', () => {
 });
 
 describe('leadership without Valkey', () => {
-  it('stays with the leader', async () => {
+  it('the leader keeps the leadership without Valkey', async () => {
     const [leader, other] = [await aServer({ ttlSeconds: 2 }), await aServer({ ttlSeconds: 2 })];
     await leader.keep();
     const { epoch } = leader;
@@ -217,7 +217,7 @@ describe('leadership without Valkey', () => {
     await sweep(leader, 'without Valkey');
   });
 
-  it('is won by one, when the lease in Postgres has passed', async () => {
+  it('without Valkey, one server wins when the lease in Postgres has expired', async () => {
     const [first, second] = [await aServer(), await aServer()];
     process.kill(valkey.pid, 'SIGSTOP');
     const led = await Promise.all([first.keep(), second.keep()]);
@@ -231,7 +231,7 @@ describe('leadership without Valkey', () => {
 });
 
 describe('leadership without Postgres', () => {
-  it('gives the lock to somebody who can reach it', async () => {
+  it('without Postgres, the leader gives the lock to a server that can reach it', async () => {
     const url = 'postgres://nobody:secret@127.0.0.1:1/nothing';
     const away = new Database({ appUrl: url, serviceUrl: url, connectionTimeoutMs: 500 });
     undo.push(() => away.close());

@@ -14,9 +14,9 @@ interface Term {
 }
 
 /**
- * The leader: the holder of the lock in Valkey; without Valkey, the holder of the lease in
- * Postgres, which every leader renews as well. Neither keeps two leaders apart for certain; the epoch
- * does, which a new leader raises and every sweep's transaction checks.
+ * The leader holds the lock in Valkey. Without Valkey, it holds the lease in Postgres, which every
+ * leader renews as well. Neither can exclude two leaders for certain. The epoch can: a new leader
+ * raises it, and every transaction of a sweep checks it.
  */
 @Injectable()
 export class Leadership {
@@ -35,12 +35,12 @@ export class Leadership {
     this.lock = new ValkeyLock(valkey, { key: LOCK_KEY, ttlMs: this.ttlMs });
   }
 
-  /** The epoch in which this process leads, as it was confirmed last. */
+  /** The latest confirmed epoch in which this process leads. */
   get epoch(): string | undefined {
     return this.term?.epoch;
   }
 
-  /** How often to call `keep`, in milliseconds. */
+  /** Milliseconds between calls of `keep`. */
   get tickMs(): number {
     return this.ttlMs / 3;
   }
@@ -49,7 +49,8 @@ export class Leadership {
    * Renews the leadership when a third of its time has passed, or tries to win it.
    *
    * @returns whether this process leads
-   * @throws DroverError when Postgres cannot be reached; the lock is given up then, for another one that can
+   * @throws DroverError when Postgres cannot be reached; the lock is then given up for a server
+   *   that can
    */
   async keep(): Promise<boolean> {
     if (this.term && performance.now() - this.term.confirmedAt < this.tickMs) return true;
@@ -72,18 +73,21 @@ export class Leadership {
     return this.term !== undefined;
   }
 
-  /** For the sweeps of this term. */
+  /** The fence for the sweeps of this term. */
   fence(): Fence {
     return fenceFor(this.epoch ?? '-1', this.ttlMs);
   }
 
-  /** Gives the lock up without a word to Postgres: somebody else leads, or Postgres cannot be reached. */
+  /**
+   * Gives up the lock without writing to Postgres: another server leads, or Postgres cannot be
+   * reached.
+   */
   async standDown(): Promise<void> {
     this.term = undefined;
     await this.lock.release();
   }
 
-  /** Lets another one lead at once. */
+  /** Gives up the leadership, so another server can lead at once. */
   async resign(): Promise<void> {
     const { epoch } = this;
     await this.standDown();

@@ -3,7 +3,7 @@ import { HeartbeatWriter, WriteProbe } from '#lib/agent-manager';
 import { Database } from '#lib/database';
 
 const TICK_MS = 1_000;
-/** A tick that is this late means that the process, or the machine, stood still. */
+/** A tick that is this late means that the process or the machine stood still. */
 const PAUSE_MS = 5_000;
 
 interface Moment {
@@ -12,18 +12,18 @@ interface Moment {
 }
 
 /**
- * For how long this process has observed the agents without a blind window: since it started, was last
- * paused, or last had no database that took changes, as heartbeats are. A pause shows as ticks that come late; a
- * machine that slept as a wall clock that has run ahead of the monotonic one. Both clocks are this
- * machine's own. The database is asked every second, on servers too that do not lead: any of them may
- * be asked to evaluate the fleet.
+ * Measures how long this process has observed the agents without a blind window. The observation
+ * begins at the start. It begins again after a pause, and after a time without a database that
+ * accepts writes, as heartbeats are. Late ticks reveal a pause. A wall clock ahead of the monotonic
+ * clock reveals that the machine slept. Both clocks are this machine's own. Servers that do not lead
+ * also ask the database every second, because any of them can be asked to evaluate the fleet.
  */
 @Injectable()
 export class LivenessObserver implements OnModuleInit, OnModuleDestroy {
   private since: number;
   private last: Moment;
   private timer: NodeJS.Timeout | undefined;
-  /** When the question under way was put to the database. */
+  /** Start of the current question to the database. */
   private askedAt: number | undefined;
   private hasFailed = false;
 
@@ -48,15 +48,17 @@ export class LivenessObserver implements OnModuleInit, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** 0 in a blind window. */
+  /** Milliseconds without a blind window; 0 inside one. */
   observedMs(): number {
-    // The question may come before the tick that is late.
+    // The call can come before the late tick.
     const now = moment();
     this.tick(now);
     return this.isBlind(now.monotonic) ? 0 : now.monotonic - this.since;
   }
 
-  /** @param now the present; given by tests */
+  /**
+   * @param now the present time; tests pass it
+   */
   tick(now: Moment): void {
     const passed = Math.max(now.monotonic - this.last.monotonic, now.wall - this.last.wall);
     if (passed > TICK_MS + PAUSE_MS) this.since = now.monotonic;
@@ -67,12 +69,12 @@ export class LivenessObserver implements OnModuleInit, OnModuleDestroy {
   private async ask(): Promise<void> {
     if (this.askedAt !== undefined) return;
     this.askedAt = performance.now();
-    // It took no change a moment ago, whatever it answers now.
+    // The database accepted no write a moment ago, whatever it answers now.
     this.hasFailed ||= this.database.refusals.standing || this.writer.isBehind();
     try {
       await this.probe.ask();
       const now = performance.now();
-      // Heartbeats that came meanwhile may not have been written down.
+      // Heartbeats that arrived meanwhile may not be written yet.
       if (this.isBlind(now)) this.since = now;
       this.hasFailed = false;
     } catch {

@@ -7,7 +7,9 @@ import {
 } from '../../../../test/support/shared-server.js';
 import { aTask } from '../../../../test/support/task-factories.js';
 
-/** Agents that never send heartbeats: health, status, explanations and estimates say the same of them. */
+/**
+ * Agents that never send heartbeats: health, status, explanations and estimates agree about them.
+ */
 
 let server: TestServer;
 let workspace: TestWorkspace;
@@ -28,7 +30,7 @@ async function register(): Promise<void> {
   expect((await workspace.api.put(path, { name: 'By hand' })).status).toBe(200);
 }
 
-async function anHourPasses(): Promise<void> {
+async function elapseAnHour(): Promise<void> {
   await server.db.owner.query(
     `UPDATE agent_heartbeats SET last_seen_at = last_seen_at - interval '1 hour' WHERE agent_id = $1`,
     [agent.id],
@@ -40,7 +42,7 @@ interface Explanation {
   estimate: { unknownBecause: string | null };
 }
 
-async function standing() {
+async function readViews() {
   const taskId = await aTask(server.db.owner, workspace.id, { requiredCapabilities: [] });
   const { api } = workspace;
   const explained = await api.get<Explanation>(`/agent-tasks/${taskId}/explain`);
@@ -56,7 +58,7 @@ async function standing() {
 
 const claim = () => agent.api.post<{ tasks: unknown[] }>(`/agents/${agent.id}/claim`, {});
 
-/** It has never sent a heartbeat: how it does, nobody knows. */
+/** The agent has never sent a heartbeat, so its health is unknown. */
 const HEARD = {
   health: 'unknown',
   reasons: ['waiting_for_claim'],
@@ -70,29 +72,29 @@ const UNHEARD = {
   unknownBecause: 'no_agent',
 };
 
-it('is counted on when it has just registered', async () => {
-  expect(await standing()).toMatchObject(HEARD);
+it('an agent that has just registered counts as available', async () => {
+  expect(await readViews()).toMatchObject(HEARD);
 });
 
-it('is not counted on when nothing has been heard of it since', async () => {
-  await anHourPasses();
-  expect(await standing()).toMatchObject(UNHEARD);
+it('an agent counts as unavailable if nothing was heard since it registered', async () => {
+  await elapseAnHour();
+  expect(await readViews()).toMatchObject(UNHEARD);
 });
 
-it('is heard when it claims, also when it gets nothing', async () => {
-  await anHourPasses();
+it('a claim is a sign of life, even if it gets nothing', async () => {
+  await elapseAnHour();
   expect((await claim()).body.tasks).toEqual([]);
-  expect(await standing()).toMatchObject(HEARD);
+  expect(await readViews()).toMatchObject(HEARD);
 });
 
-it('is counted on while it works under a lease of its own', async () => {
+it('an agent that works under a lease of its own counts as available', async () => {
   await aTask(server.db.owner, workspace.id);
   expect((await claim()).body.tasks).toHaveLength(1);
-  await anHourPasses();
-  expect(await standing()).toMatchObject(HEARD);
+  await elapseAnHour();
+  expect(await readViews()).toMatchObject(HEARD);
 });
 
-it('is not missed as a push agent, which nobody sends heartbeats for while it has no session', async () => {
+it('a push agent without sessions owes no heartbeats and is not missed', async () => {
   await server.db.owner.query(`UPDATE agents SET mode = 'push', command = '{true}' WHERE id = $1`, [
     agent.id,
   ]);
@@ -100,14 +102,14 @@ it('is not missed as a push agent, which nobody sends heartbeats for while it ha
     `UPDATE agent_heartbeats SET next_expected_at = now() WHERE agent_id = $1`,
     [agent.id],
   );
-  await anHourPasses();
-  const { health, stats } = await standing();
+  await elapseAnHour();
+  const { health, stats } = await readViews();
   expect([health, stats]).toMatchObject(['healthy', { healthyAgents: 1, staleAgents: 0 }]);
   const { body } = await workspace.api.get(`/agents/${agent.id}/health`);
   expect(body['nextExpectedAt']).toBeNull();
 });
 
-it('is heard no more than a few times in its threshold', async () => {
+it('signs of life of an agent are written only a few times in its threshold', async () => {
   const lastSeen = async () => {
     const { body } = await workspace.api.get(`/agents/${agent.id}/health`);
     return body['lastSeenAt'];
@@ -117,8 +119,8 @@ it('is heard no more than a few times in its threshold', async () => {
   expect(await lastSeen()).toBe(registered);
 });
 
-it('is not expected to send heartbeats for having claimed', async () => {
-  await anHourPasses();
+it('a claim does not oblige an agent to send heartbeats', async () => {
+  await elapseAnHour();
   await claim();
   const { body } = await workspace.api.get(`/agents/${agent.id}/health`);
   expect(body).toMatchObject({ status: 'unknown', nextExpectedAt: null });

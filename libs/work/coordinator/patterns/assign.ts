@@ -17,11 +17,11 @@ import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
 
 /**
- * Something is ready, a gateway has room, and a push agent of the workspace has too: when its cooldown is over
- * and the rates allow its session. What a pause holds back is not due before the end of the pause. The kinds
- * of agents that could begin soonest come first, so that the others need not be looked at.
- * $1 seconds after which an unresponsive gateway does not count, $2 sessions that may be spawned in a minute;
- * 0: no limit.
+ * Milliseconds until a ready task, a gateway with room and a push agent of the workspace come
+ * together. The agent's cooldown must be over, and the rates must allow its session. A pause delays
+ * its tasks to its end. The kinds of agents that could begin soonest come first, so the others need
+ * not be read. $1 seconds after which an unresponsive gateway does not count, $2 sessions that can
+ * be spawned in a minute (0: no limit).
  */
 const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
     SELECT a.workspace_id, ${OFFERED}, ${pausedTypes('a.workspace_id')} AS paused, ${availableBudgets('a.workspace_id')} AS budgets,
@@ -41,7 +41,9 @@ const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
         AND ${mayBeHandedOut('t', { workspace: 'k.workspace_id', pausedTypes: 'k.paused', budgets: 'k.budgets' })})
   ORDER BY k.wait LIMIT 1)`;
 
-/** Gives ready tasks to push agents, as many as the gateways have room for; their sessions follow. */
+/**
+ * Assigns ready tasks to push agents, as many as the gateways have room for. Their sessions follow.
+ */
 @Injectable()
 export class Assign implements Reconciler {
   static readonly facts = {
@@ -51,7 +53,7 @@ export class Assign implements Reconciler {
     due: {
       ms: UNTIL_ASSIGNABLE,
       params: [({ gateway }) => gateway.staleSeconds, ({ admission }) => admission.spawnsPerMinute],
-      // The task that becomes ready wakes the coordinator.
+      // A task that becomes ready wakes the coordinator.
       mayBeForbidden: true,
     },
     acrossWorkspaces: true,

@@ -3,7 +3,7 @@ import { TaskSuspension } from '#lib/task-manager';
 import type { Pass } from '../cycle/pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
-/** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */
+/** Ends expired pauses, and keeps tasks of paused types out of the way of other tasks. */
 @Injectable()
 export class ClearPauses implements Reconciler {
   static readonly facts = {

@@ -4,7 +4,10 @@ import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
-/** Live runs of archived workspaces. Index: workspaces (a scan of few rows), task_runs_live_agent_idx. */
+/**
+ * Live runs of archived workspaces. Indexes: workspaces (a scan of few rows),
+ * task_runs_live_agent_idx.
+ */
 const lockRunsOfArchivedWorkspaces = lostRuns(
   'lock_runs_of_archived_workspaces',
   'JOIN workspaces w ON w.id = r.workspace_id',
@@ -13,8 +16,8 @@ const lockRunsOfArchivedWorkspaces = lostRuns(
 );
 
 /**
- * Ends what is live in archived workspaces: the runs, and with them their sessions, which agents and gateways are
- * told to stop, and the intents to spawn. Their tasks lose no attempt by it.
+ * Ends the live rows of archived workspaces: the runs, the intents to spawn, and with the runs
+ * their sessions. Agents and gateways are told to stop them. The tasks lose no attempt.
  */
 @Injectable()
 export class CloseWorkspaces implements Reconciler {

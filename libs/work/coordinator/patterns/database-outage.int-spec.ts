@@ -9,12 +9,12 @@ import { Coordinator } from '../cycle/coordinator.js';
 import { EventLog } from '../status/event-log.js';
 import { Leadership } from '../leadership/leadership.js';
 
-/** The lock would last, and followers would look away, for longer than the tests take. */
+/** The lock outlives the tests, and followers do not look during them. */
 const PATIENT = { COORDINATOR_CRON: '0 0 0 29 2 *', COORDINATOR_LOCK_TTL_SECONDS: '120' };
 
 let db: TestDatabase;
 let proxy: FaultyProxy;
-/** Its way to the database can be cut. */
+/** Its connection to the database can be cut. */
 let first: TestApp;
 let second: TestApp;
 
@@ -26,8 +26,8 @@ function aServer(serviceUrl: string): Promise<TestApp> {
   return startTestApp({ ...PATIENT, ...shared, DATABASE_SERVICE_URL: serviceUrl });
 }
 
-/** Lines of the installation's log. */
-async function lines(event: string): Promise<Record<string, unknown>[]> {
+/** Lines of the installation's log with this event. */
+async function readLines(event: string): Promise<Record<string, unknown>[]> {
   const { rows } = await db.owner.query<Record<string, unknown>>(
     'SELECT level, details FROM coordinator_logs WHERE event = $1 ORDER BY id',
     [event],
@@ -53,24 +53,24 @@ afterAll(async () => {
 });
 
 describe('a leader that loses its database', () => {
-  it('gives its lock at once to one that can reach it', async () => {
+  it('a leader without its database gives its lock to a server with one', async () => {
     expect([leads(first), leads(second)]).toEqual([true, false]);
     proxy.cut();
     await waitFor('the other one to lead', () => leads(second));
     expect(leads(first)).toBe(false);
   });
 
-  it('tries again after five seconds, leads again when nobody else does, and tells of it', async () => {
+  it('a leader without its database retries after five seconds and leads again', async () => {
     await second.app.get(Coordinator, { strict: false }).stop();
     proxy.mend();
     await waitFor('it to lead again', () => leads(first));
     const [back] = await waitFor('the log', async () => {
-      // It is written with the next cycle.
+      // The next cycle writes the line.
       first.app.get(WakeUps, { strict: false }).coordinator();
-      const found = await lines('database_back');
+      const found = await readLines('database_back');
       return found.length > 0 && found;
     });
-    expect(await lines('database_unreachable')).toMatchObject([
+    expect(await readLines('database_unreachable')).toMatchObject([
       { level: 'WARN', details: { retryInMs: 5_000 } },
     ]);
     const { lastedMs } = back?.['details'] as { lastedMs: number };
@@ -81,8 +81,8 @@ describe('a leader that loses its database', () => {
 describe('an outage of the database', () => {
   const real = performance.now.bind(performance);
   let passedMs = 0;
-  /** Lines that a test has seen. */
-  let heard = 0;
+  /** Number of lines that the test has seen. */
+  let seen = 0;
   let written: ReturnType<typeof eventLogSpy>;
   let fatal: ReturnType<typeof fatalSpy>;
 
@@ -97,46 +97,46 @@ describe('an outage of the database', () => {
     proxy.cut();
   });
 
-  /** What was said of the database since it was cut off. */
-  const told = () =>
+  /** Lines about the database since it was cut off. */
+  const databaseLines = () =>
     written.mock.calls.map(([line]) => line).filter(({ event }) => event.startsWith('database_'));
 
-  /** What the coordinator says of its next attempt, so many seconds after the one before. */
-  async function after(seconds: number) {
+  /** The coordinator's lines about its next attempt, this many seconds after the attempt before. */
+  async function attemptAfter(seconds: number) {
     passedMs += seconds * 1_000;
     first.app.get(WakeUps, { strict: false }).coordinator();
-    const line = await waitFor('its next attempt', () => told()[heard]);
-    heard += 1;
+    const line = await waitFor('its next attempt', () => databaseLines()[seen]);
+    seen += 1;
     return line;
   }
 
-  it('is critical once, when it has lasted for five minutes', async () => {
+  it('an outage of the database is logged as critical once, after five minutes', async () => {
     const warning = { level: 'WARN', event: 'database_unreachable' };
-    expect(await after(0)).toMatchObject(warning);
-    // Each at the end of the wait before it: until 275 s have passed, and then 315.
+    expect(await attemptAfter(0)).toMatchObject(warning);
+    // Each attempt comes at the end of the wait before it: up to 275 s, then 315 s.
     for (const seconds of [5, 10, 20, 40, 40, 40, 40, 40, 40]) {
-      expect(await after(seconds)).toMatchObject(warning);
+      expect(await attemptAfter(seconds)).toMatchObject(warning);
     }
     expect(fatal).not.toHaveBeenCalled();
-    expect(await after(40)).toMatchObject({ level: 'CRITICAL', event: 'database_down' });
-    for (const seconds of [40, 40]) expect(await after(seconds)).toMatchObject(warning);
+    expect(await attemptAfter(40)).toMatchObject({ level: 'CRITICAL', event: 'database_down' });
+    for (const seconds of [40, 40]) expect(await attemptAfter(seconds)).toMatchObject(warning);
     expect(fatal.mock.calls).toMatchObject([
       ['The database has been unreachable for more than five minutes', { event: 'database_down' }],
     ]);
   });
 
-  it('is over when the database is back, and the next one begins again', async () => {
+  it('an outage ends when the database returns, and the next one begins again', async () => {
     proxy.mend();
-    const back = await after(40);
+    const back = await attemptAfter(40);
     expect(back).toMatchObject({ level: 'INFO', event: 'database_back' });
     expect(back.details?.['lastedMs']).toBeGreaterThanOrEqual(435_000);
     await waitFor('the log', async () => {
       first.app.get(WakeUps, { strict: false }).coordinator();
-      return (await lines('database_back')).length === 2;
+      return (await readLines('database_back')).length === 2;
     });
-    expect(await lines('database_down')).toMatchObject([{ level: 'CRITICAL' }]);
+    expect(await readLines('database_down')).toMatchObject([{ level: 'CRITICAL' }]);
     proxy.cut();
-    expect(await after(0)).toMatchObject({
+    expect(await attemptAfter(0)).toMatchObject({
       level: 'WARN',
       event: 'database_unreachable',
       details: { retryInMs: 5_000 },

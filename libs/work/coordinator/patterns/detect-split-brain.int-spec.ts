@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** The first was taken for dead while it worked, and the second has its task now. */
-async function twoAtOneTask(): Promise<{ first: Held; second: Held }> {
+/** The first agent was taken for dead while it worked. Now the second one holds its task. */
+async function startConflict(): Promise<{ first: Held; second: Held }> {
   const first = await scene.held();
   await scene.sql(
     `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
@@ -52,8 +52,8 @@ describe('an agent that was taken for dead and comes back', () => {
     scene = await Scene.of(server);
   });
 
-  it('is refused, told to stop, and the conflict logged once, with both runs', async () => {
-    const { first, second } = await twoAtOneTask();
+  it('a returning agent is refused, and the conflict is logged once', async () => {
+    const { first, second } = await startConflict();
     const { api } = first.agent;
     const late = () => api.post(`/runs/${first.runId}/complete`, {});
     for (const answer of [await late(), await late()]) {
@@ -87,8 +87,8 @@ describe('an agent that was taken for dead and comes back', () => {
     await scene.holdsEverything();
   });
 
-  it('is found by what it says that it holds', async () => {
-    const { first } = await twoAtOneTask();
+  it('a returning agent is found by the runs that it names', async () => {
+    const { first } = await startConflict();
     const path = `/agents/${first.agent.id}/signals`;
     await first.agent.api.post(path, { runIds: [first.runId] });
     expect(await conflicts()).toBe(1);
@@ -96,8 +96,8 @@ describe('an agent that was taken for dead and comes back', () => {
     expect(await conflicts()).toBe(0);
   });
 
-  it('is found by its heartbeats, two of them after the other has begun', async () => {
-    const { first } = await twoAtOneTask();
+  it('a returning agent is found by two heartbeats after the other run has begun', async () => {
+    const { first } = await startConflict();
     await heartbeat(first.agent, first.id);
     expect(await conflicts()).toBe(0);
     await scene.sql(
@@ -109,10 +109,10 @@ describe('an agent that was taken for dead and comes back', () => {
     expect(await scene.logs(first.id, 'split_brain_conflict')).toHaveLength(1);
   });
 
-  it('is woken from its long poll, and hears that it is to stop', async () => {
-    const { first } = await twoAtOneTask();
+  it('a returning agent is woken from its long poll and told to stop', async () => {
+    const { first } = await startConflict();
     const { agent, runId } = first;
-    // A poll that began while the run was its own, as it would be after a partition.
+    // The poll began while the run was current, as it would be after a network partition.
     await scene.sql(`UPDATE agent_tasks SET run_id = $2 WHERE id = $1`, first.id, runId);
     const { rows: before } = await scene.sql('SELECT clock_timestamp() AS at');
     const waiting = agent.api.post(`/agents/${agent.id}/signals`, {
@@ -135,7 +135,7 @@ describe('an agent that was taken for dead and comes back', () => {
     const start = performance.now();
     await scene.recover();
     expect((await waiting).body).toMatchObject({ runs: [{ action: 'stop' }] });
-    // It looks by itself only every 5 s.
+    // Without a wake-up, the poll looks again only after 5 s.
     expect(performance.now() - start).toBeLessThan(3_000);
   });
 });
@@ -145,7 +145,7 @@ describe('an agent that goes on with a task that was cancelled', () => {
     scene = await Scene.of(server);
   });
 
-  it('and retried, and is another one’s by now: the conflict is logged once', async () => {
+  it('a cancelled agent at a task that another holds is one conflict', async () => {
     const first = await scene.held();
     const { api } = scene.workspace;
     expect((await api.post(`/agent-tasks/${first.id}/cancel`, {})).status).toBe(200);
@@ -171,7 +171,7 @@ describe('no conflict', () => {
     scene = await Scene.of(server);
   });
 
-  it('is a late word of a run that its agent ended itself', async () => {
+  it('a late report of a run that its agent ended itself is no conflict', async () => {
     const first = await scene.held();
     await first.agent.api.post(`/runs/${first.runId}/release`, { reason: 'drain' });
     await scene.recover();
@@ -183,7 +183,7 @@ describe('no conflict', () => {
     expect(await conflicts()).toBe(0);
   });
 
-  it('is a failure that is reported again, because its answer was lost', async () => {
+  it('a failure repeated after a lost answer is no conflict', async () => {
     const first = await scene.held();
     const error = { message: 'x', class: 'exit_code' };
     const fail = () => first.agent.api.post(`/runs/${first.runId}/fail`, { error });
@@ -194,7 +194,7 @@ describe('no conflict', () => {
     expect(await conflicts()).toBe(0);
   });
 
-  it('is a report after a cancellation', async () => {
+  it('a report after a cancellation is no conflict', async () => {
     const { id, agent, runId } = await scene.held();
     await scene.workspace.api.post(`/agent-tasks/${id}/cancel`, {});
     expect((await agent.api.post(`/runs/${runId}/complete`, {})).status).toBe(409);
@@ -203,7 +203,7 @@ describe('no conflict', () => {
 });
 
 describe('for real', () => {
-  it('an agent becomes unresponsive past its threshold, another gets its task, and the first goes on', async () => {
+  it('an agent that continues after its threshold is a conflict', async () => {
     const led = await startTestApp({ COORDINATOR_CRON: '0 0 0 29 2 *' });
     try {
       scene = await Scene.of(led);

@@ -6,10 +6,11 @@ import type { Pass } from '../cycle/pass.js';
 import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
- * Two agents at one task: the older one was taken for dead, and came back. Nothing that it reports is
- * accepted, so nothing is lost; but it works for nothing, and perhaps on the same files. The generation
- * decides which one goes on. The conflict is logged once, and the older one woken, whose signals tell it
- * to stop. Noticed conflicts are logged in every cycle; only the look at all agents' heartbeats is slow.
+ * Finds two agents at one task: the older one was taken for dead and came back. Its reports are
+ * refused, so nothing is lost. But its work is in vain and may touch the same files. The generation
+ * decides which agent goes on. The conflict is logged once, and the older agent is woken: its
+ * signals tell it to stop. Noticed conflicts are logged in every cycle. Only the search in all
+ * agents' heartbeats is slow.
  */
 @Injectable()
 export class DetectSplitBrain implements Reconciler {
@@ -24,7 +25,9 @@ export class DetectSplitBrain implements Reconciler {
 
   constructor(private readonly wakeUps: WakeUps) {}
 
-  /** Thorough: also looks for agents that only send heartbeats for a task which is another one's by now. */
+  /**
+   * Thorough: also finds agents that only send heartbeats for a task that another agent holds now.
+   */
   async sweep(pass: Pass): Promise<SweepResult> {
     const { workspaceId, thorough } = pass.scope;
     const conflicts = await pass.transaction(async (tx) => {
@@ -32,7 +35,7 @@ export class DetectSplitBrain implements Reconciler {
       return tx.rows(announceConflicts, pass.bounds);
     });
     this.wakeUps.signals([...new Set(conflicts.map((conflict) => conflict.agent_id))]);
-    return { ...pass.moved(conflicts), findings: conflicts.map(toFinding) };
+    return { ...pass.countMoved(conflicts), findings: conflicts.map(toFinding) };
   }
 }
 

@@ -17,8 +17,8 @@ afterAll(() => server.stop());
 
 const REPORT = { id: 'one', model: 'claude-sonnet-4', inputTokens: 10_000, outputTokens: 0 };
 
-/** A task under way with a budget of 10,000 tokens of its own. */
-async function budgeted(policy: string): Promise<Held & { budget: string }> {
+/** A running task with a budget of 10,000 tokens of its own. */
+async function claimBudgetedTask(policy: string): Promise<Held & { budget: string }> {
   const held = await scene.held();
   const budget = {
     scope: 'task',
@@ -32,9 +32,9 @@ async function budgeted(policy: string): Promise<Held & { budget: string }> {
   return { ...held, budget: body.id };
 }
 
-/** The same, when all of it has just been used. */
-async function usedUp(policy: string): Promise<Held & { budget: string }> {
-  const held = await budgeted(policy);
+/** A running task whose budget has just been used up. */
+async function exhaustBudget(policy: string): Promise<Held & { budget: string }> {
+  const held = await claimBudgetedTask(policy);
   const answer = await held.agent.api.post(`/runs/${held.runId}/usage`, { reports: [REPORT] });
   expect(answer.status).toBe(200);
   return held;
@@ -46,9 +46,9 @@ async function signalOf({ agent, runId }: Held): Promise<unknown> {
   return (await agent.api.post<{ runs: unknown[] }>(path, body)).body.runs[0];
 }
 
-describe('when a budget is used up', () => {
-  it('pauses what runs, and lets it go on once the budget is raised', async () => {
-    const held = await usedUp('pause');
+describe('an exhausted budget', () => {
+  it('an exhausted budget pauses running tasks, and a raise resumes them', async () => {
+    const held = await exhaustBudget('pause');
     expect((await scene.recover())['budgetsEnforced']).toBe(1);
     expect(await scene.read(held.id)).toMatchObject({
       status: 'PAUSED',
@@ -65,8 +65,8 @@ describe('when a budget is used up', () => {
     await scene.holdsEverything();
   });
 
-  it('leaves alone what may go on again when it has found it', async () => {
-    const held = await usedUp('abort');
+  it('a task is left alone if its budget was raised after the search', async () => {
+    const held = await exhaustBudget('abort');
     const other = await server.db.owner.connect();
     await other.query('BEGIN');
     await other.query('SELECT FROM agent_tasks WHERE id = $1 FOR UPDATE', [held.id]);
@@ -85,16 +85,16 @@ describe('when a budget is used up', () => {
     expect((await held.agent.api.post(`/runs/${held.runId}/complete`)).status).toBe(200);
   });
 
-  it('leaves alone what somebody paused for another reason', async () => {
-    const held = await usedUp('pause');
+  it('a task that a user paused for another reason stays unchanged', async () => {
+    const held = await exhaustBudget('pause');
     await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, { reason: 'Lunch' });
     await scene.workspace.api.patch(`/budgets/${held.budget}`, { allocated: 20_000 });
     expect((await scene.recover())['budgetsEnforced']).toBe(0);
     expect(await scene.read(held.id)).toMatchObject({ status: 'PAUSED', pauseReason: 'Lunch' });
   });
 
-  it('leaves paused what somebody has paused as well', async () => {
-    const held = await usedUp('pause');
+  it('a task that a user has paused as well stays paused', async () => {
+    const held = await exhaustBudget('pause');
     await scene.recover();
     const paused = await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, {
       reason: 'Lunch',
@@ -110,9 +110,9 @@ describe('when a budget is used up', () => {
     expect(await scene.read(held.id)).toMatchObject({ status: 'RUNNING' });
   });
 
-  it('cancels what runs, or lets it finish, as its policy says', async () => {
-    const aborted = await usedUp('abort');
-    const finishing = await usedUp('finish');
+  it('an exhausted budget cancels running tasks or lets them finish, by its policy', async () => {
+    const aborted = await exhaustBudget('abort');
+    const finishing = await exhaustBudget('finish');
     expect((await scene.recover())['budgetsEnforced']).toBe(1);
     expect(await scene.read(aborted.id)).toMatchObject({ status: 'ABORTED' });
     expect(await signalOf(aborted)).toMatchObject({ action: 'stop' });
@@ -120,8 +120,8 @@ describe('when a budget is used up', () => {
     await scene.holdsEverything();
   });
 
-  it('lets a run complete that has used it up with its completion', async () => {
-    const { id, runId, agent, budget } = await budgeted('abort');
+  it('a run completes although its completion exhausts the budget', async () => {
+    const { id, runId, agent, budget } = await claimBudgetedTask('abort');
     const consumed = async () =>
       (await scene.workspace.api.get(`/budgets/${budget}`)).body['consumed'];
     const other = await server.db.owner.connect();

@@ -9,7 +9,7 @@ import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 interface Found {
   workspace_id: string;
   id: string;
-  /** The budget that is used up; NULL: none is any more. */
+  /** The exhausted budget; NULL: none is exhausted any more. */
   budget_id: string | null;
   policy: 'pause' | 'abort' | null;
 }
@@ -17,10 +17,10 @@ interface Found {
 const USED_UP = `(b.is_used_up AND b.policy <> 'finish' AND ${isActiveBudget('b')})`;
 
 /**
- * Running tasks that a used up budget covers. A task of two gets the stricter policy.
+ * Running tasks that an exhausted budget covers. A task of two budgets gets the stricter policy.
  *
- * Indexes: usage_budgets_used_up_idx, agent_tasks_status_idx of each workspace that has one.
- * $1 rows at most, $2 workspace or NULL, $3 these tasks alone or NULL.
+ * Indexes: usage_budgets_used_up_idx, agent_tasks_status_idx of each workspace that has one. $1
+ * rows at most, $2 workspace or NULL, $3 only these tasks or NULL.
  */
 const tasksOfUsedUpBudgets = query<Found>(
   'tasks_of_used_up_budgets',
@@ -34,8 +34,8 @@ LIMIT $1`,
 );
 
 /**
- * Tasks that were paused for a budget, and have none any more that is used up. Index: agent_tasks_paused_for_idx.
- * $1 rows at most, $2 workspace or NULL, $3 these tasks alone or NULL.
+ * Tasks that were paused for a budget and have no exhausted budget any more. Index:
+ * agent_tasks_paused_for_idx. $1 rows at most, $2 workspace or NULL, $3 only these tasks or NULL.
  */
 const tasksPausedForBudgets = query<Found>(
   'tasks_paused_for_budgets',
@@ -52,7 +52,10 @@ LIMIT $1`,
 const COMMANDS: Record<'pause' | 'abort', TaskCommand> = { pause: 'pause', abort: 'cancel' };
 const REASON = 'budget_used_up';
 
-/** Does what the policies of used up budgets say of running tasks, and lets paused ones go on when there is more. */
+/**
+ * Applies the policies of exhausted budgets to running tasks, and resumes paused tasks when their
+ * budgets have tokens again.
+ */
 @Injectable()
 export class EnforceBudgets implements Reconciler {
   static readonly facts = {
@@ -66,19 +69,19 @@ export class EnforceBudgets implements Reconciler {
   constructor(private readonly commands: TaskCommands) {}
 
   async sweep(pass: Pass): Promise<SweepResult> {
-    const usedUp = await pass.find(tasksOfUsedUpBudgets, null);
+    const exhausted = await pass.find(tasksOfUsedUpBudgets, null);
     const resumable = await pass.find(tasksPausedForBudgets, null);
-    const obeyed = [];
-    // A transaction each: one that has changed budgets locks no further tasks.
-    for (const order of grouped([...usedUp, ...resumable]))
-      obeyed.push(await pass.transaction((tx) => this.obey(tx, order)));
-    for (const { wake } of obeyed) wake();
-    return pass.moved(obeyed.flatMap(({ moved }) => moved));
+    const outcomes = [];
+    // One transaction each: a transaction that has changed budgets locks no further tasks.
+    for (const order of groupOrders([...exhausted, ...resumable]))
+      outcomes.push(await pass.transaction((tx) => this.execute(tx, order)));
+    for (const { wake } of outcomes) wake();
+    return pass.countMoved(outcomes.flatMap(({ moved }) => moved));
   }
 
-  private async obey(tx: Transaction, order: Order) {
+  private async execute(tx: Transaction, order: Order) {
     const { workspaceId, budgetId, policy } = order;
-    const ids = await stillToObey(tx, order);
+    const ids = await lockCurrent(tx, order);
     const command = policy === null ? 'resume' : COMMANDS[policy];
     const request = pauseRequest('budget', budgetId, REASON);
     const { moved, wake } = await this.commands.obey(tx, workspaceId, command, { ids, request });
@@ -86,17 +89,17 @@ export class EnforceBudgets implements Reconciler {
   }
 }
 
-/** Tasks of one workspace that are told the same. */
+/** Tasks of one workspace that get the same order. */
 interface Order {
   workspaceId: string;
   ids: string[];
   budgetId: string | null;
-  /** null: they go on. */
+  /** null: the tasks resume. */
   policy: Found['policy'];
 }
 
-/** Since they were found somebody may have raised the budget, or paused a task for another reason. */
-async function stillToObey(tx: Transaction, order: Order): Promise<string[]> {
+/** Since the search, a user may have raised the budget, or paused a task for another reason. */
+async function lockCurrent(tx: Transaction, order: Order): Promise<string[]> {
   const { workspaceId, ids, budgetId, policy } = order;
   await lockTasks(tx, workspaceId, ids);
   const sql = policy === null ? tasksPausedForBudgets : tasksOfUsedUpBudgets;
@@ -104,7 +107,7 @@ async function stillToObey(tx: Transaction, order: Order): Promise<string[]> {
   return found.filter((task) => task.budget_id === budgetId).map(({ id }) => id);
 }
 
-function grouped(tasks: readonly Found[]): Order[] {
+function groupOrders(tasks: readonly Found[]): Order[] {
   const orders = new Map<string, Order>();
   for (const { workspace_id: workspaceId, id, budget_id: budgetId, policy } of tasks) {
     const key = `${workspaceId} ${budgetId}`;

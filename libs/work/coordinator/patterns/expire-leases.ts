@@ -7,10 +7,10 @@ import type { Pass } from '../cycle/pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
- * Leases that have passed, except those that heartbeats carry: whether their agent is gone, or only
- * cannot be heard, is decided with all agents in view (reap_stale_agents), and then recover_lost_runs finds them.
- * Otherwise an outage of ours that outlasts a lease would end every run of the fleet.
- * Index: task_runs_lease_idx.
+ * Expired leases, except the leases that heartbeats renew. For these, reap_stale_agents decides
+ * with all agents in view whether an agent is gone or only cannot be heard. Then recover_lost_runs
+ * finds their runs. Otherwise an outage of ours that outlasts a lease would end every run of the
+ * fleet. Index: task_runs_lease_idx.
  */
 const lockExpiredRuns = lostRuns(
   'lock_expired_runs',
@@ -20,9 +20,10 @@ const lockExpiredRuns = lostRuns(
 );
 
 /**
- * Leases of sessions that were silent for as long, whose gateway sends no heartbeats for them. Not by a process that
- * could not have heard them for as long, $3 seconds: not right after an outage. One that is still to be spawned has not
- * been able to say anything. Indexes: task_runs_lease_idx, session_spawns (primary key).
+ * Expired leases of silent sessions whose gateway sends no heartbeats for them. This process could
+ * have heard them for $3 seconds; longer leases are left out, as right after an outage. Sessions
+ * that are not spawned yet are left out too, because they cannot report anything.
+ * Indexes: task_runs_lease_idx, session_spawns (primary key).
  */
 const lockSilentSessions = lostRuns(
   'lock_silent_sessions',
@@ -34,9 +35,9 @@ const lockSilentSessions = lostRuns(
 );
 
 /**
- * Leases of agents that have sent no heartbeat since they registered, and of which none is expected. Nobody
- * would ever find such an agent stale, so the lease itself is the limit.
- * Index: agents (a scan of few rows), agent_heartbeats (primary key), task_runs_live_agent_idx.
+ * Leases of agents that have sent no heartbeat since they registered and need not send any. Such an
+ * agent never becomes stale, so the lease itself is the limit. Indexes: agents (a scan of few
+ * rows), agent_heartbeats (primary key), task_runs_live_agent_idx.
  */
 const lockExpiredRunsWithoutHeartbeats = lostRuns(
   'lock_expired_runs_without_heartbeats',
@@ -47,15 +48,15 @@ LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id =
   'r.workspace_id, r.task_id',
 );
 
-/** Ends runs that no heartbeats carry and whose lease has passed; their tasks are retried or fail. */
+/** Ends runs with an expired lease that no heartbeats renew. Their tasks are retried or fail. */
 @Injectable()
 export class ExpireLeases implements Reconciler {
   static readonly facts = {
     name: 'expire_leases',
     counter: 'expiredClaimsReleased',
     moves: 'runs without heartbeats, whose lease has passed',
-    notable: 'Runs were ended because their lease had passed',
-    // Passes the leases that heartbeats carry; silent sessions are found by the cron.
+    notable: 'Runs were ended because their lease had expired',
+    // Skips the leases that heartbeats renew. The schedule finds silent sessions.
     due: dueAt(`(SELECT r.lease_expires_at FROM task_runs r
     WHERE ${isLiveRun('r')} AND NOT r.lease_by_heartbeat AND NOT ${hasSession('r')} ORDER BY r.lease_expires_at LIMIT 1)`),
   } as const satisfies ReconcilerFacts;
@@ -66,14 +67,14 @@ export class ExpireLeases implements Reconciler {
   ) {}
 
   async sweep(pass: Pass): Promise<SweepResult> {
-    const loss = { reason: 'lease_expired', message: 'The lease of its run has passed' } as const;
+    const loss = { reason: 'lease_expired', message: 'The lease of its run expired' } as const;
     const own = await this.runs.end(pass, { ...loss, lock: lockExpiredRuns });
     const others = await this.runs.end(pass, { ...loss, lock: lockExpiredRunsWithoutHeartbeats });
     const silent = await this.runs.end(pass, {
       ...loss,
       lock: lockSilentSessions,
       params: [this.observer.observedMs() / 1_000],
-      message: 'Its session was silent for as long as its lease lasts',
+      message: 'Its session was silent for the length of its lease',
     });
     return together(together(own, others), silent);
   }

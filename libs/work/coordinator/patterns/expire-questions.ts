@@ -4,7 +4,9 @@ import type { SweepResult } from '#lib/transitions';
 import type { Pass } from '../cycle/pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
-/** Closes questions that nobody has answered in time: their tasks go on with the default, or fail. */
+/**
+ * Closes questions without an answer in time. Their tasks go on with the default answer, or fail.
+ */
 @Injectable()
 export class ExpireQuestions implements Reconciler {
   static readonly facts = {
@@ -19,13 +21,13 @@ export class ExpireQuestions implements Reconciler {
 
   async sweep(pass: Pass): Promise<SweepResult> {
     const moved = [];
-    // A transaction each: one that has changed a task locks no further one.
+    // One transaction each: a transaction that has changed a task locks no further one.
     for (const question of await pass.find(dueQuestions)) {
       const { workspace_id: workspaceId } = question;
       const wake = await pass.transaction((tx) => this.questions.expire(tx, workspaceId, question));
       if (wake) moved.push(question);
       wake?.();
     }
-    return pass.moved(moved);
+    return pass.countMoved(moved);
   }
 }

@@ -28,7 +28,7 @@ ${journaled('tasks')}
 SELECT workspace_id, status FROM task_moved`,
 );
 
-/** Aborts tasks that waited in the queue longer than they may. */
+/** Aborts tasks that waited in the queue for too long. */
 @Injectable()
 export class ExpireQueued implements Reconciler {
   static readonly facts = {
@@ -41,6 +41,6 @@ export class ExpireQueued implements Reconciler {
   } as const satisfies ReconcilerFacts;
 
   async sweep(pass: Pass): Promise<SweepResult> {
-    return pass.moved(await pass.apply(abortExpiredInQueue));
+    return pass.countMoved(await pass.apply(abortExpiredInQueue));
   }
 }

@@ -9,14 +9,18 @@ let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  // No coordinator of its own: what happens here happens because it is asked for.
+  // This server has no coordinator: sweeps run only when a test asks for them.
   server = await sharedServer('sound');
 });
 
 afterAll(() => server.stop());
 
-/** Makes the first wait for the second, past the check that would refuse a cycle. */
-async function edge(taskId: string, dependsOnId: string, policy?: 'block' | 'fail' | 'ignore') {
+/** Makes the first task wait for the second, and bypasses the check that would refuse a cycle. */
+async function insertEdge(
+  taskId: string,
+  dependsOnId: string,
+  policy?: 'block' | 'fail' | 'ignore',
+) {
   await aDependency(server.db.owner, scene.id, { taskId, dependsOnId, policy });
 }
 
@@ -25,7 +29,7 @@ async function tasks(count: number): Promise<string[]> {
 }
 
 async function ring(ids: readonly string[]): Promise<void> {
-  for (const [at, id] of ids.entries()) await edge(id, ids[(at + 1) % ids.length] as string);
+  for (const [at, id] of ids.entries()) await insertEdge(id, ids[(at + 1) % ids.length] as string);
 }
 
 const standing = async (id: string) => {
@@ -40,7 +44,7 @@ describe('a cycle of dependencies that slipped past the check', () => {
     scene = await Scene.of(server);
   });
 
-  it('fails its tasks, with the path in their logs, one event for the owners, and a line of the log', async () => {
+  it('tasks of a cycle fail, with their path in logs and an event', async () => {
     const [a, b, c] = (await tasks(3)).sort() as [string, string, string];
     const bystander = await scene.task({ dependsOn: [await scene.task()] });
     await ring([a, b, c]);
@@ -57,13 +61,13 @@ describe('a cycle of dependencies that slipped past the check', () => {
     const [line, ...more] = await scene.coordinatorLogs('dependency_cycle');
     expect(line).toMatchObject({ level: 'ERROR', details: { path: [a, b, c, a], length: 3 } });
     expect(more).toEqual([]);
-    // Its end was told to those who wait: nothing is left to do.
+    // The end of the tasks was propagated to the dependents, so nothing is left to do.
     const again = await scene.recover();
     expect(again).toMatchObject({ cyclesFailed: 0, prerequisitesSettled: 0 });
     await scene.holdsEverything();
   });
 
-  it('is found whatever else there is: several apart, one inside another, one behind another', async () => {
+  it('cycles are found apart, nested and in sequence', async () => {
     scene = await Scene.of(server);
     const [a, b, c, d, e, f, g, h] = (await tasks(8)) as [
       ...[string, string, string, string],
@@ -71,16 +75,16 @@ describe('a cycle of dependencies that slipped past the check', () => {
     ];
     await ring([a, b]);
     await ring([c, d, e, f]);
-    await edge(c, e);
+    await insertEdge(c, e);
     await ring([g, h]);
-    await edge(c, g);
+    await insertEdge(c, g);
     expect((await scene.recover())['cyclesFailed']).toBe(3);
     for (const id of [a, b, c, d, e, f, g, h]) expect(await standing(id)).toBe(FAILED);
     const lengths = (await scene.events('task.dependency_cycle')).map((event) => event['length']);
     expect(lengths.sort()).toEqual([2, 2, 4]);
   });
 
-  it('is found when it is 1,000 tasks long', async () => {
+  it('a cycle of 1,000 tasks is found', async () => {
     scene = await Scene.of(server);
     const batch = Array.from({ length: 1_000 }, (_, n) => ({ title: `t ${n}`, taskType: 'ring' }));
     await scene.workspace.api.post('/agent-tasks/batch', { tasks: batch });
@@ -91,7 +95,7 @@ describe('a cycle of dependencies that slipped past the check', () => {
       scene.id,
     );
     const counts = await scene.recover();
-    // The edges came without what is counted beside them, so that is set right first.
+    // The edges were written without the counts beside them, so a repair fixes the counts first.
     expect(counts).toMatchObject({ cyclesFailed: 1, staleStatesFixed: 2_000 });
     const { rows } = await scene.sql(
       `SELECT failure_reason, count(*)::int FROM agent_tasks WHERE workspace_id = $1 GROUP BY 1`,
@@ -104,7 +108,7 @@ describe('a cycle of dependencies that slipped past the check', () => {
     await scene.holdsEverything();
   });
 
-  it('lets those who depend on it follow their policies', async () => {
+  it('dependents of a failed cycle follow their policies', async () => {
     scene = await Scene.of(server);
     const [a, b] = (await tasks(2)) as [string, string];
     await ring([a, b]);
@@ -119,7 +123,7 @@ describe('a cycle of dependencies that slipped past the check', () => {
     expect(await scene.read(goesOn)).toMatchObject({ status: 'PENDING', unmetDependencies: 0 });
   });
 
-  it('is left whole while somebody holds one of its tasks', async () => {
+  it('a cycle stays whole while one of its tasks is held', async () => {
     scene = await Scene.of(server);
     const ids = (await tasks(3)) as [string, string, string];
     await ring(ids);
@@ -136,7 +140,7 @@ describe('a cycle of dependencies that slipped past the check', () => {
     expect((await scene.recover())['cyclesFailed']).toBe(1);
   });
 
-  it('can be broken by its user after a retry', async () => {
+  it('a user can break the cycle after a retry', async () => {
     scene = await Scene.of(server);
     const [a, b] = (await tasks(2)) as [string, string];
     await ring([a, b]);
@@ -148,7 +152,7 @@ describe('a cycle of dependencies that slipped past the check', () => {
     expect(await scene.read(a)).toMatchObject({ status: 'PENDING', unmetDependencies: 0 });
   });
 
-  it('is none where one of the tasks is paused, or has ended', async () => {
+  it('tasks wait in no cycle if one of them is paused or has ended', async () => {
     scene = await Scene.of(server);
     const [a, b, c, d] = (await tasks(4)) as [string, string, string, string];
     await ring([a, b]);
@@ -165,7 +169,7 @@ describe('a cycle of dependencies that slipped past the check', () => {
     ]);
   });
 
-  it('is found by the coordinator itself', async () => {
+  it('the coordinator finds a cycle by itself', async () => {
     const env = { COORDINATOR_CRON: '* * * * * *', RECONCILE_INTERVAL_SECONDS: '1' };
     const led = await startTestApp(env);
     try {

@@ -2,13 +2,13 @@ import { command, query } from '#lib/database';
 import { journalRow, LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
 
 /**
- * Cycles of dependencies: the search for them, for the service role.
+ * Cycles of dependencies: the search for them, as the service role.
  *
- * A cycle runs through tasks that wait and are waited for, and such a task is
- * between two others; most are not: of a graph of three layers no edge is left to look at.
- * Index: agent_tasks_between_idx, then primary keys. The CASE is there so that the former does not seem to
- * fit for the other end of an edge: before its first ANALYZE Postgres read all of it for each edge.
- * With 100,000 waiting tasks in layers of three: see libs/work/coordinator/README.md, Figures.
+ * A task on a cycle both waits and is waited for, so it is between two others. Most tasks are not:
+ * in a graph of three layers no edge remains. Index: agent_tasks_between_idx, then primary keys.
+ * The CASE keeps this index from seeming to fit the other end of an edge. Before its first ANALYZE,
+ * Postgres read the whole index for each edge. With 100,000 waiting tasks in layers of three: see
+ * libs/work/coordinator/README.md, Figures.
  */
 const BETWEEN = (task: string) =>
   `${task}.status = 'PENDING' AND ${task}.unmet_dependencies > 0 AND ${task}.has_dependents`;
@@ -18,7 +18,7 @@ const EDGES = (workspace: string) => `agent_tasks t
   JOIN agent_tasks p ON p.workspace_id = ${workspace} AND p.id = d.depends_on_id
   WHERE t.workspace_id = ${workspace} AND ${BETWEEN('t')} AND CASE WHEN ${BETWEEN('p')} THEN true END`;
 
-/** The workspaces in which a cycle is possible at all. $1 workspace or NULL. */
+/** The workspaces in which a cycle is possible. $1 workspace or NULL. */
 export const workspacesWithEdgesBetween = query<{ id: string }>(
   'workspaces_with_edges_between',
   `
@@ -32,13 +32,16 @@ export interface EdgeRow {
   depends_on_id: string;
 }
 
-/** The edges that a cycle could run along. $1 workspace. */
+/** The edges that can be part of a cycle. $1 workspace. */
 export const edgesBetween = query<EdgeRow>(
   'edges_between',
   `SELECT d.task_id, d.depends_on_id FROM ${EDGES('$1')}`,
 );
 
-/** Locks those that still wait, by id; the others are being changed. $1 workspace, $2 tasks. */
+/**
+ * Locks the tasks that still wait, by id. The other tasks are being changed. $1 workspace, $2
+ * tasks.
+ */
 export const lockWaiting = query<LockedTask>(
   'lock_waiting',
   `
@@ -53,7 +56,10 @@ FROM locked t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id 
 ORDER BY t.id`,
 );
 
-/** The edges among locked tasks, which nobody else can change now. Index: primary key. $1 workspace, $2 tasks. */
+/**
+ * The edges among locked tasks, which no other transaction can change now. Index: primary key. $1
+ * workspace, $2 tasks.
+ */
 export const edgesAmong = query<EdgeRow>(
   'edges_among',
   `
@@ -63,10 +69,10 @@ WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.depends_on_id = 
 );
 
 /**
- * The event of each cycle whose tasks have failed: with its path, and the owners to notify.
+ * The event of each cycle whose tasks have failed, with its path and the owners to notify.
  *
- * Index: primary key of workspace_members.
- * $1 workspace, $2 JSON array of {path, tasks, length}: ids, of which there may be fewer than `length`.
+ * Index: primary key of workspace_members. $1 workspace, $2 JSON array of {path, tasks, length}; a
+ * long cycle lists fewer ids than `length`.
  */
 export const announceCycles = command<{ id: string }>(
   'announce_cycles',

@@ -18,12 +18,13 @@ import {
 const AT_ONCE = 1_000;
 
 /**
- * Fails the tasks of cycles among dependencies. Writing an edge that closes one is refused, so there is
- * none unless something went past that check: a restored backup, a hand in the database, a bug.
+ * Fails the tasks of cycles among dependencies. An edge that closes a cycle is refused when it is
+ * written. So a cycle exists only if something bypassed that check: a restored backup, a manual
+ * change in the database, a bug.
  *
- * The search reads without locks. The cycles that it finds are locked, read and searched again, and only then
- * failed: a cycle that somebody has broken meanwhile is none, one that somebody is changing waits for the
- * next search.
+ * The search reads without locks. Found cycles are locked, read and searched again before they
+ * fail. A cycle that a user has broken meanwhile is dropped. A cycle that is being changed waits
+ * for the next search.
  */
 @Injectable()
 export class FailCycles implements Reconciler {
@@ -36,7 +37,7 @@ export class FailCycles implements Reconciler {
 
   constructor(private readonly database: Database) {}
 
-  /** A cycle is failed as a whole, whatever the limit: otherwise the rest of its tasks would wait forever. */
+  /** A cycle fails as a whole, whatever the limit: otherwise its other tasks would wait forever. */
   async sweep(pass: Pass): Promise<SweepResult> {
     const findings: Finding[] = [];
     const byWorkspace = new Map<string, number>();
@@ -66,7 +67,8 @@ async function failCycles(
   const suspected = found.flatMap((cycle) => cycle.members);
   const locked = await tx.rows(lockWaiting, [workspaceId, suspected]);
   const waiting = new Set(locked.map((task) => task.id));
-  // One of which a task was not to be had is left whole: part of it would hide the rest.
+  // If one task of a cycle could not be locked, the whole cycle waits: a part of it would hide the
+  // rest.
   const whole = found.filter((cycle) => cycle.members.every((id) => waiting.has(id)));
   const ids = whole.flatMap((cycle) => cycle.members);
   const cycles = findCycles(pairsOf(await tx.rows(edgesAmong, [workspaceId, ids])));

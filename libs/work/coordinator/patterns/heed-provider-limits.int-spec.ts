@@ -40,7 +40,7 @@ function refuse({ agent, runId }: Pick<Held, 'agent' | 'runId'>, body: Body = {}
   return agent.api.post<Body>(`/runs/${runId}/provider-limits`, report);
 }
 
-async function refused(held: Held, body: Body = {}): Promise<Body> {
+async function reportRefusal(held: Held, body: Body = {}): Promise<Body> {
   const answer = await refuse(held, body);
   expect(answer.status).toBe(200);
   return answer.body;
@@ -59,19 +59,22 @@ async function tryClaim(
   return { ids: answer.body.tasks.map(({ task }) => task.id), reason: answer.body.reason };
 }
 
-async function explained(id: string, code: string): Promise<Body | undefined> {
+async function explainTask(id: string, code: string): Promise<Body | undefined> {
   type Explained = { reasons: { code: string; facts: Body }[] };
   const { body } = await scene.workspace.api.get<Explained>(`/agent-tasks/${id}/explain`);
   return body.reasons.find((reason) => reason.code === code)?.facts;
 }
 
 describe('a run that its provider refuses', () => {
-  it('gives its task back with its checkpoint, at no attempt, and what needs the model waits', async () => {
+  it('a refused run keeps its checkpoint, and tasks for the model wait', async () => {
     await routed([{ taskType: 'urgent', model: 'gpt-5' }, { tier: 'sonnet' }]);
     const held = await scene.held();
     const other = await scene.task({ requiredCapabilities: ['other'] });
     const urgent = await scene.task({ taskType: 'urgent', requiredCapabilities: ['other'] });
-    const limited = await refused(held, { checkpointData: { page: 7 }, message: 'Slow down' });
+    const limited = await reportRefusal(held, {
+      checkpointData: { page: 7 },
+      message: 'Slow down',
+    });
     expect(limited).toMatchObject({ runId: held.runId, taskId: held.id });
     await scene.recover();
     expect(await scene.read(held.id)).toMatchObject({
@@ -93,10 +96,10 @@ describe('a run that its provider refuses', () => {
         reportedBy: { runId: held.runId, agentId: held.agent.id },
       },
     ]);
-    // Neither goes to agents that leave the choice to routing, and both know until when.
+    // Neither task goes to agents that leave the choice to routing, and both show until when.
     const heir = await scene.heirOf(held);
     expect(await tryClaim(heir)).toEqual({ ids: [], reason: 'provider_limited' });
-    const facts = await explained(other, 'provider_limited');
+    const facts = await explainTask(other, 'provider_limited');
     expect(facts).toMatchObject({
       limitId: limited['limitId'],
       provider: 'anthropic',
@@ -108,17 +111,17 @@ describe('a run that its provider refuses', () => {
     ];
     expect(until).toBeGreaterThanOrEqual(end);
     expect(until).toBeLessThanOrEqual(end + 60_000);
-    expect(await explained(other, 'provider_limited')).toEqual(facts);
-    // What needs another model goes on.
+    expect(await explainTask(other, 'provider_limited')).toEqual(facts);
+    // A task that needs another model can be claimed.
     const able = await scene.workspace.newAgent({ capabilities: ['other'] });
     expect(await tryClaim(able)).toMatchObject({ ids: [urgent] });
     await scene.holdsEverything();
   });
 
-  it('goes on by itself when the time has come', async () => {
+  it("a refused run's task resumes by itself at the reported time", async () => {
     await routed();
     const held = await scene.held();
-    await refused(held, { retryAfterSeconds: 1 });
+    await reportRefusal(held, { retryAfterSeconds: 1 });
     await scene.recover();
     expect(await scene.read(held.id)).toMatchObject({ status: 'PENDING' });
     expect(await tryClaim(await scene.heirOf(held), { waitMs: 20_000 })).toEqual({
@@ -136,10 +139,10 @@ describe('a run that its provider refuses', () => {
     expect(rows).toEqual([]);
   });
 
-  it('goes on when an administrator says that the provider works again', async () => {
+  it("a refused run's task resumes when an administrator removes the limit", async () => {
     await routed();
     const held = await scene.held();
-    const { limitId } = await refused(held);
+    const { limitId } = await reportRefusal(held);
     await scene.recover();
     const path = `/provider-limits/${String(limitId)}`;
     const stranger = await server.newWorkspace();
@@ -156,9 +159,9 @@ describe('a run that its provider refuses', () => {
     expect(await tryClaim(await scene.heirOf(held))).toEqual({ ids: [held.id] });
   });
 
-  it('does not take its task back itself for a model that it only said', async () => {
+  it('an agent that only reported the model cannot claim the task again itself', async () => {
     const held = await scene.held();
-    await refused(held, { model: 'o3-mini-2025-01-31' });
+    await reportRefusal(held, { model: 'o3-mini-2025-01-31' });
     await scene.recover();
     expect(await tryClaim(held.agent)).toEqual({ ids: [], reason: 'provider_limited' });
     const untouched = await scene.task({ requiredCapabilities: ['free'] });
@@ -168,13 +171,13 @@ describe('a run that its provider refuses', () => {
 });
 
 describe('an agent with a model of its own', () => {
-  it('takes nothing until its provider works again, and leaves its tasks to others', async () => {
+  it('an agent with a refused model gets nothing until the limit ends', async () => {
     const held = await scene.held({}, { start: false });
     await scene.sql(`UPDATE agents SET model = 'gpt-5' WHERE id = $1`, held.agent.id);
     await scene.sql(`UPDATE task_runs SET model = 'gpt-5' WHERE id = $1`, held.runId);
-    await refused(held, { kind: 'quota_exhausted', allModels: true });
+    await reportRefusal(held, { kind: 'quota_exhausted', allModels: true });
     expect(await tryClaim(held.agent)).toEqual({ ids: [], reason: 'provider_limited' });
-    expect(await explained(held.id, 'agents_provider_limited')).toMatchObject({
+    expect(await explainTask(held.id, 'agents_provider_limited')).toMatchObject({
       count: 1,
       agents: [{ id: held.agent.id, limitedUntil: expect.any(String) }],
     });
@@ -183,7 +186,7 @@ describe('an agent with a model of its own', () => {
 });
 
 describe('other runs of that model', () => {
-  it('are asked to put their work down, and wait in the queue as well', async () => {
+  it('other runs of the refused model release their tasks', async () => {
     await routed([{ taskType: 'other', model: 'gpt-5' }, { tier: 'sonnet' }]);
     const [held, same, fresh] = [
       await scene.held(),
@@ -191,7 +194,7 @@ describe('other runs of that model', () => {
       await scene.held({}, { start: false }),
     ];
     const other = await scene.held({ taskType: 'other' });
-    const { limitId } = await refused(held);
+    const { limitId } = await reportRefusal(held);
     expect((await scene.recover())['providerLimitsHeeded']).toBeGreaterThan(0);
     expect(await scene.read(fresh.id)).toMatchObject({ status: 'PENDING', retryCount: 0 });
     expect(await scene.read(other.id)).toMatchObject({ status: 'RUNNING' });
@@ -218,10 +221,10 @@ describe('other runs of that model', () => {
     await scene.holdsEverything();
   });
 
-  it('go on where they are when the limit ends before they have put it down', async () => {
+  it('other runs resume in place if the limit ends before they release their tasks', async () => {
     await routed();
     const [held, same] = [await scene.held(), await scene.held()];
-    const { limitId } = await refused(held);
+    const { limitId } = await reportRefusal(held);
     await scene.recover();
     await scene.workspace.api.delete(`/provider-limits/${String(limitId)}`);
     await scene.recover();
@@ -232,8 +235,8 @@ describe('other runs of that model', () => {
 type Queries = { query: (text: string, values: unknown[]) => Promise<unknown> };
 
 describe('between the search and the locks', () => {
-  /** What the coordinator makes of it when this happens while it waits for the locked task. */
-  async function overtaken(
+  /** Runs the change while the coordinator waits for the locked task, and returns the result. */
+  async function changeDuringSweep(
     id: string,
     change: (other: Queries) => Promise<unknown>,
   ): Promise<void> {
@@ -252,22 +255,22 @@ describe('between the search and the locks', () => {
     await recovering;
   }
 
-  it('a limit that is removed pauses nothing, and what a user has paused stays paused', async () => {
+  it('a limit removed before the locks pauses nothing', async () => {
     await routed();
     const [held, same] = [await scene.held(), await scene.held()];
     const remove = async ({ limitId }: Body) =>
       scene.workspace.api.delete(`/provider-limits/${String(limitId)}`);
-    const first = await refused(held);
+    const first = await reportRefusal(held);
     const { version } = await scene.read(same.id);
-    await overtaken(same.id, () => remove(first));
+    await changeDuringSweep(same.id, () => remove(first));
     expect(await scene.read(same.id)).toMatchObject({ status: 'RUNNING', version });
-    const second = await refused(await scene.held({}, { start: false }), { model: SONNET });
+    const second = await reportRefusal(await scene.held({}, { start: false }), { model: SONNET });
     await scene.recover();
     expect(await scene.read(same.id)).toMatchObject({ status: 'PAUSED' });
     await remove(second);
     const takeOver = `UPDATE agent_tasks
       SET paused_by = 'user:somebody', paused_for = 'request', paused_for_id = NULL WHERE id = $1`;
-    await overtaken(same.id, (other) => other.query(takeOver, [same.id]));
+    await changeDuringSweep(same.id, (other) => other.query(takeOver, [same.id]));
     expect(await scene.read(same.id)).toMatchObject({
       status: 'PAUSED',
       pausedBy: 'user:somebody',
@@ -276,30 +279,32 @@ describe('between the search and the locks', () => {
 });
 
 describe('a report', () => {
-  it('only prolongs, and counts once', async () => {
+  it('repeated reports only prolong a limit, and count once', async () => {
     await routed();
     const [held, same, third] = [await scene.held(), await scene.held(), await scene.held()];
-    const first = await refused(held, { retryAfterSeconds: 600 });
-    expect(await refused(held, { retryAfterSeconds: 900 })).toMatchObject({
+    const first = await reportRefusal(held, { retryAfterSeconds: 600 });
+    expect(await reportRefusal(held, { retryAfterSeconds: 900 })).toMatchObject({
       limitId: first['limitId'],
       until: first['until'],
     });
-    expect(await refused(same, { retryAfterSeconds: 5 })).toMatchObject({ until: first['until'] });
+    expect(await reportRefusal(same, { retryAfterSeconds: 5 })).toMatchObject({
+      until: first['until'],
+    });
     const until = new Date(Date.now() + 3_600_000).toISOString();
-    expect(await refused(same, { until, retryAfterSeconds: undefined })).toMatchObject({
+    expect(await reportRefusal(same, { until, retryAfterSeconds: undefined })).toMatchObject({
       limitId: null,
     });
-    const later = await refused(third, { until, retryAfterSeconds: undefined });
+    const later = await reportRefusal(third, { until, retryAfterSeconds: undefined });
     expect(Math.abs(Date.parse(String(later['until'])) - Date.parse(until))).toBeLessThan(10_000);
     expect(await limits()).toMatchObject([{ id: first['limitId'], until: later['until'] }]);
   });
 
-  it('of all models covers each model that was refused, whatever its name', async () => {
+  it('a report about all models covers each refused model, whatever its name', async () => {
     await routed([{ taskType: 'other', model: 'codestral' }, { model: 'devstral' }]);
     const [held, other] = [await scene.held(), await scene.held({ taskType: 'other' })];
     const all = { provider: 'mistral', allModels: true };
-    const first = await refused(held, all);
-    expect(await refused(other, { ...all, retryAfterSeconds: 5 })).toMatchObject({
+    const first = await reportRefusal(held, all);
+    expect(await reportRefusal(other, { ...all, retryAfterSeconds: 5 })).toMatchObject({
       limitId: first['limitId'],
       until: first['until'],
     });
@@ -309,38 +314,41 @@ describe('a report', () => {
     }
   });
 
-  it('of an ended run counts from its end, and not when that time is past', async () => {
+  it('a report of an ended run counts from its end, unless that time is past', async () => {
     const held = await scene.held();
-    const first = await refused(held, { model: 'gpt-5', retryAfterSeconds: 600 });
+    const first = await reportRefusal(held, { model: 'gpt-5', retryAfterSeconds: 600 });
     await scene.workspace.api.delete(`/provider-limits/${String(first['limitId'])}`);
     await scene.sql(
       `UPDATE task_runs SET assigned_at = assigned_at - interval '1 hour',
          started_at = started_at - interval '1 hour', ended_at = ended_at - interval '1 hour' WHERE id = $1`,
       held.runId,
     );
-    expect(await refused(held, { model: 'gpt-5' })).toMatchObject({ limitId: null, until: null });
-    const later = await refused(held, { model: 'gpt-5', retryAfterSeconds: 4_200 });
+    expect(await reportRefusal(held, { model: 'gpt-5' })).toMatchObject({
+      limitId: null,
+      until: null,
+    });
+    const later = await reportRefusal(held, { model: 'gpt-5', retryAfterSeconds: 4_200 });
     expect(Date.parse(String(later['until'])) - Date.now()).toBeLessThan(601_000);
   });
 
-  it('releases only where fifty limits are open', async () => {
+  it('a report only releases the run when fifty limits are open', async () => {
     const [held, last] = [await scene.held(), await scene.held()];
-    await refused(held, { model: 'gpt-5' });
+    await reportRefusal(held, { model: 'gpt-5' });
     await scene.sql(
       `INSERT INTO provider_limits (workspace_id, id, provider, covers, kind, until, over_at, run_id, agent_id)
        SELECT workspace_id, uuidv7(), 'p' || n, '^p$', kind, until, over_at, run_id, agent_id
        FROM provider_limits, generate_series(1, 49) AS n WHERE workspace_id = $1`,
       scene.id,
     );
-    expect(await refused(last, { model: 'gpt-5-mini' })).toMatchObject({ limitId: null });
+    expect(await reportRefusal(last, { model: 'gpt-5-mini' })).toMatchObject({ limitId: null });
     expect(await limits()).toHaveLength(50);
     expect(await scene.read(last.id)).toMatchObject({ status: 'ABORTED', retryCount: 0 });
   });
 
-  it('counts of an ended run, and of no other agent’s', async () => {
+  it("only a run's own agent can report a limit after its end", async () => {
     const held = await scene.held();
     expect((await held.agent.api.post(`/runs/${held.runId}/complete`, {})).status).toBe(200);
-    expect(await refused(held, { model: 'gpt-5' })).toMatchObject({ status: 'COMPLETED' });
+    expect(await reportRefusal(held, { model: 'gpt-5' })).toMatchObject({ status: 'COMPLETED' });
     expect(await limits()).toMatchObject([{ provider: 'openai', model: 'gpt-5' }]);
     const stranger = await scene.heirOf(held);
     expect(await refuse({ ...held, agent: stranger })).toMatchObject({
@@ -353,9 +361,9 @@ describe('a report', () => {
     [{}, true],
     [{ model: 'devstral' }, true],
     [{ model: 'gpt-5', retryAfterSeconds: undefined, until: '2020-01-01T00:00:00Z' }, false],
-  ])('with %p closes nothing, and gives the task back at no attempt', async (body, waits) => {
+  ])('a report with %p only releases the task', async (body, waits) => {
     for (const held of [await scene.held(), await scene.held({}, { start: false })]) {
-      const answer = await refused(held, { ...body, checkpointData: { page: 7 } });
+      const answer = await reportRefusal(held, { ...body, checkpointData: { page: 7 } });
       expect(answer).toMatchObject({ limitId: null, until: null });
       await scene.recover();
       expect(await scene.read(held.id)).toMatchObject({
@@ -370,10 +378,10 @@ describe('a report', () => {
     await scene.holdsEverything();
   });
 
-  it('of a time that is far ahead closes for seven days', async () => {
+  it('a report with a distant time sets a limit of seven days', async () => {
     const until = '2999-01-01T00:00:00Z';
     const body = { model: 'gpt-5', until, retryAfterSeconds: undefined };
-    const noted = await refused(await scene.held(), body);
+    const noted = await reportRefusal(await scene.held(), body);
     const ahead = Date.parse(String(noted['until'])) - Date.now();
     expect(ahead).toBeGreaterThan(604_700_000);
     expect(ahead).toBeLessThan(604_900_000);
@@ -386,7 +394,7 @@ describe('a report', () => {
     [{ retryAfterSeconds: undefined, until: 'tomorrow' }, 'until'],
     [{ model: 'two words' }, 'model'],
     [{ kind: 'bored' }, 'kind'],
-  ])('is refused with %p, and nothing changes', async (body, field) => {
+  ])('a report with %p is refused and changes nothing', async (body, field) => {
     const held = await scene.held();
     expect(await refuse(held, { model: 'gpt-5', ...body })).toMatchObject({
       status: 400,
@@ -428,7 +436,7 @@ describe('routed_model', () => {
   });
   const tiers = { ...TIER_MODELS, opus: 'another-one' };
 
-  it('chooses what selectModel does', async () => {
+  it('routed_model chooses the same model as selectModel', async () => {
     const samples = fc.sample(fc.tuple(task, fc.array(rule, { maxLength: 4 })), {
       numRuns: 500,
       seed: 1,

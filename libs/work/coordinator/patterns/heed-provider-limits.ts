@@ -11,15 +11,16 @@ import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconcile
 interface Found {
   workspace_id: string;
   id: string;
-  /** The limit for which it is paused; NULL: it goes on. */
+  /** The limit for which the task is paused; NULL: it resumes. */
   limit_id: string | null;
 }
 
 const REASON = 'provider_limited';
 
 /**
- * Tasks under way with a model that its provider refuses. Indexes: primary keys; agent_tasks_status_idx of each workspace that
- * has a limit. $1 rows at most, $2 workspace or NULL, $3 of these tasks or NULL: of all.
+ * Running tasks with a model that its provider refuses. Indexes: primary keys;
+ * agent_tasks_status_idx of each workspace with a limit. $1 rows at most, $2 workspace or NULL, $3
+ * only these tasks or NULL.
  */
 const tasksOfLimitedModels = query<Found>(
   'tasks_of_limited_models',
@@ -34,9 +35,9 @@ LIMIT $1`,
 );
 
 /**
- * Tasks that were paused for a limit and can go back to the queue, or on: their agent has put the work down, or never began it,
- * or the limit is over. Index: agent_tasks_paused_for_idx. $1 rows at most, $2 workspace or NULL,
- * $3 of these tasks or NULL: of all.
+ * Tasks that were paused for a limit and can return to the queue or resume. Their agent has
+ * released the task or never began it, or the limit has ended. Index: agent_tasks_paused_for_idx.
+ * $1 rows at most, $2 workspace or NULL, $3 only these tasks or NULL.
  */
 const tasksPausedForLimits = query<Found>(
   'tasks_paused_for_limits',
@@ -53,8 +54,9 @@ LIMIT $1`,
 );
 
 /**
- * Has runs put their work down whose provider refuses their model: their agents are asked to pause, save what they have, and give
- * the task back, which is no attempt. It waits in the queue then (HOLDS). Limits that are over are removed.
+ * Stops runs whose provider refuses their model. Their agents are asked to pause, save a checkpoint
+ * and release the task, which spends no attempt. The task then waits in the queue (HOLDS). Ended
+ * limits are removed.
  */
 @Injectable()
 export class HeedProviderLimits implements Reconciler {
@@ -72,26 +74,30 @@ export class HeedProviderLimits implements Reconciler {
   ) {}
 
   async sweep(pass: Pass): Promise<SweepResult> {
-    const told = [
-      ...(await this.obeyAll(pass, tasksOfLimitedModels)),
-      ...(await this.obeyAll(pass, tasksPausedForLimits)),
+    const outcomes = [
+      ...(await this.executeAll(pass, tasksOfLimitedModels)),
+      ...(await this.executeAll(pass, tasksPausedForLimits)),
     ];
     const removed = await pass.apply(removePastProviderLimits);
-    for (const { wake } of told) wake();
+    for (const { wake } of outcomes) wake();
     for (const id of countByWorkspace(removed).keys()) this.wakeUps.manyClaims(id);
-    return pass.moved(told.flatMap(({ moved }) => moved));
+    return pass.countMoved(outcomes.flatMap(({ moved }) => moved));
   }
 
-  private async obeyAll(pass: Pass, sql: Sql<Found>) {
-    const told = [];
-    // A transaction each: one that has changed agents and budgets locks no further tasks.
-    for (const order of together(await pass.find(sql, null)))
-      told.push(await pass.transaction((tx) => this.obey(tx, sql, order)));
-    return told;
+  private async executeAll(pass: Pass, sql: Sql<Found>) {
+    const outcomes = [];
+    // One transaction each: a transaction that has changed agents and budgets locks no further
+    // tasks.
+    for (const order of groupOrders(await pass.find(sql, null)))
+      outcomes.push(await pass.transaction((tx) => this.execute(tx, sql, order)));
+    return outcomes;
   }
 
-  /** Found without locks: the limit may have been removed since, and the task been paused by a user. */
-  private async obey(
+  /**
+   * The search took no locks: since then a limit may have been removed, or a user may have paused a
+   * task.
+   */
+  private async execute(
     tx: Transaction,
     sql: Sql<Found>,
     { workspaceId, limitId, ids: found }: Order,
@@ -106,15 +112,15 @@ export class HeedProviderLimits implements Reconciler {
   }
 }
 
-/** Tasks of one workspace that are told the same. */
+/** Tasks of one workspace that get the same order. */
 interface Order {
   workspaceId: string;
-  /** null: they go on. */
+  /** null: the tasks resume. */
   limitId: string | null;
   ids: string[];
 }
 
-function together(tasks: readonly Found[]): Order[] {
+function groupOrders(tasks: readonly Found[]): Order[] {
   const orders = new Map<string, Order>();
   for (const { workspace_id: workspaceId, id, limit_id: limitId } of tasks) {
     const key = `${workspaceId} ${limitId}`;

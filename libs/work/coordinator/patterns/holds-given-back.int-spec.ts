@@ -6,7 +6,7 @@ import type { Reconciler } from '../cycle/reconciler.js';
 import { type Held, Scene } from '../testing/scene.js';
 import { RECONCILERS, type StepName } from './index.js';
 
-/** What a run holds of a budget comes back with the end of the run, whatever ends it. */
+/** The tokens that a run holds of a budget return when the run ends, whatever ends it. */
 
 const ESTIMATE = '8970';
 
@@ -38,30 +38,30 @@ async function expectGivenBack({ runId }: Held): Promise<void> {
 
 type Damage = (held: Held) => Promise<unknown>;
 
-/** Of a run, its task or its agent. */
-function damaged(table: string, changes: string): Damage {
+/** Damages a run, its task or its agent. */
+function damage(table: string, changes: string): Damage {
   return ({ id, runId, agent }) =>
     scene.sql(`UPDATE ${table} SET ${changes} WHERE id = ANY ($1::uuid[])`, [id, runId, agent.id]);
 }
 
-/** What makes the step end a live run; null: it ends none. */
+/** The damage that makes the step end a live run; null: the step ends none. */
 const STEPS: Record<StepName, Damage | null> = {
-  expire_leases: damaged('task_runs', `lease_expires_at = now() - interval '1 second'`),
+  expire_leases: damage('task_runs', `lease_expires_at = now() - interval '1 second'`),
   reap_stale_agents: null,
-  recover_lost_runs: damaged('agents', `lifecycle = 'ERROR', error_at = now()`),
+  recover_lost_runs: damage('agents', `lifecycle = 'ERROR', error_at = now()`),
   close_workspaces: () =>
     scene.sql('UPDATE workspaces SET archived_at = now() WHERE id = $1', scene.id),
   watch_liveness: null,
-  recover_orphans: damaged('agent_tasks', `run_id = '${newId()}'`),
-  // Not by this step: it gives back what was left behind by whoever ended the run.
-  reconcile_states: damaged('task_runs', `state = 'FAILED', ended_at = now(), end_reason = 'old'`),
+  recover_orphans: damage('agent_tasks', `run_id = '${newId()}'`),
+  // Not this step itself: it releases the tokens that the run's end left behind.
+  reconcile_states: damage('task_runs', `state = 'FAILED', ended_at = now(), end_reason = 'old'`),
   promote_retries: null,
   expire_questions: null,
   fail_cycles: null,
   settle_dependents: null,
-  time_out_runs: damaged('task_runs', `deadline_at = now() - interval '61 seconds'`),
+  time_out_runs: damage('task_runs', `deadline_at = now() - interval '61 seconds'`),
   warn_hung: null,
-  time_out_hung: damaged('task_runs', `hung_warned_at = now() - interval '1 hour'`),
+  time_out_hung: damage('task_runs', `hung_warned_at = now() - interval '1 hour'`),
   detect_split_brain: null,
   expire_queued: null,
   terminate_drained: null,
@@ -88,10 +88,10 @@ const ENDING = Object.entries(STEPS).flatMap(([step, damage]) =>
   damage ? [{ step, damage }] : [],
 );
 
-/** Of these it is for the agent to end a run that was started. */
+/** In these steps the agent itself ends a run that was started. */
 const ENDING_UNSTARTED: readonly string[] = ['heed_provider_limits'] satisfies StepName[];
 
-it.each(ENDING)('$step', async ({ step, damage }) => {
+it.each(ENDING)('a run that $step ends returns its hold', async ({ step, damage }) => {
   const held = await scene.held({}, { start: !ENDING_UNSTARTED.includes(step) });
   expect(await reserved()).toBe(ESTIMATE);
   await damage(held);
@@ -122,7 +122,7 @@ const REQUESTS: Record<string, Damage[]> = {
     byAgent('/runs/:run/release'),
   ],
   'released after its deadline': [
-    damaged('task_runs', `deadline_at = now() - interval '61 seconds'`),
+    damage('task_runs', `deadline_at = now() - interval '61 seconds'`),
     byAgent('/runs/:run/release'),
   ],
   'deregistered with its agent': [byAgent('/agents/:agent/deregister')],
@@ -144,7 +144,7 @@ const REQUESTS: Record<string, Damage[]> = {
   ],
 };
 
-it.each(Object.entries(REQUESTS))('a run that is %s', async (_, requests) => {
+it.each(Object.entries(REQUESTS))('a run that is %s returns its hold', async (_, requests) => {
   const held = await scene.held();
   expect(await reserved()).toBe(ESTIMATE);
   for (const request of requests) await request(held);

@@ -18,8 +18,8 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** Lets the time since the start and the last progress of the run, and since its estimate, have passed. */
-async function pass({ id, runId }: Held, minutes: number): Promise<void> {
+/** Moves the start, the last progress and the estimate of the run into the past. */
+async function elapse({ id, runId }: Held, minutes: number): Promise<void> {
   const ago = `- make_interval(mins => ${minutes})`;
   await scene.sql(
     `UPDATE task_runs SET started_at = started_at ${ago}, last_progress_at = last_progress_at ${ago},
@@ -32,9 +32,9 @@ async function pass({ id, runId }: Held, minutes: number): Promise<void> {
   );
 }
 
-async function warned(values: Record<string, unknown> = {}): Promise<Held> {
+async function warnRun(values: Record<string, unknown> = {}): Promise<Held> {
   const held = await scene.held({ estimatedDurationMinutes: 10, ...values });
-  await pass(held, 41);
+  await elapse(held, 41);
   expect((await scene.recover())['hungWarned']).toBe(1);
   return held;
 }
@@ -51,8 +51,11 @@ function signals({ agent, runId }: Held, waitMs = 0) {
   return agent.api.post<Signals>(`/agents/${agent.id}/signals`, body);
 }
 
-/** The agents whose polls are ended early meanwhile: each would look again by itself only seconds later. */
-async function rungDuring(work: () => Promise<void>): Promise<string[]> {
+/**
+ * The agents whose polls end early during the work. Without a wake-up, a poll looks again only
+ * after seconds.
+ */
+async function collectWakeUps(work: () => Promise<void>): Promise<string[]> {
   const rung: string[] = [];
   const stop = server.app.get(WakeUps, { strict: false }).onSignals((id) => rung.push(id));
   await work().finally(stop);
@@ -63,7 +66,7 @@ const progress = ({ agent, runId }: Held, body: object = { progressPercent: 50 }
   agent.api.patch(`/runs/${runId}/progress`, body);
 
 describe('a task that begins', () => {
-  it('is to be complete when its estimate says so', async () => {
+  it('a started task gets its estimated completion time from its estimate', async () => {
     const { id } = await scene.held({ estimatedDurationMinutes: 10 });
     const { startedAt, estimatedCompletionAt } = await scene.read(id);
     const minutes =
@@ -71,14 +74,14 @@ describe('a task that begins', () => {
     expect(minutes).toBe(10);
   });
 
-  it('has no estimate without one, until its agent gives it', async () => {
+  it('a task without an estimate has no completion time until its agent reports one', async () => {
     const held = await scene.held();
     expect((await scene.read(held.id))['estimatedCompletionAt']).toBeNull();
     await progress(held, { estimatedCompletionAt: '2100-01-01T00:00:00Z' });
     expect((await scene.read(held.id))['estimatedCompletionAt']).toBe('2100-01-01T00:00:00.000Z');
   });
 
-  it('loses no time while it is paused', async () => {
+  it('a paused task loses no time of its estimate', async () => {
     const held = await scene.held({ estimatedDurationMinutes: 10 });
     const before = Date.parse(String((await scene.read(held.id))['estimatedCompletionAt']));
     await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, {});
@@ -93,13 +96,13 @@ describe('a task that begins', () => {
 });
 
 describe('a run half an hour past its estimate without progress', () => {
-  it('is warned: its agent, its log, its events, its row', async () => {
+  it('a hung run is warned in its signals, its log, its events and its row', async () => {
     const held = await scene.held({ estimatedDurationMinutes: 10 });
-    await pass(held, 39);
+    await elapse(held, 39);
     expect((await scene.recover())['hungWarned']).toBe(0);
-    await pass(held, 2);
+    await elapse(held, 2);
     const waiting = signals(held, 20_000);
-    const rung = await rungDuring(async () => {
+    const rung = await collectWakeUps(async () => {
       expect((await scene.recover())['hungWarned']).toBe(1);
     });
     expect(rung).toEqual([held.agent.id]);
@@ -115,33 +118,33 @@ describe('a run half an hour past its estimate without progress', () => {
     expect((await scene.recover())['hungWarned']).toBe(0);
   });
 
-  it('is told of it again, but not at once each time', async () => {
-    const held = await warned();
+  it('the warning is repeated in later polls, but not at once each time', async () => {
+    const held = await warnRun();
     expect((await signals(held)).body.runs).toMatchObject([{ action: 'warn' }]);
     const start = performance.now();
     expect((await signals(held, 600)).body.runs).toMatchObject([{ action: 'warn' }]);
     expect(performance.now() - start).toBeGreaterThan(550);
   });
 
-  it('hears of other things at once all the same', async () => {
-    const held = await warned();
+  it('a warned run still gets other signals at once', async () => {
+    const held = await warnRun();
     const waiting = signals(held, 20_000);
     await scene.workspace.api.post(`/agent-tasks/${held.id}/cancel`, {});
     expect((await waiting).body.runs).toMatchObject([{ action: 'stop', reason: 'cancelled' }]);
   });
 
-  it('is not warned when it made progress meanwhile, whatever its estimate says', async () => {
+  it('a run with recent progress is not warned, whatever its estimate says', async () => {
     const held = await scene.held({ estimatedDurationMinutes: 10 });
-    await pass(held, 120);
+    await elapse(held, 120);
     await progress(held);
     expect((await scene.recover())['hungWarned']).toBe(0);
-    await pass(held, 31);
+    await elapse(held, 31);
     expect((await scene.recover())['hungWarned']).toBe(1);
   });
 
-  it.each(['progress', 'checkpoint'])('takes the warning back with %s', async (what) => {
-    const held = await warned();
-    await pass(held, 11);
+  it.each(['progress', 'checkpoint'])('a warning is cleared with %s', async (what) => {
+    const held = await warnRun();
+    await elapse(held, 11);
     const answer =
       what === 'progress'
         ? await progress(held)
@@ -152,17 +155,17 @@ describe('a run half an hour past its estimate without progress', () => {
     expect(await runOf(held)).toMatchObject({ state: 'WORKING', hungWarnedAt: null });
   });
 
-  it('is aborted ten minutes later, and its task retried at the same priority', async () => {
-    const held = await warned({ priority: 4 });
-    await pass(held, 9);
+  it('a warned run is aborted ten minutes later, and its task retried', async () => {
+    const held = await warnRun({ priority: 4 });
+    await elapse(held, 9);
     expect((await scene.recover())['hungAborted']).toBe(0);
     const waiting = signals(held, 20_000);
-    await pass(held, 2);
-    const rung = await rungDuring(async () => {
+    await elapse(held, 2);
+    const rung = await collectWakeUps(async () => {
       expect(await scene.recover()).toMatchObject({ hungAborted: 1 });
     });
     expect(rung).toEqual([held.agent.id]);
-    // The warning was known before; the end is news.
+    // The agent knew the warning already; the end is new.
     expect((await waiting).body.runs).toMatchObject([{ action: 'stop', reason: 'timeout' }]);
     expect(await runOf(held)).toMatchObject({ state: 'FAILED', endReason: 'timeout' });
     await scene.recover();
@@ -177,10 +180,10 @@ describe('a run half an hour past its estimate without progress', () => {
     await scene.holdsEverything();
   });
 
-  it('is left alone while its task is paused, and begins again after that', async () => {
-    const held = await warned();
+  it('a pause of its task restarts the time of a hung run', async () => {
+    const held = await warnRun();
     await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, {});
-    await pass(held, 60);
+    await elapse(held, 60);
     expect((await scene.recover())['hungAborted']).toBe(0);
     await scene.workspace.api.post(`/agent-tasks/${held.id}/resume`, {});
     expect((await scene.recover())['hungAborted']).toBe(0);
@@ -188,7 +191,7 @@ describe('a run half an hour past its estimate without progress', () => {
   });
 });
 
-it('the coordinator does so by itself', async () => {
+it('the coordinator warns and aborts hung runs by itself', async () => {
   const led = await startTestApp({
     COORDINATOR_CRON: '* * * * * *',
     HUNG_AFTER_SECONDS: '1',

@@ -24,8 +24,9 @@ import { WarnHung } from './warn-hung.js';
 import { WatchLiveness } from './watch-liveness.js';
 
 /**
- * The cycle, in order: a task that lost its run comes back to the queue in the same cycle if its retry is
- * due, and dependents learn of all that has ended by then. Each pattern sets right what later ones read.
+ * The cycle, in order. A task that lost its run returns to the queue in the same cycle if its retry
+ * is due. Dependents learn of all tasks that have ended by then. Each pattern repairs rows that
+ * later patterns read.
  */
 export const RECONCILERS = [
   ExpireLeases,

@@ -33,7 +33,7 @@ ${journaled('tasks')}
 SELECT workspace_id, status FROM task_moved`,
 );
 
-/** Puts aborted tasks whose retry is due back into the queue. */
+/** Returns aborted tasks to the queue when their retry is due. */
 @Injectable()
 export class PromoteRetries implements Reconciler {
   static readonly facts = {
@@ -49,6 +49,6 @@ export class PromoteRetries implements Reconciler {
   async sweep(pass: Pass): Promise<SweepResult> {
     const ready = await pass.apply(promoteDueRetries);
     wakeClaims(this.wakeUps, ready);
-    return pass.moved(ready);
+    return pass.countMoved(ready);
   }
 }

@@ -10,7 +10,7 @@ import { ReapStaleAgents } from './reap-stale-agents.js';
 const THRESHOLD_SECONDS = 2;
 const FLEET = 3;
 
-/** It does not lead, so that only what is asked for here is judged. */
+/** This server does not lead, so it evaluates agents only when a test asks for it. */
 let server: TestApp;
 let reaper: ReapStaleAgents;
 let pass: Pass;
@@ -56,12 +56,12 @@ async function allUnresponsive(): Promise<void> {
   });
 }
 
-async function reaped(): Promise<number> {
+async function countReaped(): Promise<number> {
   return (await reaper.sweep(pass)).moved;
 }
 
 describe('a lock that keeps heartbeats from being written', () => {
-  it('makes this process one that cannot hear', async () => {
+  it('a process that cannot write heartbeats because of a lock counts as blind', async () => {
     const observer = server.app.get(LivenessObserver, { strict: false });
     const holder = await server.db.owner.connect();
     try {
@@ -81,16 +81,19 @@ describe('a lock that keeps heartbeats from being written', () => {
 });
 
 describe('a whole fleet that becomes unresponsive again', () => {
-  it('is waited for again, though nobody judged when it was heard in between', async () => {
+  it('a whole fleet that becomes unresponsive again is spared again', async () => {
     await allHeartbeat();
     await allUnresponsive();
-    expect(await reaped()).toBe(0);
-    // Another one leads meanwhile, and this one judges nothing.
+    expect(await countReaped()).toBe(0);
+    // Another server leads meanwhile, and this one evaluates nothing.
     await allHeartbeat();
     await allUnresponsive();
-    expect(await reaped()).toBe(0);
+    expect(await countReaped()).toBe(0);
     const start = performance.now();
-    const lost = await waitFor('the second wait to be over', async () => (await reaped()) || false);
+    const lost = await waitFor(
+      'the second wait to be over',
+      async () => (await countReaped()) || false,
+    );
     expect(lost).toBe(FLEET);
     expect(performance.now() - start).toBeGreaterThan(0.9 * THRESHOLD_SECONDS * 1_000);
   });
@@ -101,7 +104,7 @@ describe('a deadline in Valkey', () => {
 
   beforeAll(async () => {
     agentId = (await workspace.newAgent()).id;
-    // Of a longer threshold that it had before, or of a clock that was set back since.
+    // The deadline comes from an earlier, longer threshold, or from a clock that was set back.
     const store = server.app.get(HeartbeatStore, { strict: false });
     const agent = { workspaceId: workspace.id, agentId };
     await store.record({ ...agent, status: 'healthy', staleThresholdSeconds: 1_000 });
@@ -116,17 +119,17 @@ describe('a deadline in Valkey', () => {
     );
   }
 
-  it('spares an agent whose heartbeats may not have been written yet', async () => {
+  it('a deadline in Valkey spares an agent with unwritten heartbeats', async () => {
     await lastSeenBefore(1.5 * THRESHOLD_SECONDS);
-    expect(await reaped()).toBe(0);
+    expect(await countReaped()).toBe(0);
   });
 
-  it('spares no agent of the same id in another workspace', async () => {
+  it('a deadline in Valkey spares no agent of the same id in another workspace', async () => {
     const other = await server.newWorkspace();
     await other.newAgent({ id: agentId });
     await impatient();
     await lastSeenBefore(1.5 * THRESHOLD_SECONDS);
-    expect(await reaped()).toBe(1);
+    expect(await countReaped()).toBe(1);
     const { rows } = await server.db.owner.query(
       'SELECT workspace_id, lifecycle FROM agents WHERE id = $1',
       [agentId],
@@ -136,8 +139,8 @@ describe('a deadline in Valkey', () => {
     expect(rows).toContainEqual({ workspace_id: other.id, lifecycle: 'ERROR' });
   });
 
-  it('spares it for no longer than one threshold more, whatever it says', async () => {
+  it('a deadline in Valkey spares an agent for at most one more threshold', async () => {
     await lastSeenBefore(2 * THRESHOLD_SECONDS + 0.1);
-    expect(await reaped()).toBe(1);
+    expect(await countReaped()).toBe(1);
   });
 });

@@ -15,8 +15,9 @@ const AGENTS = `agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace
 WHERE ${heartbeatExpected('a', 'h')}`;
 
 /**
- * How many agents are expected to send heartbeats, and how long ago any of them was heard. Read only when
- * some are unresponsive. No index: both tables are read once, hashed (1,000 agents: 1 ms).
+ * Number of agents that must send heartbeats, and the time since the latest heartbeat. Read only
+ * when some agents are unresponsive. No index: both tables are read once and hashed (1,000 agents:
+ * 1 ms).
  */
 const readFleet = query<{ size: number; last_heard_ms: number | null }>(
   'coordinator_read_fleet',
@@ -26,14 +27,14 @@ SELECT count(*)::int AS size,
 FROM ${AGENTS}`,
 );
 
-/** All of them are looked at together, because how many they are is part of the evaluation. */
+/** All unresponsive agents are read together, because the evaluation depends on their number. */
 const AGENTS_AT_MOST = 50_000;
 
 type Unresponsive = StaleAgentRow & { thresholdMs: number };
 
 /**
- * Takes agents for dead that were unresponsive for longer than their threshold, unless it is this process
- * that could not hear them. Their runs are the next step's business.
+ * Marks agents as dead that were unresponsive for longer than their threshold, unless this process
+ * could not hear them. The next step ends their runs.
  */
 @Injectable()
 export class ReapStaleAgents implements Reconciler {
@@ -56,7 +57,7 @@ export class ReapStaleAgents implements Reconciler {
     private readonly wakeUps: WakeUps,
   ) {}
 
-  /** The whole fleet is evaluated, whatever the scope: how many are unresponsive decides. */
+  /** Evaluates the whole fleet, whatever the scope: the number of unresponsive agents decides. */
   async sweep(pass: Pass): Promise<SweepResult> {
     const { limit, scope } = pass;
     const staleness = await this.evaluate(await this.unresponsiveAgents());
@@ -69,16 +70,16 @@ export class ReapStaleAgents implements Reconciler {
     this.logLost(lost, new Set(reaped.map((agent) => agentKey(placeOf(agent)))));
     return {
       moved: reaped.length,
-      // Those that somebody has locked were skipped, and are not asked for again at once.
+      // Locked agents were skipped, and are not tried again at once.
       more: meant.length > limit && reaped.length > 0,
       byWorkspace: countByWorkspace(reaped),
     };
   }
 
   /**
-   * Unresponsive by Postgres, and not known by Valkey to have sent a heartbeat since. A deadline in Valkey may be that
-   * of a former, longer threshold, or of a clock that was set back: it spares nobody for longer than the present
-   * threshold.
+   * Agents that are unresponsive in Postgres, and without a later heartbeat in Valkey. A deadline
+   * in Valkey can come from an earlier, longer threshold, or from a clock that was set back.
+   * Therefore it spares an agent for no longer than the present threshold.
    */
   private async unresponsiveAgents(): Promise<Unresponsive[]> {
     const rows = await this.database.service.rows(staleAgents, [AGENTS_AT_MOST]);
@@ -104,7 +105,7 @@ export class ReapStaleAgents implements Reconciler {
     return staleness;
   }
 
-  /** Once when it begins and once when it is over, not in every cycle between. */
+  /** Logs when it begins and when it ends, not in every cycle between. */
   private logSpared({ spared, why }: Staleness<Unresponsive>): void {
     if (why === this.loggedWhy) return;
     this.loggedWhy = why;
@@ -112,14 +113,14 @@ export class ReapStaleAgents implements Reconciler {
       this.eventLog.write({
         level: 'INFO',
         event: 'silence_over',
-        message: 'No mass failure is suspected any more',
+        message: 'Suspicion of a mass failure ended',
       });
       return;
     }
     this.eventLog.write({
       level: 'WARN',
       event: 'silence_doubted',
-      message: 'Agents are unresponsive, but this process may be blind: they are waited for',
+      message: 'Unresponsive agents spared: this process may be unable to hear them',
       details: { agents: spared.length, why },
     });
   }
@@ -132,7 +133,7 @@ export class ReapStaleAgents implements Reconciler {
         workspaceId: agent.workspace_id,
         level: 'WARN',
         event: 'agent_stale',
-        message: `An agent has sent no heartbeat for ${seconds} s and is taken for dead`,
+        message: `Agent marked as dead after ${seconds} s without a heartbeat`,
         details: { agentId: agent.id, silentSeconds: seconds, liveRuns: agent.live_runs },
       });
     }

@@ -16,7 +16,7 @@ beforeEach(async () => {
   scene = await Scene.of(server);
 });
 
-/** Whatever was broken, all invariants hold in the end, and a second look finds nothing. */
+/** Whatever was broken, all invariants hold in the end, and a second pass finds nothing. */
 afterEach(async () => {
   expect(await scene.recover()).toMatchObject({ orphanedTasksRecovered: 0, staleStatesFixed: 0 });
   await scene.holdsEverything();
@@ -36,14 +36,14 @@ async function runState(runId: string): Promise<unknown> {
   return [rows[0]?.['state'], rows[0]?.['end_reason']];
 }
 
-/** As if a backup had brought back the run of before. */
+/** Ends the run alone, as if a backup had restored an older row. */
 async function endRun({ runId, agent }: Held): Promise<void> {
   await scene.sql(
     `UPDATE task_runs SET state = 'FAILED', ended_at = now(), end_reason = 'by hand' WHERE id = $1`,
     runId,
   );
   await scene.sql(`UPDATE agents SET live_runs = live_runs - 1 WHERE id = $1`, agent.id);
-  // The run's own history is written by hand as well, or else the invariants would find fault with it.
+  // The run's history is written by hand too, so that the invariants hold for it.
   await scene.sql(
     `WITH run AS (UPDATE task_runs SET version = version + 1 WHERE id = $1 RETURNING *)
      INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, run_version, new_state, agent_id, actor_kind)
@@ -56,7 +56,7 @@ describe('orphans', () => {
   it.each([
     ['ASSIGNED', false],
     ['RUNNING', true],
-  ])('a task that is %s, and its run has ended, is tried again', async (status, start) => {
+  ])('a task that is %s while its run has ended is retried', async (status, start) => {
     const held = await scene.held({}, { start });
     await endRun(held);
     expect(await scene.read(held.id)).toMatchObject({ status });
@@ -72,7 +72,7 @@ describe('orphans', () => {
     expect(again.id).toBe(held.id);
   });
 
-  it('a task that names a run that never was is tried again; its real run ends', async () => {
+  it('a task with a run that never existed is retried, and its real run ends', async () => {
     const held = await scene.held();
     await scene.sql(`UPDATE agent_tasks SET run_id = $2 WHERE id = $1`, held.id, newId());
     expect(await scene.recover()).toMatchObject({ orphanedTasksRecovered: 2 });
@@ -82,7 +82,7 @@ describe('orphans', () => {
     expect(await repairsOf(held.id)).toMatchObject([{ level: 'WARN', runId: held.runId }]);
   });
 
-  it('a task that names the run of another leaves that one alone', async () => {
+  it("a task that names another task's run leaves that run alone", async () => {
     const [held, other] = [await scene.held(), await scene.held()];
     await scene.sql(`UPDATE agent_tasks SET run_id = $2 WHERE id = $1`, held.id, other.runId);
     await scene.recover();
@@ -91,7 +91,7 @@ describe('orphans', () => {
     expect((await other.agent.api.post(`/runs/${other.runId}/complete`, {})).status).toBe(200);
   });
 
-  it('a task without attempts left fails', async () => {
+  it('an orphaned task without attempts left fails', async () => {
     const held = await scene.held({ maxRetries: 0 });
     await endRun(held);
     await scene.recover();
@@ -101,7 +101,7 @@ describe('orphans', () => {
     });
   });
 
-  it('a paused task whose run has ended stays paused, without it', async () => {
+  it('a paused task whose run has ended stays paused, without a run', async () => {
     const held = await scene.held();
     await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, {});
     await endRun(held);
@@ -110,7 +110,7 @@ describe('orphans', () => {
     expect(await repairsOf(held.id)).toHaveLength(1);
   });
 
-  it('a live run of a terminated agent ends, and its task is tried again', async () => {
+  it('a live run of a terminated agent ends, and its task is retried', async () => {
     const held = await scene.held();
     await scene.sql(
       `UPDATE agents SET lifecycle = 'TERMINATED', terminated_at = now(), live_runs = 0 WHERE id = $1`,
@@ -121,7 +121,7 @@ describe('orphans', () => {
     expect(await runState(held.runId)).toEqual(['FAILED', 'agent_terminated']);
   });
 
-  it('a task that is behind its run catches up, and a run that is behind its task', async () => {
+  it('a task that lags behind its run catches up, and so does a run behind its task', async () => {
     const [unstarted, started] = [await scene.held({}, { start: false }), await scene.held()];
     await scene.sql(
       `UPDATE task_runs SET state = 'WORKING', started_at = now() WHERE id = $1`,
@@ -138,7 +138,7 @@ describe('orphans', () => {
 });
 
 describe("an agent's count of its live runs", () => {
-  it.each([0, 7])('that says %d is counted again', async (count) => {
+  it.each([0, 7])('a wrong count of live runs (%d) is corrected', async (count) => {
     const held = await scene.held();
     await scene.sql(`UPDATE agents SET live_runs = $2 WHERE id = $1`, held.agent.id, count);
     expect(await scene.recover()).toMatchObject({ staleStatesFixed: 1 });
@@ -149,7 +149,7 @@ describe("an agent's count of its live runs", () => {
     ]);
   });
 
-  it('that is too low does not make the report of its end fail', async () => {
+  it("too low a count of live runs does not fail the report of a run's end", async () => {
     const held = await scene.held();
     await scene.sql(`UPDATE agents SET live_runs = 0 WHERE id = $1`, held.agent.id);
     expect((await held.agent.api.post(`/runs/${held.runId}/complete`, {})).status).toBe(200);
@@ -157,7 +157,7 @@ describe("an agent's count of its live runs", () => {
   });
 });
 
-describe('what a budget has reserved', () => {
+describe('the reserved tokens of a budget', () => {
   const ESTIMATE = 8970;
 
   async function budget(): Promise<string> {
@@ -169,7 +169,7 @@ describe('what a budget has reserved', () => {
   const reservedOf = async (id: string) =>
     Number((await scene.workspace.api.get(`/budgets/${id}`)).body['reserved']);
 
-  it.each([0, 7 * ESTIMATE])('that says %d is counted again', async (reserved) => {
+  it.each([0, 7 * ESTIMATE])('a wrong sum of tokens (%d) is corrected', async (reserved) => {
     const id = await budget();
     await scene.held();
     await scene.sql(`UPDATE usage_budgets SET reserved = $2 WHERE id = $1`, id, reserved);
@@ -181,7 +181,7 @@ describe('what a budget has reserved', () => {
     ]);
   });
 
-  it('for a run that was ended without giving anything back is given back once', async () => {
+  it('the hold of a run that ended without releasing it is released once', async () => {
     const id = await budget();
     const held = await scene.held();
     await endRun(held);
@@ -190,7 +190,7 @@ describe('what a budget has reserved', () => {
       orphanedTasksRecovered: 1,
       staleStatesFixed: 1,
     });
-    // What it held is gone: late usage takes nothing from what others hold.
+    // The hold is gone: late usage takes nothing from the holds of others.
     const heir = await scene.claim(await scene.heirOf(held));
     const late = await held.agent.api.post(`/runs/${held.runId}/usage`, { reports: usage });
     expect(late).toMatchObject({ status: 200 });
@@ -198,7 +198,7 @@ describe('what a budget has reserved', () => {
     expect(await reservedOf(id)).toBe(ESTIMATE);
   });
 
-  it('and nobody holds is claimed by somebody who waits for it', async () => {
+  it('reserved tokens without a run go to a waiting claim', async () => {
     const id = await budget();
     const task = await scene.task();
     await scene.sql(`UPDATE usage_budgets SET reserved = allocated WHERE id = $1`, id);
@@ -212,13 +212,13 @@ describe('what a budget has reserved', () => {
 });
 
 describe('dependencies', () => {
-  async function pair(policy = 'block'): Promise<{ first: Held; second: string }> {
+  async function createPair(policy = 'block'): Promise<{ first: Held; second: string }> {
     const first = await scene.held();
     const second = await scene.task({ dependsOn: [{ taskId: first.id, policy }] });
     return { first, second };
   }
 
-  it('a task that counts more than it waits for becomes ready, and somebody who waits gets it', async () => {
+  it('a task whose dependencies are all met becomes ready', async () => {
     const capability = `only-${newId()}`;
     const id = await scene.task({ requiredCapabilities: [capability] });
     await scene.sql(
@@ -235,8 +235,8 @@ describe('dependencies', () => {
     expect(await repairsOf(id)).toMatchObject([{ details: { counted: 2, actual: 0 } }]);
   });
 
-  it('a task that counts less than it waits for goes on waiting', async () => {
-    const { first, second } = await pair();
+  it('a task with too low a count of unmet dependencies keeps waiting', async () => {
+    const { first, second } = await createPair();
     await scene.sql(
       `UPDATE agent_tasks SET unmet_dependencies = 0, ready_at = now() WHERE id = $1`,
       second,
@@ -248,8 +248,8 @@ describe('dependencies', () => {
     expect(await scene.read(second)).toMatchObject({ unmetDependencies: 0 });
   });
 
-  it('a task that has forgotten who depends on it, and completes, is reminded', async () => {
-    const { first, second } = await pair();
+  it('a completed task that has lost the mark of its dependents gets it back', async () => {
+    const { first, second } = await createPair();
     await scene.sql(`UPDATE agent_tasks SET has_dependents = false WHERE id = $1`, first.id);
     await first.agent.api.post(`/runs/${first.runId}/complete`, {});
     expect(await scene.recover()).toMatchObject({ staleStatesFixed: 1, prerequisitesSettled: 1 });
@@ -262,9 +262,9 @@ describe('dependencies', () => {
     ['fail', 'FAILED', 1, 1],
     ['ignore', 'PENDING', 0, 1],
   ])(
-    'a task that failed without anybody telling (%s) has it told',
+    'a failed task whose end was not propagated (%s) has it propagated',
     async (policy, status, unmet, fixed) => {
-      const { first, second } = await pair(policy);
+      const { first, second } = await createPair(policy);
       const error = { message: 'no', retryable: false };
       await first.agent.api.post(`/runs/${first.runId}/fail`, { error });
       await scene.sql(
@@ -276,8 +276,8 @@ describe('dependencies', () => {
     },
   );
 
-  it('a mark to tell of an end that has not come is taken back', async () => {
-    const { first, second } = await pair('fail');
+  it('a mark to propagate an end is removed while the task has not ended', async () => {
+    const { first, second } = await createPair('fail');
     await scene.sql(`UPDATE agent_tasks SET dependents_unsettled = true WHERE id = $1`, first.id);
     expect(await scene.recover()).toMatchObject({ prerequisitesSettled: 1 });
     expect(await scene.read(second)).toMatchObject({ status: 'PENDING', unmetDependencies: 1 });
@@ -285,7 +285,7 @@ describe('dependencies', () => {
 });
 
 describe('a task that nobody could claim', () => {
-  it('because it stands in the queue of other capabilities', async () => {
+  it('a task in the queue of other capabilities is repaired', async () => {
     const capability = `only-${newId()}`;
     const id = await scene.task({ requiredCapabilities: [capability, 'b'] });
     await scene.sql(`UPDATE agent_tasks SET capability_key = 'nonsense' WHERE id = $1`, id);
@@ -294,7 +294,7 @@ describe('a task that nobody could claim', () => {
     expect((await scene.claim(agent)).id).toBe(id);
   });
 
-  it('but not one that is suspended because its type is paused', async () => {
+  it('a task that is suspended because its type is paused is left alone', async () => {
     const pause = { scope: 'task_type', taskType: 'suspended', reason: 'the source changes' };
     const paused = await scene.workspace.api.post('/pauses', pause);
     expect(paused.status).toBe(201);
@@ -307,7 +307,7 @@ describe('a task that nobody could claim', () => {
     expect(rows).toEqual([{ capability_key: '!a' }]);
   });
 
-  it('because its queue is unknown', async () => {
+  it('a task in an unknown queue is repaired', async () => {
     const capability = `only-${newId()}`;
     const id = await scene.task({ requiredCapabilities: [capability] });
     await scene.sql(`DELETE FROM capability_sets WHERE key = $1`, capability);
@@ -316,7 +316,7 @@ describe('a task that nobody could claim', () => {
     expect((await scene.claim(agent)).id).toBe(id);
   });
 
-  it('because its next generation is taken', async () => {
+  it('a task whose next generation exists already is repaired', async () => {
     const held = await scene.held();
     await held.agent.api.post(`/runs/${held.runId}/release`, {});
     await scene.recover();
@@ -326,8 +326,8 @@ describe('a task that nobody could claim', () => {
   });
 });
 
-describe('what is as it should be', () => {
-  it('is left alone, also while everything moves', async () => {
+describe('consistent rows', () => {
+  it('consistent rows are left alone, also during changes', async () => {
     const agent = await scene.workspace.newAgent({ maxConcurrentTasks: 20 });
     const lives = Array.from({ length: 20 }, async () => {
       const first = await scene.task();

@@ -18,21 +18,23 @@ import type { Id } from './recover-orphans.sql.js';
 import { CONCERNED } from './settle-dependents.sql.js';
 
 /**
- * Counts, sums and marks that disagree with what they are made from, for the service role. Found without locks,
- * and computed again under the lock of their row, from what is there then: what only looked wrong, because
- * somebody was changing it, comes out as it is.
+ * Counts, sums and marks that disagree with their sources, as the service role. Searches take no
+ * locks. Repairs compute the value again under the lock of its row. So a row that only looked wrong
+ * during a change keeps its value.
  *
- * Each search reads all open tasks, or all edges.
- * $1 of a search: rows; $2: workspace or NULL. $1 of a repair: JSON array of {workspace_id, id}.
+ * Each search reads all open tasks, or all edges. $1 of a search: rows; $2: workspace or NULL. $1
+ * of a repair: JSON array of {workspace_id, id}.
  */
 export interface RepairedRow extends Id {
-  /** There is more to be claimed. */
+  /** More tasks can be claimed. */
   ready?: boolean;
 }
 
 const GIVEN = `jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)`;
 
-/** Agents whose count of live runs is not that of their live runs. Index: task_runs_live_agent_idx. */
+/**
+ * Agents whose count differs from the number of their live runs. Index: task_runs_live_agent_idx.
+ */
 export const findMiscountedAgents = query<Id>(
   'find_miscounted_agents',
   `
@@ -65,8 +67,8 @@ SELECT workspace_id, id, counted, actual FROM agent_recounted`,
 );
 
 /**
- * Budgets of which something else is reserved than what live runs hold. Reads the live runs that hold something:
- * task_runs_live_agent_idx.
+ * Budgets whose reserved tokens differ from the holds of live runs. Reads the live runs with a
+ * hold: task_runs_live_agent_idx.
  */
 export const findMiscountedBudgets = query<Id>(
   'find_miscounted_budgets',
@@ -82,7 +84,9 @@ WHERE b.reserved <> coalesce(h.tokens, 0) AND ($2::uuid IS NULL OR b.workspace_i
 LIMIT $1`,
 );
 
-/** Waits for them, unlike the other searches: the budget of a busy workspace is always locked by somebody. */
+/**
+ * Waits for the locks, unlike the other searches: the budget of a busy workspace is always locked.
+ */
 export const lockMiscountedBudgets = command<Id>(
   'lock_miscounted_budgets',
   `
@@ -98,15 +102,14 @@ ${BUDGET_RECOUNT}
 SELECT workspace_id, id, actual < counted AS ready FROM budget_recounted`,
 );
 
-/** Tasks that may still be claimed. */
+/** Tasks that can still be claimed. */
 const OPEN = `(${isWaiting('t')} OR ${awaitsRetry('t')})`;
 
 /**
- * Tasks whose count of unmet dependencies is not that of their unsettled edges: those that seem to wait,
- * by their edges, and those that seem not to, from the edges. Reads the tasks and the edges once each;
- * primary keys.
- * Tried: one join with the edges counted and hashed. On tables that nobody has analysed yet it became a
- * loop over both, 300 ms for 1,000 tasks.
+ * Tasks whose count of unmet dependencies differs from the number of their unsettled edges. Waiting
+ * tasks are checked by their edges, the other tasks from the edges. Reads the tasks and the edges
+ * once each, by primary keys. Tried: one join with the edges counted and hashed. On tables without
+ * statistics it became a loop over both, 300 ms for 1,000 tasks.
  */
 export const findMiscountedTasks = query<Id>(
   'find_miscounted_tasks',
@@ -150,7 +153,7 @@ logged AS (
       task_id: 'id',
       level: "'WARN'",
       event: "'state_repaired'",
-      message: "'Its count of unmet dependencies was wrong'",
+      message: "'Count of unmet dependencies corrected'",
       details: "jsonb_build_object('counted', counted, 'actual', actual)",
       actor_kind: "'coordinator'",
     },
@@ -161,8 +164,8 @@ SELECT workspace_id, id, status = 'PENDING' AND actual = 0 AS ready FROM repaire
 );
 
 /**
- * Tasks with dependents that do not know of them, or whose end was not propagated to them. Reads the
- * unsettled edges with both their ends.
+ * Tasks that do not know of their dependents, or whose end was not propagated to them. Reads the
+ * unsettled edges with both ends.
  */
 export const findForgetfulTasks = query<Id>(
   'find_forgetful_tasks',
@@ -195,7 +198,7 @@ logged AS (
       task_id: 'id',
       level: "'WARN'",
       event: "'state_repaired'",
-      message: "'It had forgotten the tasks that depend on it'",
+      message: "'Mark of its dependents corrected'",
       details: `jsonb_build_object('hadDependents', has_dependents,
         'dependentsToTell', dependents_unsettled)`,
       actor_kind: "'coordinator'",
@@ -206,14 +209,14 @@ logged AS (
 SELECT workspace_id, id FROM repaired`,
 );
 
-// As capabilityKey makes it: each once, by code point.
+// Like capabilityKey: each capability once, by code point.
 const KEY = `array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.required_capabilities) AS c
     ORDER BY 1), ',')`;
 
 /**
- * Tasks that no claim would find, because the queue that they are in is not that of what they require; and
- * tasks behind their own runs, which would be given a generation that is taken. Reads the open tasks;
- * capability_sets is few rows; task_runs_task_idx.
+ * Tasks that no claim would find, because their queue does not match their required capabilities.
+ * Also tasks whose next generation one of their runs has already. Reads the open tasks;
+ * capability_sets has few rows; task_runs_task_idx.
  */
 export const findUnclaimableTasks = query<Id>(
   'find_unclaimable_tasks',
@@ -257,7 +260,7 @@ logged AS (
       task_id: 'id',
       level: "'WARN'",
       event: "'state_repaired'",
-      message: "'No agent could have claimed it'",
+      message: "'Task moved to the correct queue: no agent could claim it'",
       details: `jsonb_build_object('queueBefore', had, 'queue', key, 'generationBefore', before,
         'generation', generation)`,
       actor_kind: "'coordinator'",

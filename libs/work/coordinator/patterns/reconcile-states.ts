@@ -29,15 +29,15 @@ import {
 import { type Id, lockForRepair } from './recover-orphans.sql.js';
 
 interface Repair {
-  /** The inconsistency, as the log names it. */
+  /** The name of the inconsistency in the log. */
   kind: string;
   find: Sql<Id>;
   lock: Sql<Id>;
-  /** Computes it again from its source, under the lock. */
+  /** Computes the value again from its source, under the lock. */
   make: Sql<RepairedRow>;
 }
 
-/** In this order: what a repair makes true, the next may need. */
+/** In this order: a repair can need the result of the one before. */
 const REPAIRS: readonly Repair[] = [
   {
     kind: 'live_runs',
@@ -67,9 +67,9 @@ const REPAIRS: readonly Repair[] = [
 ];
 
 /**
- * Sets right what Drover keeps twice, should the two disagree: counts and sums beside the rows that they
- * count, marks beside the edges that they stand for. Each is written together with its source, so this finds
- * nothing, unless a backup, a hand in the database or a bug got between them.
+ * Repairs facts that Drover stores twice, if the two disagree: counts and sums beside their rows,
+ * marks beside their edges. Each is written together with its source. So this finds something only
+ * after a backup, a manual change in the database or a bug.
  */
 @Injectable()
 export class ReconcileStates implements Reconciler {
@@ -100,9 +100,9 @@ export class ReconcileStates implements Reconciler {
       repaired.filter((row) => row.ready),
     );
     const findings = findingsOf(kind, repaired);
-    // Findings that could not be repaired are locked by somebody: not again at once.
+    // Findings without a repair are locked by others, and are not tried again at once.
     const more = found.length >= pass.limit && repaired.length > 0;
-    return { ...pass.moved(repaired), more, findings };
+    return { ...pass.countMoved(repaired), more, findings };
   }
 }
 
@@ -113,7 +113,7 @@ function findingsOf(kind: string, repaired: readonly RepairedRow[]): Finding[] {
     workspaceId,
     level: 'WARN',
     event: 'state_repaired',
-    message: 'A derived value disagreed with its source, and was made again from it',
+    message: 'Derived value recomputed: it disagreed with its source',
     details: {
       kind,
       count,

@@ -8,8 +8,8 @@ import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
- * Live runs of agents that are taken for dead. A session that keeps its lease by its reports is not, whatever was heard of
- * others of its agent. Index: agents (a scan of few rows), task_runs_live_agent_idx.
+ * Live runs of dead agents. A session that renews its lease with its own reports is not lost with
+ * its agent, so it is left out. Indexes: agents (a scan of few rows), task_runs_live_agent_idx.
  */
 const lockRunsOfLostAgents = lostRuns(
   'lock_runs_of_lost_agents',
@@ -20,10 +20,11 @@ const lockRunsOfLostAgents = lostRuns(
 );
 
 /**
- * Live runs whose session's gateway is unresponsive while another one is heard: that one's heartbeats are its
- * agents' too, so that nobody would find the agent stale. Unresponsive means for longer than $3 seconds and than
- * the agent's threshold, since its last heartbeat and since it answered for the session; and somebody observed
- * for as long, $4 seconds. Index: gateways (a handful of rows), session_spawns_spawned_idx, primary keys.
+ * Live runs whose session's gateway is unresponsive while another gateway is heard. The other
+ * gateway's heartbeats count for the same agents, so these agents never become stale. Unresponsive
+ * means longer than $3 seconds and than the agent's threshold, since the gateway's last heartbeat
+ * and since its answer for the session. A process must have observed for as long, $4 seconds.
+ * Indexes: gateways (a handful of rows), session_spawns_spawned_idx, primary keys.
  */
 const lockRunsOfLostGateways = lostRuns(
   'lock_runs_of_lost_gateways',
@@ -39,8 +40,8 @@ CROSS JOIN LATERAL (SELECT greatest($3::float8, a.stale_threshold_seconds) AS se
 );
 
 /**
- * Ends the runs of agents that are in ERROR or TERMINATED, and those whose gateway is gone while another
- * one sends heartbeats for their agents; their tasks are retried or fail.
+ * Ends the runs of agents in ERROR or TERMINATED. Also ends runs whose gateway is gone while
+ * another one sends heartbeats for their agents. Their tasks are retried or fail.
  */
 @Injectable()
 export class RecoverLostRuns implements Reconciler {

@@ -11,9 +11,9 @@ import {
 import type { LeasedDefect } from '../domain/repair-leased.js';
 
 /**
- * Tasks and runs that do not belong together, for the service role. Found without locks, then locked,
- * then looked at again under the locks: a join that waits for a lock would see the new task and the old
- * run, and take a task that has just changed hands for an orphan.
+ * Tasks and runs that do not belong together, as the service role. They are found without locks,
+ * then locked, then read again under the locks. A join that waits for a lock would see the new task
+ * and the old run. It would take a task that has just changed hands for an orphan.
  */
 
 export interface Id {
@@ -33,8 +33,8 @@ const DEFECT = `CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT
   WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END`;
 
 /**
- * Leased tasks with something wrong. Index: agent_tasks_status_idx, once for each workspace and status, then
- * primary keys once for each leased task. $1 rows, $2 workspace or NULL.
+ * Leased tasks with a defect. Index: agent_tasks_status_idx, once for each workspace and status,
+ * then primary keys once for each leased task. $1 rows, $2 workspace or NULL.
  */
 export const findLeasedDefects = query<Id>(
   'find_leased_defects',
@@ -49,7 +49,7 @@ WHERE ($2::uuid IS NULL OR w.id = $2) AND ${DEFECT} IS NOT NULL
 LIMIT $1`,
 );
 
-/** Locks tasks by id, those that can be had. $1 JSON array of {workspace_id, id}. */
+/** Locks tasks by id and skips locked ones. $1 JSON array of {workspace_id, id}. */
 export const lockForRepair = command<Id>(
   'lock_for_repair',
   `
@@ -64,7 +64,7 @@ export interface DefectiveTask extends LockedTask {
   defect: LeasedDefect;
 }
 
-/** The inconsistencies of locked tasks. $1 as above. */
+/** The inconsistencies of locked tasks. $1 JSON array of {workspace_id, id}. */
 export const readLeasedDefects = query<DefectiveTask>(
   'read_leased_defects',
   `
@@ -76,7 +76,10 @@ WHERE ${DEFECT} IS NOT NULL AND ${namesRun('t')}
 ORDER BY t.workspace_id, t.id`,
 );
 
-/** Takes the run that is not there from paused tasks, which stay paused. $1 as above, of locked tasks. */
+/**
+ * Removes the missing run from paused tasks, which stay paused. $1 JSON array of {workspace_id, id}
+ * of locked tasks.
+ */
 export const forgetRuns = command<Id>(
   'forget_runs',
   `
@@ -95,7 +98,7 @@ logged AS (
       agent_id: 'agent_id',
       level: "'WARN'",
       event: "'state_repaired'",
-      message: "'It named a run that is not live; it stays paused without one'",
+      message: "'Run that is not live removed; the task stays paused'",
       actor_kind: "'coordinator'",
     },
     'forgot',
@@ -104,7 +107,10 @@ logged AS (
 SELECT workspace_id, id FROM forgot`,
 );
 
-/** Runs that lag behind their tasks, which are RUNNING and locked: WORKING. $1 as above, of runs. */
+/**
+ * Sets runs to WORKING that lag behind their tasks, which are RUNNING and locked. $1 JSON array of
+ * {workspace_id, id} of runs.
+ */
 export const beginRuns = command<Id>(
   'begin_runs',
   `
@@ -122,7 +128,7 @@ logged AS (
       agent_id: 'agent_id',
       level: "'WARN'",
       event: "'state_repaired'",
-      message: "'It was RUNNING, but its run had not begun'",
+      message: "'Run set to WORKING: its task was RUNNING'",
       actor_kind: "'coordinator'",
     },
     'run_moved',
@@ -131,7 +137,7 @@ logged AS (
 SELECT workspace_id, id FROM run_moved`,
 );
 
-/** A live run of which its task knows nothing. */
+/** A live run that its task does not name. */
 export interface StrayRun extends Id {
   task_id: string;
 }
@@ -146,7 +152,10 @@ export const findStrayRuns = query<StrayRun>(
   `SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND ($2::uuid IS NULL OR r.workspace_id = $2) LIMIT $1`,
 );
 
-/** Those of locked tasks. Index: task_runs_task_idx. $1 JSON array of {workspace_id, id} of tasks. */
+/**
+ * The stray runs of locked tasks. Index: task_runs_task_idx. $1 JSON array of {workspace_id, id} of
+ * tasks.
+ */
 export const readStrayRuns = query<StrayRun>(
   'read_stray_runs',
   `
@@ -154,7 +163,7 @@ SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND (r.workspace_id, r.task_id) 
   SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))`,
 );
 
-/** The log row of stray runs that were ended. $1 JSON array of {workspace_id, id, task_id}. */
+/** The log row of stray runs that have ended. $1 JSON array of {workspace_id, id, task_id}. */
 export const logStrayRuns = command<unknown>(
   'log_stray_runs',
   `
@@ -165,7 +174,7 @@ ${logLine(
     run_id: 'id',
     level: "'WARN'",
     event: "'state_repaired'",
-    message: "'A live run of it, of which it knew nothing, was ended'",
+    message: "'Live run ended: the task did not name it'",
     actor_kind: "'coordinator'",
   },
   `jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, task_id uuid)`,

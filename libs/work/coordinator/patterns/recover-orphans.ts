@@ -27,9 +27,9 @@ import {
 } from './recover-orphans.sql.js';
 
 /**
- * Tasks that no live run has leased, live runs that no task names, and tasks and runs of which only one
- * has begun. Task and run change in one statement, so none of these can come from Drover; they
- * come with restored backups and hands in the database, and would wait forever.
+ * Finds leased tasks without a live run, live runs that no task names, and pairs of which only one
+ * has begun. Task and run change in one statement, so Drover itself causes none of these. They come
+ * from restored backups and manual changes in the database, and would wait forever.
  */
 @Injectable()
 export class RecoverOrphans implements Reconciler {
@@ -37,7 +37,7 @@ export class RecoverOrphans implements Reconciler {
     name: 'recover_orphans',
     counter: 'orphanedTasksRecovered',
     moves: 'tasks that no live run holds, live runs that no task names',
-    notable: 'Tasks and runs that had lost each other were set right',
+    notable: 'Tasks and runs that contradicted each other were repaired',
     slow: true,
   } as const satisfies ReconcilerFacts;
 
@@ -57,12 +57,12 @@ export class RecoverOrphans implements Reconciler {
     const ended = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lockForRepair, [JSON.stringify(tasks)]);
       const stray = await tx.rows(readStrayRuns, [JSON.stringify(locked)]);
-      const moved = await tx.rows(detachRuns, [JSON.stringify(stray.map(released))]);
+      const moved = await tx.rows(detachRuns, [JSON.stringify(stray.map(planRelease))]);
       await tx.rows(logStrayRuns, [JSON.stringify(stray)]);
       this.wakeUps.signals(moved.map((run) => run.agent_id));
       return stray;
     });
-    return pass.moved(ended);
+    return pass.countMoved(ended);
   }
 
   private async repairLeased(pass: Pass): Promise<SweepResult> {
@@ -75,7 +75,7 @@ export class RecoverOrphans implements Reconciler {
       return defective;
     });
     this.wakeUps.signals([...new Set(repaired.flatMap((task) => task.agent_id ?? []))]);
-    return pass.moved(repaired);
+    return pass.countMoved(repaired);
   }
 
   private async repair(tx: Transaction, tasks: readonly DefectiveTask[]): Promise<void> {
@@ -94,12 +94,12 @@ export class RecoverOrphans implements Reconciler {
     if (behind.length > 0) await tx.rows(beginRuns, [JSON.stringify(behind)]);
     const paused = of('forget_run');
     if (paused.length > 0) await tx.rows(forgetRuns, [JSON.stringify(paused)]);
-    // Last: they change agents and budgets, after which no run may be locked.
+    // Last: plans change agents and budgets, and after that no run may be locked.
     await applyPlans(tx, plans);
   }
 }
 
-/** It was nobody's attempt, so it counts as given back. */
-function released({ workspace_id, id }: StrayRun) {
+/** A stray run spends no attempt, so it counts as released. */
+function planRelease({ workspace_id, id }: StrayRun) {
   return { workspace_id, run_id: id, to_state: 'RELEASED', end_reason: 'orphaned' };
 }

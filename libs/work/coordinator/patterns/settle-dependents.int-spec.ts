@@ -23,7 +23,7 @@ const settleNow = () => db.database.service.transaction((tx) => settle(tx, [500,
 const untold = (...ids: string[]) =>
   db.owner.query(`UPDATE agent_tasks SET dependents_unsettled = true WHERE id = ANY($1)`, [ids]);
 
-/** Makes so many tasks that wait for a task. */
+/** Creates this many tasks that depend on a task. */
 async function addDependents(workspace: string, taskId: string, count: number): Promise<void> {
   await db.owner.query(
     `WITH made AS (
@@ -48,8 +48,8 @@ async function waiting(workspace: string): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-describe('telling the dependents of what has ended', () => {
-  it('takes many at a time and not all, so that no workspace waits for another one', async () => {
+describe('the propagation of ended tasks', () => {
+  it('a pass limits the dependents that it takes', async () => {
     const count = 5_000;
     const fat = await aTask(db.owner, workspaceId, { status: 'COMPLETED' });
     await addDependents(workspaceId, fat, count);
@@ -70,7 +70,7 @@ describe('telling the dependents of what has ended', () => {
     expect(await settleNow()).toEqual({ prerequisites: [], more: false, released: [] });
   });
 
-  it('comes to an end with tasks that failed and wait for each other', async () => {
+  it('the propagation ends for failed tasks that wait for each other', async () => {
     const ids = [
       await aTask(db.owner, workspaceId, { status: 'FAILED' }),
       await aTask(db.owner, workspaceId, { status: 'FAILED' }),
@@ -86,7 +86,7 @@ describe('telling the dependents of what has ended', () => {
     expect((await settleNow()).prerequisites).toEqual([]);
   });
 
-  it('fails who fails with one, and tells it of the others for its retry', async () => {
+  it('a task that fails with one prerequisite learns of the others', async () => {
     const done = await aTask(db.owner, workspaceId, { status: 'COMPLETED' });
     const failed = await aTask(db.owner, workspaceId, { status: 'FAILED' });
     const task = await aTask(db.owner, workspaceId);

@@ -10,9 +10,12 @@ import {
   logLine,
 } from '#lib/transitions';
 
-/** Takes account of ended prerequisites: four statements in one transaction of the service role. */
+/** Applies the end of prerequisites: four statements in one transaction of the service role. */
 
-/** Tasks whose end has not been propagated. Index: agent_tasks_unsettled_idx. $1 rows, $2 workspace or NULL. */
+/**
+ * Tasks whose end has not been propagated. Index: agent_tasks_unsettled_idx. $1 rows, $2 workspace
+ * or NULL.
+ */
 export const lockUnsettled = query<{ workspace_id: string; id: string }>(
   'lock_unsettled',
   `
@@ -27,19 +30,18 @@ FOR NO KEY UPDATE SKIP LOCKED`,
 const SATISFIED = `(${endedWell('p')} OR (d.policy = 'ignore' AND ${endedBadly('p')}))`;
 
 /**
- * Condition on an edge `d` from `t` to `p`: the end of `p` changes something for `t`. Not so where the edge
- * blocks and `p` ended badly: it waits for a retry. A task that has been aborted or has failed learns of
- * what satisfies it too, because a retry must not wait for what has ended meanwhile.
+ * Condition on an edge `d` from `t` to `p`: the end of `p` changes something for `t`. An edge with
+ * the policy `block` whose `p` ended badly does not count: it waits for a retry. Aborted and failed
+ * tasks are updated too, because a retry must not wait for tasks that have ended meanwhile.
  */
 export const CONCERNED = `(d.settled_at IS NULL AND NOT ${isClosed('t')} AND (${SATISFIED}
   OR (d.policy = 'fail' AND ${isWaiting('t')} AND ${endedBadly('p')})))`;
 
 /**
- * Locks the dependents that these concern, by id.
- * Index: task_dependencies_depends_on_idx, primary key. $1 JSON array of {workspace_id, id}, $2 dependents of
- * each at most.
+ * Locks the dependents of these tasks, by id. Indexes: task_dependencies_depends_on_idx, primary
+ * key. $1 JSON array of {workspace_id, id}, $2 maximum number of dependents of each.
  *
- * `fails` says that one of the prerequisites ended badly and the edge's policy is to fail with it.
+ * `fails` is true if a prerequisite ended badly and the edge's policy is to fail with it.
  */
 export interface Dependent extends LockedTask {
   fails: boolean;
@@ -77,10 +79,10 @@ LEFT JOIN LATERAL (
 );
 
 /**
- * Settles the edges to prerequisites that completed (or whose end does not matter), and counts again what
- * each dependent still waits for.
+ * Settles the edges to prerequisites that completed, or whose end does not matter. Then counts the
+ * unmet dependencies of each dependent again.
  *
- * Index: primary keys. $1 JSON array of the dependents {workspace_id, id} that are under lock.
+ * Index: primary keys. $1 JSON array of the locked dependents {workspace_id, id}.
  */
 export const settleEdges = command<{ workspace_id: string; id: string; released: boolean }>(
   'settle_edges',
@@ -114,7 +116,7 @@ logged AS (
       workspace_id: 'workspace_id',
       task_id: 'id',
       event: "'dependencies_met'",
-      message: "'Every task that it waited for has ended well'",
+      message: "'All its prerequisites are satisfied'",
       actor_kind: "'coordinator'",
     },
     `released WHERE released`,
@@ -124,10 +126,10 @@ SELECT workspace_id, id, released FROM released`,
 );
 
 /**
- * Marks the prerequisites whose end concerns no dependent any more. A statement of its own: it has to see
- * what the others have changed.
+ * Marks the prerequisites whose end concerns no dependent any more. This is a statement of its own,
+ * because it must see the changes of the others.
  *
- * Index: task_dependencies_depends_on_idx, primary key. $1 as in lockDependents.
+ * Indexes: task_dependencies_depends_on_idx, primary key. $1 as in lockDependents.
  */
 export const markPropagated = command<{ workspace_id: string }>(
   'mark_propagated',

@@ -13,19 +13,22 @@ import {
   settleEdges,
 } from './settle-dependents.sql.js';
 
-/** Of all ended tasks of one pass together; each has its share of them. */
+/** Maximum for all ended tasks of one pass together. Each task has its share. */
 const DEPENDENTS_AT_ONCE = 1_000;
 
 interface Settlement {
-  /** Ended tasks of which every dependent has taken account. */
+  /** Ended tasks whose end was applied to every dependent. */
   prerequisites: readonly { workspace_id: string }[];
-  /** Whether some of the dependents were left for the next pass. */
+  /** True if some dependents are left for the next pass. */
   more: boolean;
   /** Tasks that became ready. */
   released: readonly { workspace_id: string }[];
 }
 
-/** Propagates the end of tasks to their dependents: releases the ready, fails those whose policy says so. */
+/**
+ * Propagates the end of tasks to their dependents: releases the ready ones, and fails the ones
+ * whose policy says so.
+ */
 @Injectable()
 export class SettleDependents implements Reconciler {
   static readonly facts = {
@@ -40,7 +43,7 @@ export class SettleDependents implements Reconciler {
   async sweep(pass: Pass): Promise<SweepResult> {
     const settled = await pass.transaction((tx) => settle(tx, pass.bounds));
     wakeClaims(this.wakeUps, settled.released);
-    const result = pass.moved(settled.prerequisites);
+    const result = pass.countMoved(settled.prerequisites);
     return { ...result, more: result.more || settled.more };
   }
 }

@@ -29,7 +29,7 @@ const sweep = (pattern: new (...dependencies: never[]) => Reconciler) =>
     .sweep(new Pass(server.app.get(Database, { strict: false }), noFence, LIMIT, EVERYWHERE));
 
 beforeAll(async () => {
-  // The coordinator would be faster than the test: here the sweeps are called by hand.
+  // A coordinator would run before the test, so the tests call the sweeps themselves.
   server = await startTestApp({ ROLES: 'api' });
   workspace = await server.newWorkspace();
 });
@@ -47,7 +47,7 @@ async function claimed(
   values: Record<string, unknown> = {},
 ): Promise<{ id: string; agent: TestAgent; runId: string }> {
   const capability = `only-${Math.random().toString(36).slice(2)}`;
-  // First in the queue, before tasks of other tests that any agent may take.
+  // First in the queue, before tasks of other tests that any agent can claim.
   const id = await newTask({ requiredCapabilities: [capability], priority: 10, ...values });
   const agent = await workspace.newAgent({ capabilities: [capability] });
   const answer = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
@@ -63,8 +63,8 @@ const read = async (id: string) => (await workspace.api.get(`/agent-tasks/${id}`
 const statusOf = async (id: string) => (await read(id)).status;
 const sql = (text: string, values: unknown[]) => server.db.owner.query(text, values);
 
-describe('a lease that has passed', () => {
-  it('ends the run; the task is aborted, then back in the queue when its retry is due', async () => {
+describe('an expired lease', () => {
+  it('an expired lease aborts the task, which is requeued when due', async () => {
     const { id, runId } = await claimed();
     await sql(`UPDATE task_runs SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [
       runId,
@@ -79,7 +79,7 @@ describe('a lease that has passed', () => {
     expect(await read(id)).toMatchObject({ status: 'PENDING', abortReason: null, retryAt: null });
   });
 
-  it('of the last attempt fails the task', async () => {
+  it('an expired lease of the last attempt fails the task', async () => {
     const { id, runId } = await claimed({ maxRetries: 0 });
     await sql(`UPDATE task_runs SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [
       runId,
@@ -88,7 +88,7 @@ describe('a lease that has passed', () => {
     expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'retries_exhausted' });
   });
 
-  it('of a paused task leaves the task paused, without the run', async () => {
+  it('an expired lease of a paused task leaves it paused, without the run', async () => {
     const { id, runId } = await claimed();
     await workspace.api.post(`/agent-tasks/${id}/pause`, {});
     await sql(`UPDATE task_runs SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [
@@ -98,7 +98,7 @@ describe('a lease that has passed', () => {
     expect(await read(id)).toMatchObject({ status: 'PAUSED', runId: null });
   });
 
-  it('that has not passed is left alone', async () => {
+  it('a lease that has not expired is left alone', async () => {
     const { id } = await claimed();
     await sweep(ExpireLeases);
     expect(await statusOf(id)).toBe('RUNNING');
@@ -106,7 +106,7 @@ describe('a lease that has passed', () => {
 });
 
 describe('the lease of an agent that registered and never sent a heartbeat', () => {
-  it('ends like one that no heartbeats carry', async () => {
+  it('the lease of an agent without heartbeats ends at its own limit', async () => {
     const { id, agent, runId } = await claimed();
     await sql(
       `INSERT INTO agent_heartbeats (workspace_id, agent_id, status, next_expected_at)
@@ -122,8 +122,8 @@ describe('the lease of an agent that registered and never sent a heartbeat', () 
   });
 });
 
-describe('an agent that is lost', () => {
-  it('loses its runs, and has room again when it comes back', async () => {
+describe('a lost agent', () => {
+  it('a lost agent loses its runs, and has room again when it returns', async () => {
     const { id, agent } = await claimed();
     await sql(`UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`, [agent.id]);
     expect((await sweep(RecoverLostRuns)).moved).toBe(1);
@@ -134,7 +134,7 @@ describe('an agent that is lost', () => {
 });
 
 describe('a task that ran longer than its timeout', () => {
-  it('is ended a minute after its deadline', async () => {
+  it('a task is ended a minute after its deadline', async () => {
     const { id, runId } = await claimed({ timeoutSeconds: 5 });
     await sweep(TimeOutRuns);
     expect(await statusOf(id)).toBe('RUNNING');
@@ -156,7 +156,7 @@ describe('a run that is released after its deadline', () => {
   const endOf = async (runId: string) =>
     (await sql('SELECT state, end_reason, ended_at FROM task_runs WHERE id = $1', [runId])).rows[0];
 
-  it('has timed out, which spends an attempt; saying it again changes nothing', async () => {
+  it('a release after the deadline is a time-out and spends an attempt', async () => {
     const { id, agent, runId } = await late({ maxRetries: 1, retryBackoffSeconds: 300 });
     const body = { reason: 'drain', checkpointData: { n: 7 } };
     const release = () => agent.api.post(`/runs/${runId}/release`, body);
@@ -170,21 +170,21 @@ describe('a run that is released after its deadline', () => {
     expect(await read(id)).toMatchObject(expected);
   });
 
-  it('fails its task when no attempt is left', async () => {
+  it('a run released after its deadline fails its task when no attempt is left', async () => {
     const { id, agent, runId } = await late({ maxRetries: 0 });
     const { body } = await agent.api.post(`/runs/${runId}/release`, { reason: 'paused' });
     expect(body).toMatchObject({ status: 'FAILED' });
     expect(await read(id)).toMatchObject({ failureReason: 'retries_exhausted', retryCount: 0 });
   });
 
-  it('also when its agent leaves', async () => {
+  it('a run of a leaving agent also times out after its deadline', async () => {
     const { id, agent, runId } = await late({ maxRetries: 0 });
     expect((await agent.api.post(`/agents/${agent.id}/deregister`, {})).status).toBe(200);
     expect(await endOf(runId)).toMatchObject({ state: 'FAILED', end_reason: 'timeout' });
     expect(await statusOf(id)).toBe('FAILED');
   });
 
-  it('is free while its task is paused', async () => {
+  it('a run of a paused task is released after its deadline without an attempt', async () => {
     const { id, agent, runId } = await late({ maxRetries: 0 });
     await workspace.api.post(`/agent-tasks/${id}/pause`, {});
     await agent.api.post(`/runs/${runId}/release`, { reason: 'paused' });
@@ -193,8 +193,8 @@ describe('a run that is released after its deadline', () => {
   });
 });
 
-describe('a task that waits too long', () => {
-  it('is aborted, and not tried again', async () => {
+describe('a task that waits too long in the queue', () => {
+  it('a task that waits too long in the queue is aborted and not retried', async () => {
     const id = await newTask({ queueExpiresInSeconds: 3600 });
     await sql(
       `UPDATE agent_tasks SET queue_expires_at = now() - interval '1 second' WHERE id = $1`,
@@ -209,8 +209,8 @@ describe('a task that waits too long', () => {
   });
 });
 
-describe('a task that was taken', () => {
-  it('no longer expires in the queue: its retries limit it', async () => {
+describe('a claimed task', () => {
+  it('a task that was claimed once no longer expires in the queue', async () => {
     const { id, agent, runId } = await claimed({ queueExpiresInSeconds: 1 });
     await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'no' } });
     expect(await read(id)).toMatchObject({ status: 'ABORTED', queueExpiresAt: null });
@@ -222,7 +222,7 @@ describe('dependents', () => {
     while ((await sweep(SettleDependents)).moved > 0);
   }
 
-  it('are released when all that they wait for is complete', async () => {
+  it('dependents are released when all their prerequisites are complete', async () => {
     const [first, second] = [await claimed(), await claimed()];
     const id = await newTask({ dependsOn: [first.id, second.id] });
     await first.agent.api.post(`/runs/${first.runId}/complete`, {});
@@ -238,7 +238,7 @@ describe('dependents', () => {
     ['block', 'PENDING', 1],
     ['ignore', 'PENDING', 0],
     ['fail', 'FAILED', 1],
-  ])('with the policy %s are %s when it fails', async (policy, status, unmet) => {
+  ])('dependents with policy %s are %s after a failure', async (policy, status, unmet) => {
     const { id: prerequisite, agent, runId } = await claimed();
     const id = await newTask({ dependsOn: [{ taskId: prerequisite, policy }] });
     await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'no', retryable: false } });
@@ -246,7 +246,7 @@ describe('dependents', () => {
     expect(await read(id)).toMatchObject({ status, unmetDependencies: unmet });
   });
 
-  it('fail in a chain', async () => {
+  it('dependents fail in a chain', async () => {
     const { id: first, agent, runId } = await claimed();
     const second = await newTask({ dependsOn: [{ taskId: first, policy: 'fail' }] });
     const third = await newTask({ dependsOn: [{ taskId: second, policy: 'fail' }] });
@@ -258,7 +258,7 @@ describe('dependents', () => {
     });
   });
 
-  it('of a task that had failed before they came are treated alike', async () => {
+  it('dependents of a task that had failed before follow the same policies', async () => {
     const { id: failed, agent, runId } = await claimed();
     await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'no', retryable: false } });
     await settleAll();
@@ -267,7 +267,7 @@ describe('dependents', () => {
     expect(await statusOf(id)).toBe('FAILED');
   });
 
-  it('that were cancelled meanwhile do not wait for what has completed when they are retried', async () => {
+  it('retried dependents do not wait for tasks that completed meanwhile', async () => {
     const { id: first, agent, runId } = await claimed();
     const id = await newTask({ dependsOn: [first] });
     await workspace.api.post(`/agent-tasks/${id}/cancel`, {});
@@ -277,7 +277,7 @@ describe('dependents', () => {
     expect(await read(id)).toMatchObject({ status: 'PENDING', unmetDependencies: 0 });
   });
 
-  it('that failed with it are ready when both are retried and it completes', async () => {
+  it('failed dependents are ready after a retry and a completion', async () => {
     const { id: first, agent, runId } = await claimed();
     const id = await newTask({ dependsOn: [{ taskId: first, policy: 'fail' }] });
     await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'no', retryable: false } });
@@ -294,7 +294,7 @@ describe('dependents', () => {
     expect(await read(id)).toMatchObject({ status: 'PENDING', unmetDependencies: 0 });
   });
 
-  it('that are retried while it is still failed fail again', async () => {
+  it('dependents retried while their prerequisite is failed fail again', async () => {
     const { id: first, agent, runId } = await claimed();
     const id = await newTask({ dependsOn: [{ taskId: first, policy: 'fail' }] });
     await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'no', retryable: false } });
@@ -304,14 +304,14 @@ describe('dependents', () => {
     expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'dependency_failed' });
   });
 
-  it('do not wait for a task that was complete before they came', async () => {
+  it('dependents do not wait for a task that was complete before they were created', async () => {
     const { id: done, agent, runId } = await claimed();
     await agent.api.post(`/runs/${runId}/complete`, {});
     const id = await newTask({ dependsOn: [done] });
     expect(await read(id)).toMatchObject({ unmetDependencies: 0 });
   });
 
-  it('are never forgotten when they come at the moment of completion', async () => {
+  it('dependents created at the moment of completion are never forgotten', async () => {
     const rounds = await Promise.all(Array.from({ length: 20 }, () => claimed()));
     const ids = await Promise.all(
       rounds.map(async ({ id, agent, runId }) => {
@@ -327,8 +327,8 @@ describe('dependents', () => {
   });
 });
 
-describe('an agent that leaves', () => {
-  it('finishes what it holds, takes nothing more, and is terminated then', async () => {
+describe('a leaving agent', () => {
+  it('a draining agent finishes its runs, gets nothing more, and is then terminated', async () => {
     const { agent, runId } = await claimed();
     const waiting = agent.api.post<{ drain: boolean }>(`/agents/${agent.id}/signals`, {
       runIds: [runId],
@@ -347,7 +347,7 @@ describe('an agent that leaves', () => {
     expect((await workspace.api.get(`/agents/${agent.id}`)).body.status).toBe('TERMINATED');
   });
 
-  it('by force loses what it holds at once', async () => {
+  it('an agent terminated by force loses its runs at once', async () => {
     const { id, agent, runId } = await claimed();
     const answer = await workspace.api.post(`/agents/${agent.id}/terminate`, { graceful: false });
     expect(answer.body.status).toBe('TERMINATED');
@@ -355,7 +355,7 @@ describe('an agent that leaves', () => {
     expect((await agent.api.post(`/runs/${runId}/complete`, {})).body.code).toBe('stale_run');
   });
 
-  it('by itself releases what it holds, without its counting as an attempt', async () => {
+  it('an agent that deregisters releases its runs without an attempt', async () => {
     const { id, agent } = await claimed();
     const held = await agent.api.get<{ items: unknown[] }>(`/agents/${agent.id}/tasks?live=true`);
     expect(held.body.items).toMatchObject([{ id, status: 'RUNNING' }]);
@@ -369,7 +369,7 @@ describe('an agent that leaves', () => {
 });
 
 describe('many tasks at once', () => {
-  it('are cancelled by filter, whatever their number', async () => {
+  it('any number of tasks can be cancelled by filter', async () => {
     const tasks = Array.from({ length: 700 }, (_, n) => ({
       title: `t ${n}`,
       taskType: 'bulk',
@@ -387,7 +387,7 @@ describe('many tasks at once', () => {
     expect(again.body).toEqual({ matched: 700, changed: 700, skipped: 0 });
   });
 
-  it('must be named', async () => {
+  it('a bulk request must name its tasks', async () => {
     const answer = await workspace.api.post('/agent-tasks/bulk/cancel', {});
     expect(answer).toMatchObject({
       status: 400,

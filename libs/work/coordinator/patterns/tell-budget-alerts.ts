@@ -4,7 +4,7 @@ import { alertsDue, tellBudgetAlerts, UsageView } from '#lib/budgets';
 import type { Pass } from '../cycle/pass.js';
 import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
 
-/** Tells that budgets are used up to a step, where what has used them did not tell it itself. */
+/** Sends the alerts of budgets that reached a threshold, if the usage that reached it sent none. */
 @Injectable()
 export class TellBudgetAlerts implements Reconciler {
   static readonly facts = {
@@ -19,6 +19,6 @@ export class TellBudgetAlerts implements Reconciler {
   async sweep(pass: Pass): Promise<SweepResult> {
     const alerted = await pass.apply(tellBudgetAlerts);
     await this.view.refresh(alerted);
-    return pass.moved(alerted);
+    return pass.countMoved(alerted);
   }
 }

@@ -15,7 +15,7 @@ LIMIT $1
 FOR NO KEY UPDATE SKIP LOCKED`,
 );
 
-/** Terminates agents that were told to drain and hold nothing any more. */
+/** Terminates draining agents that hold no runs any more. */
 @Injectable()
 export class TerminateDrained implements Reconciler {
   static readonly facts = {
@@ -33,6 +33,6 @@ export class TerminateDrained implements Reconciler {
       });
       return transitionAgents(tx, transitions);
     });
-    return pass.moved(terminated);
+    return pass.countMoved(terminated);
   }
 }

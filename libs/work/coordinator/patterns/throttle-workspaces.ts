@@ -6,8 +6,8 @@ import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
- * Lets workspaces and projects have fewer runs at once while their budgets would be exhausted before their periods end, and
- * as many as they like again when the budgets last.
+ * Lowers the concurrent runs of workspaces and projects whose budgets would be exhausted before the
+ * end of their periods. Lifts the limit when the budgets last again.
  */
 @Injectable()
 export class ThrottleWorkspaces implements Reconciler {
@@ -30,7 +30,7 @@ export class ThrottleWorkspaces implements Reconciler {
     for (const id of new Set(changed.filter(isLooser).map((row) => row.workspace_id))) {
       this.wakeUps.manyClaims(id);
     }
-    return { ...pass.moved(changed), more: false, findings: changed.map(toFinding) };
+    return { ...pass.countMoved(changed), more: false, findings: changed.map(toFinding) };
   }
 }
 

@@ -6,8 +6,8 @@ import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
- * Runs that made no progress since their agent was warned, which is $3 seconds ago or more.
- * Index: task_runs_hung_idx.
+ * Runs without progress since their agent was warned, $3 seconds ago or more. Index:
+ * task_runs_hung_idx.
  */
 const lockHungRuns = lostRuns(
   'lock_hung_runs',
@@ -18,8 +18,8 @@ const lockHungRuns = lostRuns(
 );
 
 /**
- * Ends runs that made no progress after their warning either. Their tasks are retried at the priority that
- * they have: one that always hangs must not overtake the others.
+ * Ends runs without progress after their warning. Their tasks are retried at their own priority: a
+ * task that always hangs must not overtake others.
  */
 @Injectable()
 export class TimeOutHung implements Reconciler {

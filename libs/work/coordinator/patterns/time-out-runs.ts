@@ -7,7 +7,7 @@ import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconcile
 /** Index: task_runs_deadline_idx. */
 const lockOverdueRuns = lostRuns('lock_overdue_runs', '', isOverdue('r'), 'r.deadline_at');
 
-/** Ends runs that are past their task's timeout and that their agent has not ended itself. */
+/** Ends runs that exceed their task's timeout and that their agent has not ended itself. */
 @Injectable()
 export class TimeOutRuns implements Reconciler {
   static readonly facts = {

@@ -7,11 +7,11 @@ import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
- * Warns runs that are past their task's estimate by $3 seconds, and made no progress for as long: marks
- * them, with the journal row. A paused task does not hang, nor does one that was not begun.
+ * Warns runs that exceed their task's estimate by $3 seconds, and made no progress for as long:
+ * marks them, with the journal row. Paused tasks and tasks that have not begun do not hang.
  *
- * Index: agent_tasks_estimate_idx, then primary keys.
- * $1 rows, $2 workspace or NULL, $3 seconds, $4 seconds until it is aborted.
+ * Index: agent_tasks_estimate_idx, then primary keys. $1 rows, $2 workspace or NULL, $3 seconds, $4
+ * seconds until the run is aborted.
  */
 const warnHungRuns = command<{ workspace_id: string; run_id: string; agent_id: string }>(
   'warn_hung_runs',
@@ -27,7 +27,7 @@ WITH hung AS MATERIALIZED (
     AND ($2::uuid IS NULL OR t.workspace_id = $2)
   ORDER BY t.estimated_completion_at
   LIMIT $1
-  -- The run too: progress that is reported meanwhile counts.
+  -- Locks the run too, so that progress reported meanwhile counts.
   FOR NO KEY UPDATE OF t, r SKIP LOCKED
 ),
 warned AS (
@@ -44,7 +44,7 @@ journaled AS (
       run_id: 'run_id',
       agent_id: 'agent_id',
       level: "'WARN'",
-      message: "'It is long past its estimate without progress; without any it is aborted'",
+      message: "'Run warned: it is long past its estimate, and is aborted without progress'",
       details: `jsonb_build_object('estimatedCompletionAt', estimated_completion_at,
         'lastProgressAt', last_progress_at, 'abortsAfterSeconds', $4::int)`,
       actor_kind: "'coordinator'",
@@ -57,8 +57,8 @@ SELECT workspace_id, run_id, agent_id FROM hung`,
 );
 
 /**
- * Warns the agents of runs that seem to hang: long past their estimate, and without progress. Progress or a
- * checkpoint takes the warning back; without, time_out_hung ends the run.
+ * Warns the agents of runs that seem to hang: long past their estimate, and without progress.
+ * Progress or a checkpoint clears the warning. Otherwise time_out_hung ends the run.
  */
 @Injectable()
 export class WarnHung implements Reconciler {
@@ -78,6 +78,6 @@ export class WarnHung implements Reconciler {
     const { hungAfterSeconds, hungAbortAfterSeconds } = this.config.tasks;
     const warned = await pass.apply(warnHungRuns, hungAfterSeconds, hungAbortAfterSeconds);
     this.wakeUps.signals([...new Set(warned.map((run) => run.agent_id))]);
-    return pass.moved(warned);
+    return pass.countMoved(warned);
   }
 }

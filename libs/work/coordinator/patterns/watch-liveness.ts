@@ -10,11 +10,12 @@ import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
- * STALE is a warning about a run whose agent has missed two heartbeats; a heartbeat takes it back. Only a run
- * with a lease that heartbeats carry can become STALE: of the others none is expected.
+ * STALE is a warning about a run whose agent has missed two heartbeats. A heartbeat clears it. Only
+ * a run with a lease that heartbeats renew can become STALE: for other runs no heartbeats are
+ * required.
  *
- * Index: task_runs_lease_idx or task_runs_live_agent_idx, of which both hold only live runs.
- * $1 rows, $2 workspace or NULL.
+ * Index: task_runs_lease_idx or task_runs_live_agent_idx; both hold only live runs. $1 rows, $2
+ * workspace or NULL.
  */
 const markStaleRuns = command<{ workspace_id: string }>(
   'mark_stale_runs',
@@ -51,7 +52,10 @@ ${journaled('runs')}
 SELECT workspace_id, task_id FROM run_moved`,
 );
 
-/** Marks runs whose agent has missed two heartbeats as STALE, and takes it back when one comes. */
+/**
+ * Marks runs as STALE whose agent has missed two heartbeats, and clears the mark at the next
+ * heartbeat.
+ */
 @Injectable()
 export class WatchLiveness implements Reconciler {
   static readonly facts = {
@@ -65,6 +69,6 @@ export class WatchLiveness implements Reconciler {
       ...(await tx.rows(reviveStaleRuns, pass.bounds)),
       ...(await tx.rows(markStaleRuns, pass.bounds)),
     ]);
-    return pass.moved(changed);
+    return pass.countMoved(changed);
   }
 }

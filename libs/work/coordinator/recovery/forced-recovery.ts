@@ -11,14 +11,14 @@ import { readLeadership } from '../store/leadership.sql.js';
 const ATTEMPTS = 3;
 
 /**
- * The sweeps at once, the slow ones too, on any server, also while none leads. It runs
- * in the epoch of the present leader, behind the same fence: two that sweep at once skip each other's rows,
- * and a change of leader ends this one like any other that is under way.
+ * Runs the sweeps at once, the slow ones too, on any server and also without a leader. It runs in
+ * the epoch of the present leader, behind the same fence. Two concurrent passes skip each other's
+ * rows, and a change of leader ends this pass like any other.
  */
 @Injectable()
 export class ForcedRecovery {
   private last: Promise<unknown> = Promise.resolve();
-  /** Those that wait for their turn, by workspace; null: all of them. */
+  /** Requests that wait for their turn, by workspace; null: all of them. */
   private readonly waiting = new Map<string | null, Promise<CycleReport>>();
 
   constructor(
@@ -29,8 +29,9 @@ export class ForcedRecovery {
   ) {}
 
   /**
-   * One at a time on this server. Requests for the same share the answer of one that still waits for its turn;
-   * one that has begun may have passed what the question is about.
+   * Runs one request at a time on this server. Equal requests share the answer of a request that
+   * still waits for its turn. A request that has begun may have passed the rows in question
+   * already.
    *
    * @param workspaceId the one workspace whose rows are swept; null: all
    * @throws DroverError `conflict_retry` when leaders change faster than it can run

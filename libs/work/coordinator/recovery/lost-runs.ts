@@ -18,11 +18,11 @@ import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../cycle/pass.js';
 
 /**
- * A selection of live runs that are lost, with their tasks, of every workspace, for the service role. It
- * locks what it returns and skips what is locked, because that is being changed.
+ * Selects lost live runs with their tasks, of every workspace, as the service role. It locks the
+ * rows that it returns and skips locked rows, because these are being changed.
  *
- * $1 rows at most, $2 the workspace to look at, or NULL for all: the indexes are of all workspaces, and
- * what is due is few rows.
+ * $1 rows at most, $2 the workspace or NULL for all: the indexes cover all workspaces, and few rows
+ * are due.
  */
 export const lostRuns = (name: string, joins: string, condition: string, order: string) =>
   query<LockedTask>(
@@ -36,21 +36,24 @@ WHERE ${isLiveRun('r')} AND ${condition}
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY ${order}
 LIMIT $1
--- Both: a renewal or a report that came between the look and the lock counts.
+-- Locks both, so that a renewal or report before the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED`,
   );
 
 export interface Loss {
-  /** Made by `lostRuns`. */
+  /** A statement of `lostRuns`. */
   lock: Sql<LockedTask>;
   /** Parameters of the statement, after the first two. */
   params?: readonly unknown[];
   reason: AbortReason;
-  /** For the log of the task. */
+  /** The message in the task's log. */
   message: string;
 }
 
-/** Ends lost runs: locks them, decides about their tasks, applies it, in one short transaction. */
+/**
+ * Ends lost runs in one short transaction: locks them, decides about their tasks, applies the
+ * decisions.
+ */
 @Injectable()
 export class LostRuns {
   constructor(
@@ -66,7 +69,7 @@ export class LostRuns {
     );
   }
 
-  /** Their tasks go back to the queue, paused ones aside; no attempt is spent. */
+  /** Returns their tasks to the queue, except paused ones. No attempt is spent. */
   release(pass: Pass, lock: Sql<LockedTask>, reason: string): Promise<SweepResult> {
     return this.settle(pass, [lock, []], (task) =>
       planFreeRelease(task, { actor: COORDINATOR, reason }),
@@ -84,6 +87,6 @@ export class LostRuns {
       return locked;
     });
     this.wakeUps.signals([...new Set(tasks.flatMap((task) => task.agent_id ?? []))]);
-    return pass.moved(tasks);
+    return pass.countMoved(tasks);
   }
 }

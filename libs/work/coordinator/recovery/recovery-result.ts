@@ -7,7 +7,7 @@ const COUNTERS = new Map<StepName, CounterName>(
 
 export interface RecoveryRequest {
   workspaceId?: string;
-  /** All workspaces, or a refusal; not only those that the caller may see. */
+  /** True for all workspaces. Refused unless the caller can see all of them. */
   allWorkspaces?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface RecoveryResult {
   recovered: number;
   counts: Record<CounterName, number>;
   durationMs: number;
-  /** Steps that failed; the others ran. */
+  /** Steps that failed. The other steps ran. */
   failedSteps: StepName[];
 }
 

@@ -3,8 +3,8 @@ import { command } from '#lib/database';
 /**
  * Writes lines of the coordinator's log.
  *
- * As the service role, once a cycle. Index: none is read.
- * $1 instance, $2 JSON array of {workspace_id, level, event, message, details}.
+ * As the service role, once a cycle. Index: none is read. $1 instance, $2 JSON array of
+ * {workspace_id, level, event, message, details}.
  */
 export const appendCoordinatorLogs = command<unknown>(
   'append_coordinator_logs',

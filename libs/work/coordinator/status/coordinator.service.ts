@@ -28,13 +28,13 @@ import { type View, Visibility } from './visibility.js';
 
 export interface LogRequest {
   workspace?: string;
-  /** This level and those above it. */
+  /** This level and the levels above it. */
   level?: LogLevel;
   limit: number;
   cursor?: string;
 }
 
-/** Without a workspace it concerns the installation, and only its operators see it. */
+/** A line without a workspace concerns the installation. Only its operators see it. */
 export type CoordinatorLogView = Sent<Omit<CoordinatorLog, 'id' | 'details'>> & {
   /** BIGINT. */
   id: string;
@@ -64,12 +64,13 @@ export class CoordinatorService implements CoordinatorHealthSource {
   }
 
   /**
-   * Runs the sweeps now, over the workspace that is named, or over all that the caller may see: for its
-   * members that is their own. A pass over one workspace gives no tasks to push agents, which is done
-   * with all workspaces in view; the coordinator is woken for that.
+   * Runs the sweeps now, over the named workspace, or over all that the caller can see. For members
+   * that is their own workspace. A pass over one workspace assigns no tasks to push agents, because
+   * that needs all workspaces in view. It wakes the coordinator for that.
    *
-   * @throws DroverError `workspace_not_found`, `conflict_retry`, `forbidden` for all workspaces when the
-   *   caller does not operate the installation, `validation_failed` for all and one at once
+   * @throws DroverError `workspace_not_found`, `conflict_retry`, `forbidden` for all workspaces
+   *   when the caller does not operate the installation, `validation_failed` for all and one at
+   *   once
    */
   async recover(caller: Caller, request: RecoveryRequest = {}): Promise<RecoveryResult> {
     const view = await this.visibility.viewOf(caller, request.workspaceId);
@@ -81,7 +82,7 @@ export class CoordinatorService implements CoordinatorHealthSource {
       workspaceId: view.workspaceId ?? undefined,
       level: 'INFO',
       event: 'recovery_forced',
-      message: 'Somebody had the sweeps run at once',
+      message: 'Recovery run on request',
       details: { by: actorOf(caller), ...result },
     });
     await this.eventLog.flush();
@@ -89,7 +90,8 @@ export class CoordinatorService implements CoordinatorHealthSource {
   }
 
   /**
-   * A page of the log, the newest first: coordinator_logs_workspace_idx or the primary key, backwards.
+   * A page of the log, newest first. Index: coordinator_logs_workspace_idx or the primary key,
+   * backwards.
    *
    * @throws DroverError `workspace_not_found`, `malformed_cursor`
    */

@@ -6,7 +6,10 @@ import { Leadership } from '../leadership/leadership.js';
 import { appendCoordinatorLogs } from './append-logs.sql.js';
 
 export interface EventLogEntry {
-  /** Its members may read it; without one, only operators of the installation. */
+  /**
+   * The workspace whose members can read the line. Without one, only operators of the installation
+   * can.
+   */
   workspaceId?: string;
   level: LogLevel;
   event: string;
@@ -14,7 +17,7 @@ export interface EventLogEntry {
   details?: Record<string, unknown>;
 }
 
-/** The lines that wait while the database is away; the oldest give way. */
+/** Maximum number of lines that wait while the database is away. The oldest lines are dropped. */
 const KEPT_LINES = 1_000;
 
 const WRITERS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> = {
@@ -25,7 +28,10 @@ const WRITERS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> =
   CRITICAL: 'fatal',
 };
 
-/** The coordinator's event log: each line to the process's log at once, and to coordinator_logs in batches. */
+/**
+ * The coordinator's event log. Each line goes to the process's log at once, and to coordinator_logs
+ * in batches.
+ */
 @Injectable()
 export class EventLog {
   private lines: EventLogEntry[] = [];
@@ -43,7 +49,9 @@ export class EventLog {
     if (this.lines.length > KEPT_LINES) this.lines.shift();
   }
 
-  /** Writes the gathered entries. Entries that cannot be written now wait for the next time; never throws. */
+  /**
+   * Writes the gathered lines. Lines that cannot be written wait for the next call. Never throws.
+   */
   async flush(): Promise<void> {
     if (this.lines.length === 0) return;
     const lines = this.lines.splice(0);
@@ -52,7 +60,7 @@ export class EventLog {
       const params = [this.leadership.instanceId, JSON.stringify(rows)];
       await this.database.service.rows(appendCoordinatorLogs, params);
     } catch (error) {
-      this.logger.warn('coordinator log not written', { error });
+      this.logger.warn('Coordinator log could not be written', { error });
       this.lines = [...lines, ...this.lines].slice(-KEPT_LINES);
     }
   }

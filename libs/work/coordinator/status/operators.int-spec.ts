@@ -27,7 +27,7 @@ afterAll(() => server.stop());
 async function operatorIn(workspaceId: string) {
   const { owner } = server.db;
   const userId = await aMember(owner, workspaceId, 'ADMIN');
-  // With one alone it would not have to be named.
+  // A caller with only one workspace would not have to name it.
   const member = 'INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3)';
   await owner.query(member, [await aWorkspace(owner), userId, 'VIEWER']);
   await owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);

@@ -1,10 +1,10 @@
 import { query } from '#lib/database';
 
 /**
- * Whether a user operates the installation, and so may see all workspaces.
+ * True for a user who operates the installation, and so can see all workspaces.
  *
- * As the service role: what a tenant sees of its members must not decide this.
- * Index: primary key. $1 user.
+ * As the service role, because the tenant's view of its members must not decide this. Index:
+ * primary key. $1 user.
  */
 export const isOperator = query<{ is_operator: boolean }>(
   'coordinator_is_operator',
@@ -17,7 +17,7 @@ export const workspaceExists = query<{ id: string }>(
   `SELECT id FROM workspaces WHERE id = $1`,
 );
 
-/** Ids of the workspaces in use, the newest first. Index: primary key, backwards. $1 rows at most. */
+/** Ids of the active workspaces, newest first. Index: primary key, backwards. $1 rows at most. */
 export const listWorkspaceIds = query<{ id: string }>(
   'coordinator_list_workspace_ids',
   `SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1`,

@@ -3,24 +3,24 @@ import { Database, firstRow, type ServiceScope, type TenantScope } from '#lib/da
 import { type Caller, DroverError } from '#lib/kernel';
 import { isOperator, listWorkspaceIds, workspaceExists } from './visibility.sql.js';
 
-/** How many workspaces an operator is shown by id. */
+/** Maximum number of workspaces that an operator sees by id. */
 const LISTED_WORKSPACES = 1_000;
 
-/** The part of the coordinator that a caller may see: one workspace, or all of them (null). */
+/** The part of the coordinator that a caller can see: one workspace, or all of them (null). */
 export interface View {
   workspaceId: string | null;
-  /** Runs statements that see just that. */
+  /** Runs statements that see just this part. */
   runner: TenantScope | ServiceScope;
 }
 
-/** Members see their own workspace; operators of the installation see all. */
+/** Members see their own workspace. Operators of the installation see all. */
 @Injectable()
 export class Visibility {
   constructor(private readonly database: Database) {}
 
   /**
-   * @param requested a workspace to look at alone; without one, all that the caller may see
-   * @throws DroverError `workspace_not_found` when it is not there for this caller
+   * @param requested the workspace to show; without one, all that the caller can see
+   * @throws DroverError `workspace_not_found` when this caller cannot see it
    */
   async viewOf(caller: Caller, requested?: string): Promise<View> {
     if (requested === caller.workspaceId || !(await this.isOperator(caller))) {
@@ -35,7 +35,7 @@ export class Visibility {
     return { workspaceId: requested, runner: this.database.tenant(requested) };
   }
 
-  /** The workspaces in the view: the newest thousand, if there are more. */
+  /** The workspaces in the view: at most the newest thousand. */
   async workspaces({ workspaceId }: View): Promise<string[]> {
     if (workspaceId !== null) return [workspaceId];
     const rows = await this.database.service.rows(listWorkspaceIds, [LISTED_WORKSPACES]);
@@ -43,7 +43,7 @@ export class Visibility {
   }
 
   private async isOperator(caller: Caller): Promise<boolean> {
-    // A key is made for one workspace, even by an operator.
+    // A key belongs to one workspace, even if an operator created it.
     if (caller.kind !== 'user') return false;
     const user = await firstRow(this.database.service, isOperator, [caller.userId]);
     return user?.is_operator ?? false;

@@ -3,9 +3,9 @@ import { command, query } from '#lib/database';
 /**
  * Statements on the one row of coordinator_leadership. Index of all: its primary key.
  *
- * The fence takes FOR KEY SHARE, which only FOR UPDATE excludes: a change of leader waits for the
- * sweeps under way (and they for it), while renewing the lease and counting cycles waits for nobody.
- * Tried: FOR SHARE. The leader's own renewals then queue behind each of its sweeps.
+ * The fence takes FOR KEY SHARE, which only FOR UPDATE excludes. A change of leader and the current
+ * sweeps wait for each other, while renewing the lease and counting cycles wait for nothing. Tried:
+ * FOR SHARE. The leader's own renewals then queue behind each of its sweeps.
  */
 
 export interface SeizedRow {
@@ -13,10 +13,10 @@ export interface SeizedRow {
 }
 
 /**
- * Raises the epoch: from its commit on, no sweep of an earlier epoch commits anything.
+ * Raises the epoch: from this commit on, no sweep of an earlier epoch can commit.
  *
- * $1 instance, $2 lease in seconds, $3 true: the present leader has lost Valkey's
- * lock to us; false: only if the lease in Postgres has passed. No row: somebody else leads.
+ * $1 instance, $2 lease in seconds, $3 true: this instance took Valkey's lock from the present
+ * leader; false: only if the lease in Postgres has expired. No row: another instance leads.
  */
 export const seizeLeadership = command<SeizedRow>(
   'coordinator_seize_leadership',
@@ -33,7 +33,7 @@ FROM free WHERE l.id = free.id
 RETURNING l.epoch`,
 );
 
-/** $1 epoch, $2 lease in seconds. No row: somebody else leads. */
+/** $1 epoch, $2 lease in seconds. No row: another instance leads. */
 export const renewLeadership = command<{ epoch: string }>(
   'coordinator_renew_leadership',
   `
@@ -42,7 +42,7 @@ WHERE id = 1 AND epoch = $1
 RETURNING epoch`,
 );
 
-/** Lets the next one lead at once. $1 epoch. */
+/** Lets another instance lead at once. $1 epoch. */
 export const resignLeadership = command<unknown>(
   'coordinator_resign_leadership',
   `UPDATE coordinator_leadership SET leased_until = NULL WHERE id = 1 AND epoch = $1`,
@@ -51,8 +51,8 @@ export const resignLeadership = command<unknown>(
 /**
  * The fence: first in each transaction of a sweep. No row: the epoch is over.
  *
- * $1 epoch, $2 milliseconds after which Postgres ends this transaction if we fall asleep inside of it:
- * until then its locks keep the next leader waiting.
+ * $1 epoch, $2 milliseconds after which Postgres ends this transaction if the process falls asleep
+ * in it. Until then its locks keep the next leader waiting.
  */
 export const checkEpoch = query<unknown>(
   'coordinator_check_epoch',
@@ -80,7 +80,7 @@ export interface LeadershipRow {
   cycle_count: string;
 }
 
-/** The leader, and its last cycle. */
+/** The leader and its last cycle. */
 export const readLeadership = query<LeadershipRow>(
   'coordinator_read_leadership',
   `

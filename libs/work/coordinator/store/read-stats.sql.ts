@@ -8,8 +8,8 @@ export interface StatsRow extends TaskCounts {
 }
 
 /**
- * How many tasks wait, run and are retried, and how many agents live: as a tenant, of its workspace,
- * because row-level security bounds every table here; as the service role, of all.
+ * Counts the waiting, running and retrying tasks and the live agents. As a tenant: of its
+ * workspace, because row-level security limits every table here. As the service role: of all.
  *
  * agents and agent_heartbeats are read once.
  */

@@ -23,7 +23,7 @@ export interface TaskLog {
 
 type Body = Record<string, unknown>;
 
-/** One workspace, with what the tests of the recovery ask of it and do to it. */
+/** One workspace, with the reads and changes that recovery tests need. */
 export class Scene {
   private constructor(
     readonly server: TestServer,
@@ -45,7 +45,7 @@ export class Scene {
     return answer.body.id;
   }
 
-  /** A task that an agent of its own has claimed, and begun unless told otherwise. */
+  /** A task that an agent of its own has claimed, and started unless `start` is false. */
   async held(values: Body = {}, { start = true } = {}): Promise<Held> {
     const capability = `only-${Math.random().toString(36).slice(2)}`;
     const id = await this.task({ requiredCapabilities: [capability], ...values });
@@ -56,7 +56,7 @@ export class Scene {
     return held;
   }
 
-  /** Another agent that could take the same. */
+  /** Another agent that could take the same task. */
   async heirOf({ agent }: Held): Promise<TestAgent> {
     const { rows } = await this.sql('SELECT capabilities FROM agents WHERE id = $1', agent.id);
     return this.workspace.newAgent({ capabilities: rows[0]?.['capabilities'] as string[] });
@@ -92,7 +92,7 @@ export class Scene {
     return eventsOf(this.server.db.owner, this.id, type);
   }
 
-  /** Everything that the coordinator can set right in this workspace, now. */
+  /** Runs all steps of the coordinator in this workspace, now. */
   async recover(): Promise<Record<string, number>> {
     const { status, body } = await this.workspace.api.post<{
       counts: Record<string, number>;
@@ -102,7 +102,7 @@ export class Scene {
     return body.counts;
   }
 
-  /** As the owner of the tables, to make what Drover itself never would. */
+  /** Runs SQL as the owner of the tables, for states that Drover itself never writes. */
   sql(text: string, ...values: unknown[]) {
     return this.server.db.owner.query<Record<string, unknown>>(text, values);
   }

@@ -31,7 +31,7 @@ function aHousekeeping(): Housekeeping {
   });
 }
 
-/** Hours since it expired and since it was ended; what is negative lies ahead. */
+/** Hours since the session expired and since it ended; negative hours lie ahead. */
 async function aSession(expired: number, ended: number | null): Promise<string> {
   const id = newId();
   await db.owner.query(
@@ -43,7 +43,7 @@ async function aSession(expired: number, ended: number | null): Promise<string> 
   return id;
 }
 
-it('forgets sessions a day after their end, and no others', async () => {
+it('sessions are removed a day after their end, and no others', async () => {
   const kept = [await aSession(-24, null), await aSession(23, null), await aSession(-24, 23)];
   await aSession(25, null);
   await aSession(-24, 25);
@@ -53,7 +53,7 @@ it('forgets sessions a day after their end, and no others', async () => {
   expect(rows.map(({ id }) => id)).toEqual(kept);
 });
 
-it('forgets entries of the audit log that are older than they are kept', async () => {
+it('entries of the audit log are removed after their retention', async () => {
   const workspaceId = await aWorkspace(db.owner);
   const entry = (daysAgo: number) =>
     db.owner.query(
@@ -69,7 +69,7 @@ it('forgets entries of the audit log that are older than they are kept', async (
   expect(rows).toEqual([{ days: 364 }, { days: 0 }]);
 });
 
-it('makes the partitions of the coming days, and removes heartbeats that are too old', async () => {
+it('partitions of the coming days are created, and old heartbeats removed', async () => {
   await db.owner.query(
     `CREATE TABLE of_old PARTITION OF agent_heartbeat_history FOR VALUES
        FROM ('2020-01-01') TO ('2020-01-02')`,
@@ -146,7 +146,7 @@ describe('sets of capabilities', () => {
   const create = (key: string) => createIn(db.database.tenant(workspaceId), key);
   const round = () => aHousekeeping().round();
 
-  it('goes when it was not used for a day', async () => {
+  it('a set of capabilities is removed after a day without use', async () => {
     await aSet('new', 23);
     await aSet('old', 25);
     await round();
@@ -154,7 +154,7 @@ describe('sets of capabilities', () => {
   });
 
   it.each(['PENDING', 'PAUSED', 'ABORTED', 'FAILED'] as const)(
-    'stays while a task that is %s has it, and counts as used',
+    'a set of capabilities stays while a task that is %s has it, and counts as used',
     async (status) => {
       await aTask(db.owner, workspaceId, { status, requiredCapabilities: ['a'] });
       await aSet('a', 25);
@@ -168,7 +168,7 @@ describe('sets of capabilities', () => {
     },
   );
 
-  it('stays while an agent holds a task that has it', async () => {
+  it('a set of capabilities stays while an agent holds a task that has it', async () => {
     const agentId = await anAgent(db.owner, workspaceId);
     const { taskId } = await aHeldTask(db.owner, { workspaceId, agentId });
     await db.owner.query(
@@ -180,7 +180,7 @@ describe('sets of capabilities', () => {
     expect(await sets()).toContain('a');
   });
 
-  it('stays while a task of a paused type has it', async () => {
+  it('a set of capabilities stays while a task of a paused type has it', async () => {
     const id = await aTask(db.owner, workspaceId, { requiredCapabilities: ['a'] });
     await db.owner.query(`UPDATE agent_tasks SET capability_key = '!a' WHERE id = $1`, [id]);
     await aSet('a', 25);
@@ -188,14 +188,17 @@ describe('sets of capabilities', () => {
     expect(await sets()).toEqual(['a']);
   });
 
-  it.each(['COMPLETED', 'ARCHIVED'] as const)('goes when its tasks are %s', async (status) => {
-    await aTask(db.owner, workspaceId, { status, requiredCapabilities: ['a'] });
-    await aSet('a', 25);
-    await round();
-    expect(await sets()).toEqual([]);
-  });
+  it.each(['COMPLETED', 'ARCHIVED'] as const)(
+    'a set of only %s tasks is removed',
+    async (status) => {
+      await aTask(db.owner, workspaceId, { status, requiredCapabilities: ['a'] });
+      await aSet('a', 25);
+      await round();
+      expect(await sets()).toEqual([]);
+    },
+  );
 
-  it('is kept by a task that is being created, which has not committed yet', async () => {
+  it('a set of capabilities stays for a task whose creation has not committed yet', async () => {
     await aSet('a', 25);
     const tenant = db.database.tenant(workspaceId);
     await tenant.transaction(async (tx) => {
@@ -207,7 +210,7 @@ describe('sets of capabilities', () => {
     expect(await sets()).toEqual(['a']);
   });
 
-  it('is made again for a task that is created while it is removed', async () => {
+  it('a set of capabilities is created again for a task created during its removal', async () => {
     await aSet('a', 25);
     const client = await db.owner.connect();
     try {

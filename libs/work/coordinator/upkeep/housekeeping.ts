@@ -14,17 +14,23 @@ import { pruneCoordinatorLogs } from './prune-logs.sql.js';
 
 const EVERY_MS = 600_000;
 const LOGS_KEPT_DAYS = 30;
-/** Of the heartbeats' history; a day that has no partition goes to the default one. */
+/**
+ * Days for which partitions of the heartbeat history exist ahead. Other days go to the default
+ * partition.
+ */
 const DAYS_AHEAD = 3;
 const BATCH = 5_000;
-/** What a round is late at most, so that none misses a completion. */
+/** Overlap of two rounds, so that a late round misses no completion. */
 const OVERLAP_SECONDS = 60;
-/** Of tasks that have completed since then estimates learn: the first round of a leader looks at all of them. */
+/**
+ * Estimates learn from tasks that completed in this time. The first round of a leader reads all of
+ * them.
+ */
 const LEARNED_SECONDS = 90 * 86_400;
 
 /**
- * Removes what nobody needs any more, a batch of each every ten minutes, and lets estimates learn from what has
- * completed. The leader does it.
+ * Removes obsolete rows, a batch of each kind every ten minutes, and lets estimates learn from
+ * completed tasks. The leader does it.
  */
 @Injectable()
 export class Housekeeping {
@@ -40,8 +46,8 @@ export class Housekeeping {
     },
   ) {}
 
-  /** Does its round if it is time; never throws. */
-  async perhaps(): Promise<void> {
+  /** Runs a round if one is due. Never throws. */
+  async runIfDue(): Promise<void> {
     const now = performance.now();
     if (now - this.lastAt < EVERY_MS) return;
     this.lastAt = now;
@@ -53,7 +59,9 @@ export class Housekeeping {
     }
   }
 
-  /** @returns whether there was more than a batch of something */
+  /**
+   * @returns true if more than a batch of some kind was there
+   */
   async round(): Promise<boolean> {
     const { service } = this.database;
     const keys = await purgeExpiredKeys(service, BATCH);

@@ -10,14 +10,17 @@ import { Logger } from '#lib/observability';
 import { Resealing } from '#lib/secrets';
 
 const EVERY_MS = 60_000;
-/** After a batch it pauses this many times as long as the batch took, so that it stays in the background. */
+/**
+ * The pause after a batch is this many times its duration, so that the work stays in the
+ * background.
+ */
 const REST_FACTOR = 4;
-/** When others hold all that is left. */
+/** The pause while other servers hold all remaining rows. */
 const REST_MS = 1_000;
 
 /**
- * Replaces the data key when it is time, and reseals the secrets of older keys, in the role
- * `coordinator`. Any number of servers may do it at once, so it takes no leader.
+ * Replaces the data key when it is due, and reseals the secrets of older keys, in the role
+ * `coordinator`. Any number of servers can do it at once, so no leader is needed.
  */
 @Injectable()
 export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -45,7 +48,9 @@ export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShu
     while (!this.ended) await this.bell.wait(await this.round());
   }
 
-  /** @returns milliseconds to rest */
+  /**
+   * @returns milliseconds until the next round
+   */
   private async round(): Promise<number> {
     const start = performance.now();
     try {

@@ -2,19 +2,22 @@ import { command } from '#lib/database';
 import { capabilityKeyOf, mayStillRun } from '#lib/transitions';
 
 /**
- * Removes sets of capabilities that no task asks for any more, since each claim reads all sets of its
- * workspace. A set that was not used for a day ($1 at a time, the longest unused first) counts as used now if
- * a task that may run, or run again, has it; so each set is looked at once a day.
+ * Removes sets of capabilities that no task requires any more, since each claim reads all sets of
+ * its workspace. It reads $1 sets at a time that were unused for a day, the longest unused first. A
+ * set counts as used now if a task that can run, or run again, has it. So each set is read once a
+ * day.
  *
- * Only creating a task, and changing what one requires, can bring a set into use, and both note it in their own
- * statement; what is COMPLETED or ARCHIVED stays so. Neither loses its set: one that found the set used in the last half day has
- * committed long before a day has passed, and is seen here. One that found it older writes `used_at`, or
- * waits here for the lock to do so, and then inserts a new row: ON CONFLICT DO UPDATE sees what is committed.
+ * A set comes into use only when a task is created or its requirements change. Both record the use
+ * in their own statement. A COMPLETED or ARCHIVED task never returns. Neither writer loses its set.
+ * One that found the set used in the last half day has committed long before a day has passed, and
+ * is seen here. One that found an older use writes `used_at`, or waits here for the lock to do so.
+ * It then inserts a new row: ON CONFLICT DO UPDATE sees committed rows.
  *
- * As the service role. Indexes: agent_tasks_status_idx of each workspace with such a
- * set, once; capability_sets is few rows. Sets that somebody is writing are passed over.
+ * As the service role. Indexes: agent_tasks_status_idx of each workspace with such a set, once;
+ * capability_sets has few rows. Sets that are being written are skipped.
  *
- * Measured with 200 sets and 220,000 tasks, 20,000 of them waiting: 15 ms, and 0.3 ms when there is no such set.
+ * Measured with 200 sets and 220,000 tasks, 20,000 of them waiting: 15 ms, and 0.3 ms when there is
+ * no such set.
  */
 export const pruneCapabilitySets = command<{ looked_at: number; removed: number }>(
   'prune_capability_sets',
