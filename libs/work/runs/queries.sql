@@ -211,7 +211,7 @@ WITH agent AS MATERIALIZED (
     1 AS position) w
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    -- Registering stamps a first heartbeat with the next one at infinity: none is owed yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
@@ -314,7 +314,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
+-- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
 
 -- claim_for_one_holding
@@ -345,7 +345,7 @@ agent AS MATERIALIZED (
     1 AS position) w
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    -- Registering stamps a first heartbeat with the next one at infinity: none is owed yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
@@ -488,7 +488,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
+-- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
 
 -- claim_for_several
@@ -512,7 +512,7 @@ WITH agent AS MATERIALIZED (
   FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    -- Registering stamps a first heartbeat with the next one at infinity: none is owed yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
@@ -625,7 +625,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
+-- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
 
 -- claim_for_several_holding
@@ -655,7 +655,7 @@ agent AS MATERIALIZED (
   FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    -- Registering stamps a first heartbeat with the next one at infinity: none is owed yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
@@ -808,7 +808,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
+-- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
 
 -- claim_given
@@ -833,7 +833,7 @@ WITH agent AS MATERIALIZED (
     1 AS position) w
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    -- Registering stamps a first heartbeat with the next one at infinity: none is owed yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
@@ -928,7 +928,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
+-- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
 
 -- claim_given_holding
@@ -959,7 +959,7 @@ agent AS MATERIALIZED (
     1 AS position) w
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    -- Registering stamps a first heartbeat with the next one at infinity: none is owed yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
@@ -1094,7 +1094,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
+-- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
 
 -- claim_many
@@ -1118,7 +1118,7 @@ WITH agent AS MATERIALIZED (
   FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    -- Registering stamps a first heartbeat with the next one at infinity: none is owed yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
@@ -1238,7 +1238,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
+-- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
 
 -- claim_many_holding
@@ -1268,7 +1268,7 @@ agent AS MATERIALIZED (
   FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    -- Registering stamps a first heartbeat with the next one at infinity: none is owed yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
@@ -1428,7 +1428,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
+-- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
 
 -- close_spawns
@@ -1773,7 +1773,7 @@ WITH queue AS MATERIALIZED (
   JOIN capability_sets c ON c.workspace_id = s.workspace_id AND (c.capabilities <@ s.capabilities AND c.capabilities @> s.dedicated_to)
   GROUP BY c.workspace_id, c.key, s.task_types
 )
--- Agents of all types and agents of one may have met the same task.
+-- Agents of all types and agents of one type can find the same task.
 SELECT DISTINCT head.workspace_id, head.id, head.task_type, head.required_capabilities, head.queue_rank
 FROM queue q CROSS JOIN LATERAL (
   SELECT t.workspace_id, t.id, t.task_type, t.required_capabilities, t.queue_rank FROM agent_tasks t

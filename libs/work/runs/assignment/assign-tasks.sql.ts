@@ -12,11 +12,13 @@ export interface AssignedRow {
 }
 
 /**
- * Gives tasks to push agents as it was planned, as far as their budgets can bear them: the runs, the intents to spawn their sessions, and a
- * sign of life of each agent, since from now on its gateway is expected to send heartbeats for it.
+ * Assigns planned tasks to push agents, as far as their budgets allow. Writes the runs, the intents
+ * to spawn their sessions, and a sign of life of each agent, since its gateway must now send
+ * heartbeats for it.
  *
- * As the service role, with agents and tasks locked; `takeHolds` ends the transaction. Indexes: primary keys.
- * $1 JSON array of {workspace_id, task_id, agent_id, run_id}, $2 whether the gateway's heartbeats carry their leases.
+ * As the service role, with agents and tasks locked; `takeHolds` ends the transaction. Indexes:
+ * primary keys. $1 JSON array of {workspace_id, task_id, agent_id, run_id}, $2 true if the
+ * gateway's heartbeats renew their leases.
  */
 export const assignTasks = command<AssignedRow>(
   'assign_tasks',

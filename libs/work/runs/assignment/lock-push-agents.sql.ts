@@ -23,7 +23,10 @@ export interface PushAgentRow extends Offer {
 
 const OFFERED = OFFER.join(', ');
 
-/** SQL: tasks `t` of a queue `q` that may be handed out, where `w` has what is paused in its workspace, and its budgets. */
+/**
+ * SQL: tasks `t` of a queue `q` that can be handed out. `w` has the paused types and the budgets of
+ * its workspace.
+ */
 function readyIn(q: string, w: string): string {
   const scope = {
     workspace: `${q}.workspace_id`,
@@ -34,16 +37,17 @@ function readyIn(q: string, w: string): string {
 }
 
 /**
- * Push agents with room for which something is ready that they can do, locked. Of more than $1 each
- * workspace gives its least busy one first, then its second, so that a workspace with many agents leaves
- * room for the others; who could take nothing must not be among them, or hides the rest for ever. Agents
- * that somebody has locked are passed over: they take part in the next cycle.
+ * Push agents with room that could take a ready task, locked. If there are more than $1, each
+ * workspace gives its least busy agent first, then its second. So a workspace with many agents
+ * leaves room for the others. Agents that can take nothing are left out, or they would hide the
+ * rest forever. Locked agents are skipped and take part in the next cycle.
  *
- * As the service role, in a fenced transaction.
- * Indexes: agents_push_idx (all push agents are read), capability_sets (primary key) of each workspace
- * that has a free one, agent_tasks_queue_idx once for each of its sets. $1 rows at most.
+ * As the service role, in a fenced transaction. Indexes: agents_push_idx (all push agents are
+ * read), capability_sets (primary key) of each workspace with a free agent, agent_tasks_queue_idx
+ * once for each of its sets. $1 rows at most.
  *
- * Measured with 1,000 push agents of 50 kinds in 10 workspaces, 30 sets each, and 100,000 ready tasks: 12 ms.
+ * Measured with 1,000 push agents of 50 kinds in 10 workspaces, 30 sets each, and 100,000 ready
+ * tasks: 12 ms.
  */
 export const lockPushAgents = query<PushAgentRow>(
   'lock_push_agents',

@@ -3,10 +3,10 @@ import { query } from '#lib/database';
 import { availableBudgets } from '#lib/budgets';
 import { mayBeHandedOut, OFFER, type Offer, serves, takesType } from '../store/hand-out.js';
 
-/** Agents of one workspace that take the same. */
+/** Agents of one workspace that take the same tasks. */
 export interface Seeker extends Readonly<Offer> {
   workspace_id: string;
-  /** Tasks that they could take together. */
+  /** Number of tasks that they could take together. */
   want: number;
 }
 
@@ -20,11 +20,11 @@ export interface ReadyTaskRow {
 }
 
 /**
- * The heads of the queues that push agents serve, locked: as many of each as its agents could take.
+ * The heads of the queues that push agents serve, locked: as many tasks of each as its agents could
+ * take.
  *
- * As the service role, with the agents locked. It never waits for a task.
- * Indexes: capability_sets (primary key), agent_tasks_queue_idx from its head, once a queue
- * and for each choice of task types.
+ * As the service role, with the agents locked. It never waits for a task. Indexes: capability_sets
+ * (primary key), agent_tasks_queue_idx from its head, once for each queue and choice of task types.
  * $1 JSON array of Seeker.
  */
 export const lockReadyTasks = query<ReadyTaskRow>(
@@ -37,7 +37,7 @@ WITH queue AS MATERIALIZED (
   JOIN capability_sets c ON c.workspace_id = s.workspace_id AND ${serves('s', 'c.capabilities')}
   GROUP BY c.workspace_id, c.key, s.task_types
 )
--- Agents of all types and agents of one may have met the same task.
+-- Agents of all types and agents of one type can find the same task.
 SELECT DISTINCT head.workspace_id, head.id, head.task_type, head.required_capabilities, head.queue_rank
 FROM queue q CROSS JOIN LATERAL (
   SELECT t.workspace_id, t.id, t.task_type, t.required_capabilities, t.queue_rank FROM agent_tasks t

@@ -30,7 +30,7 @@ export interface SpawnAllowance {
   spend(tx: Transaction, countByWorkspace: ReadonlyMap<string, number>): Promise<void>;
 }
 
-/** Gives ready tasks to push agents: lock, decide, apply, in one short transaction. */
+/** Assigns ready tasks to push agents: lock, decide, apply, in one short transaction. */
 @Injectable()
 export class TaskAssignment {
   constructor(
@@ -81,9 +81,9 @@ export class TaskAssignment {
 }
 
 /**
- * Agents that take the same tasks seek together, so that each queue is read once. No group seeks more tasks
- * than it may be given: a task locked in vain is announced to the claims, and that wakes the coordinator
- * again.
+ * Agents that take the same tasks seek together, so each queue is read once. No group seeks more
+ * tasks than it can be given. A task that is locked in vain is announced to claims, which wakes the
+ * coordinator again.
  */
 function seekersOf(agents: readonly PushAgentRow[], { total, ofWorkspace }: Allowance): Seeker[] {
   const seekers = new Map<string, Seeker>();

@@ -3,7 +3,10 @@ import { LRUCache } from 'lru-cache';
 
 const REMEMBERED = 100_000;
 
-/** The workspaces of which this server has seen that they have, or had, a budget. Others do not pay for budgets. */
+/**
+ * Workspaces that have, or had, a budget, as far as this server has seen. The claims of others do
+ * not pay for budgets.
+ */
 @Injectable()
 export class BudgetedWorkspaces {
   private readonly known = new LRUCache<string, true>({ max: REMEMBERED });

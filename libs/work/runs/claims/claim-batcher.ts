@@ -88,7 +88,7 @@ export class ClaimBatcher {
     }
   }
 
-  /** Why the agent was given nothing, if that is because tasks are held back. */
+  /** The reason if the agent got nothing because tasks are held back. */
   async whyHeld({ workspaceId, agentId }: AgentCaller): Promise<NothingClaimed | undefined> {
     const tenant = this.database.tenant(workspaceId);
     const row = await firstRow(tenant, heldTasksWait, [workspaceId, agentId]);

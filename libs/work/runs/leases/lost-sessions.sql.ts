@@ -2,7 +2,7 @@ import { query } from '#lib/database';
 import { LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
 
 export interface LostSession extends LockedTask {
-  /** Whether the session belonged to an earlier life of the gateway. */
+  /** True if the session belonged to an earlier life of the gateway. */
   of_earlier_life: boolean;
 }
 

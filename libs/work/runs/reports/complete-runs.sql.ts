@@ -15,7 +15,7 @@ export interface CompletionReport {
   agent_id: string;
   actor_kind: string;
   actor_id: string | null;
-  /** A JSON value; null leaves the task without a result. */
+  /** A JSON value. null leaves the task without a result. */
   output_result: unknown;
   summary: string | null;
 }

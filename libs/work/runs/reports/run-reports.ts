@@ -293,7 +293,7 @@ export class RunReports {
   }
 }
 
-/** Progress, and the original of its checkpoint with it. */
+/** Reports progress together with the original of its checkpoint. */
 async function reportProgressOf(
   runner: TenantScope | Transaction,
   by: Reporter,

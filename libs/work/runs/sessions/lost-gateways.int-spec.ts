@@ -60,7 +60,7 @@ async function taskOf(id: string) {
   return (await workspace.api.get<Record<string, unknown>>(`/agent-tasks/${id}`)).body;
 }
 
-/** A task with a session at the gateway of the moment. */
+/** A task with a session at the current gateway. */
 async function aRunningTask(): Promise<string> {
   const wanted = { title: 'A task', taskType: 'test', retryBackoffSeconds: 60 };
   const { id } = (await workspace.api.post<{ id: string }>('/agent-tasks', wanted)).body;

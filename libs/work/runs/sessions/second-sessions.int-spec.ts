@@ -5,7 +5,7 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { StandInGateway } from './testing/stand-in-gateway.js';
 
-/** What a gateway is called, in which life, and which sessions it has. */
+/** The identity of a gateway, its life, and its sessions. */
 interface Past {
   id: string;
   bootId: string;
@@ -55,7 +55,7 @@ function heartbeat(who?: Past, runId?: string) {
 const taskOf = async (id: string) =>
   (await workspace.api.get<{ status: string; runId: string }>(`/agent-tasks/${id}`)).body;
 
-/** A run whose first session's answer was lost, and which got another one at the next gateway. */
+/** A run whose first spawn answer was lost, and which got another session at the next gateway. */
 async function aRunWithTwoSessions() {
   gateway.behaviour = { kind: 'spawn_and_hang' };
   const wanted = { title: 'A task', taskType: 'test' };

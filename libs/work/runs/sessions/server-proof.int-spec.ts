@@ -98,7 +98,7 @@ describe('a gateway whose answer does not end', () => {
       return task['status'] === 'ABORTED' && task;
     });
     expect(failed['lastError']).toContain(why);
-    // What the sockets hold comes on top of what is read.
+    // The data in the sockets adds to the data that is read.
     expect(gateway.sentBytes).toBeLessThan(33_554_432);
   });
 });

@@ -24,7 +24,8 @@ beforeEach(async () => {
   gateway.behaviour = { kind: 'spawn' };
   gateway.spawns.length = 0;
   workspace = await server.newWorkspace();
-  // So that each end of a session has to give back what the run held: the invariants look after each test.
+  // With a budget, each end of a session must release the run's hold: the invariants check it after
+  // each test.
   const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
   await workspace.api.post('/budgets', { scope: 'global', allocated: 1e12, ...period });
   await heartbeat();
@@ -33,7 +34,7 @@ afterEach(async () => {
   const outcomes = await checkInvariants(server.db.database.service);
   const broken = outcomes.filter(({ holds }) => !holds);
   expect(broken).toEqual([]);
-  // What a test leaves waiting must not take the next one's room.
+  // Waiting tasks of a test must not take the room of the next one.
   await server.db.owner.query(
     `UPDATE agents SET coordinator_enabled = false WHERE workspace_id = $1`,
     [workspace.id],
@@ -156,7 +157,7 @@ describe('a ready task', () => {
     const session = apiClient(server.url, { authorization: `Bearer ${spawn?.runToken}` });
     const done = await session.post(`/runs/${runId}/complete`, { outputResult: { n: 1 } });
     expect(done).toMatchObject({ status: 200, body: { status: 'COMPLETED' } });
-    // The exit that follows is no news, but for what the session wrote; nor is it when it is told again.
+    // The following exit adds nothing but the session's output, and a repeated exit adds nothing.
     for (let told = 0; told < 2; told++) {
       const output = 'counted with a secret value';
       const exit = await reported({ runId, event: 'exited', exitCode: 0, output });
@@ -320,7 +321,7 @@ describe('a gateway that reports', () => {
     const answer = await reported({ runId: spawn.runId, event: 'exited', ...report });
     expect(answer.body.results).toEqual([{ runId: spawn.runId, applied: true }]);
     expect(await task(id)).toMatchObject({ status: 'ABORTED', abortReason: reason, retryCount: 1 });
-    // Said twice, it counts once.
+    // A repeated report counts once.
     const again = await reported({ runId: spawn.runId, event: 'exited', ...report });
     expect([again.status, (await task(id)).retryCount]).toEqual([200, 1]);
   });
@@ -340,7 +341,7 @@ describe('a gateway that reports', () => {
     expect((await news).body.runs).toMatchObject([
       { runId: spawn.runId, action: 'stop', reason: 'cancelled' },
     ]);
-    // And with each heartbeat, if that was lost.
+    // Each heartbeat tells it again, if that answer was lost.
     expect((await heartbeat([heldBy(spawn)])).body.stop).toMatchObject([{ runId: spawn.runId }]);
   });
 

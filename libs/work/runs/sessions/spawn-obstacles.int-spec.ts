@@ -17,7 +17,7 @@ interface Explanation {
 
 beforeAll(async () => {
   gateway = await StandInGateway.start();
-  // Nobody assigns: what would be assigned at once stays to be explained.
+  // Nothing is assigned, so tasks that would be assigned at once can still be explained.
   server = await startTestApp({
     ...gateway.env,
     ROLES: 'api',
@@ -100,7 +100,7 @@ describe('a task that only a push agent could take', () => {
       { code: 'spawn_rate_reached', facts: { scope: 'workspace', perMinute: 6 } },
     ]);
     const [half, ten] = reasons.map(({ facts }) => Date.parse(String(facts['nextAt'])));
-    // Half a token at 1 a second, and a whole one at 1 in 10 seconds.
+    // Half a token at 1 per second, and a whole one at 1 in 10 seconds.
     expect((ten ?? 0) - (half ?? 0)).toBeCloseTo(9_500, -2);
     await server.db.owner.query(
       `WITH o AS (UPDATE installation_spawn_allowance SET filled_at = now() - interval '1 s')

@@ -3,23 +3,27 @@ interface Signal {
   action: 'stop' | 'pause' | 'warn';
 }
 
-/** The runs that are warned in an answer. */
+/** The runs that an answer warns. */
 export function warnedIn(runs: readonly Signal[]): ReadonlySet<string> {
   return new Set(runs.flatMap(({ action, runId }) => (action === 'warn' ? [runId] : [])));
 }
 
 /**
- * Whether an answer holds signals that must not wait. A stop or a pause is new until it was obeyed, a warning
- * once: the run goes on, and an agent that asks again at once must not be answered at once all the time.
+ * True if an answer holds signals that must not wait. A stop or a pause is new until the agent
+ * obeys. A warning is new once: the run goes on, and an agent that asks again must not get an
+ * answer at once every time.
  */
 export function hasNewSignals(runs: readonly Signal[], warnedBefore: ReadonlySet<string>): boolean {
   return runs.some(({ action, runId }) => action !== 'warn' || !warnedBefore.has(runId));
 }
 
-/** One signal in words, to know it again. */
+/** A key that identifies a signal. */
 export const wordsOf = ({ runId, action }: Signal): string => `${runId} ${action}`;
 
-/** The same for an agent that does not name its runs: nobody can see whether it obeyed, so each is new once. */
+/**
+ * The same for an agent that does not name its runs. Nothing shows whether it obeyed, so each
+ * signal is new once.
+ */
 export function hasUntold(runs: readonly Signal[], told: ReadonlySet<string>): boolean {
   return runs.some((signal) => !told.has(wordsOf(signal)));
 }

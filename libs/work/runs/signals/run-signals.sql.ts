@@ -2,24 +2,25 @@ import { query } from '#lib/database';
 import { hasDeadline, isLiveRun } from '#lib/transitions';
 import { IN_CONFLICT } from '../store/conflicts.sql.js';
 
-/** How long an agent that names no runs hears of those that were taken from it. */
+/** An agent that names no runs hears for this long about runs that were taken from it. */
 const TOLD = `interval '60 seconds'`;
 
 /**
- * The signals for an agent about the runs that it holds: which are not live any more and why, whose time is over,
- * which are asked to pause, and which seem to hang. Level-triggered: asking again gives the same answer.
+ * The signals for an agent about its runs: runs that are no longer live and why, runs past their
+ * deadline, runs to pause, and runs that seem to hang. Level-triggered: the same question gets the
+ * same answer.
  *
- * Indexes: primary keys; task_runs_live_agent_idx and task_runs_taken_idx for an agent that asks for all.
- * $1 workspace, $2 agent, $3 runs that it names, $4 whether it asks for all that it holds.
+ * Indexes: primary keys; task_runs_live_agent_idx and task_runs_taken_idx for an agent that asks
+ * for all. $1 workspace, $2 agent, $3 runs that it names, $4 true if it asks for all that it holds.
  */
 export interface SignalRow {
   lifecycle: string;
   run_id: string | null;
   action: 'stop' | 'pause' | 'warn' | null;
   reason: string | null;
-  /** Another run of its task has begun, and nobody has noted yet that this one is still held. */
+  /** Another run of its task has begun, and this conflict is not recorded yet. */
   in_conflict: boolean;
-  /** Milliseconds until its time is over. */
+  /** Milliseconds until its deadline. */
   time_left_ms: number | null;
 }
 

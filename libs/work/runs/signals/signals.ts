@@ -19,34 +19,34 @@ export interface RunSignal {
   /** `warn`: the run goes on, but is aborted unless its agent reports progress soon. */
   action: 'stop' | 'pause' | 'warn';
   reason: string;
-  /** Seconds between the polite signal to the process and the final one. */
+  /** Seconds between the polite and the final signal to the process. */
   graceSeconds: number;
 }
 
 export interface SignalsAnswer {
-  /** The agent is to take no new work and leave when it has finished. */
+  /** True if the agent must take no new work, and leave when it has finished. */
   drain: boolean;
   runs: RunSignal[];
 }
 
 export interface SignalsRequest {
   agent: AgentCaller;
-  /** Absent: all that it holds, those included that it claims while it waits. */
+  /** Absent: all runs that it holds, including runs that it claims during the wait. */
   runIds?: readonly string[];
   waitMs: number;
 }
 
 interface Look extends SignalsAnswer {
-  /** Until the time of the next run is over. */
+  /** Milliseconds until the next deadline of a run. */
   nextDeadlineMs: number;
 }
 
-// A wake-up can get lost; an agent hears of a cancellation within this time all the same.
+// A wake-up can get lost. An agent still learns of a cancellation within this time.
 const LOOK_AGAIN_MS = 5_000;
 const REMEMBERED_AGENTS = 100_000;
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Tells agents what to stop and what to pause, as soon as it is so. */
+/** Tells agents at once which runs to stop and which to pause. */
 @Injectable()
 export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly listeners = new Map<string, Set<() => void>>();
@@ -68,8 +68,8 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   /**
-   * Answers at once when there is something to say, else when there is, or empty after `waitMs`. A warning
-   * ends the wait that it falls into, and goes along with later answers.
+   * Answers at once if there are signals, otherwise when there are, or empty after `waitMs`. A
+   * warning ends the wait in which it comes, and is repeated in later answers.
    *
    * @throws DroverError `agent_not_found`, `token_revoked` as soon as the agent's is
    */
@@ -91,7 +91,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
     const deadline = performance.now() + request.waitMs;
     let warnedBefore: ReadonlySet<string> | undefined;
     for (;;) {
-      // Listening starts before looking, so that nothing slips in between.
+      // Listening starts before the look, so no signal is missed in between.
       const bell = this.listen(request.agent.agentId, stop);
       try {
         this.revocations.refuse(request.agent);

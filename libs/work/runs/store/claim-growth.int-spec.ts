@@ -6,7 +6,7 @@ import { claimOf } from './claim-tasks.sql.js';
 const AGENTS = 6;
 const TASKS_OF_EACH = 50;
 const TASKS = AGENTS * TASKS_OF_EACH;
-/** Of a short queue, reading it whole is the right thing to do. */
+/** For a short queue, a full read is the right plan. */
 const WAITING = 5_000;
 
 let server: TestApp;
@@ -42,7 +42,7 @@ interface PlanNode {
   'Rows Removed by Join Filter'?: number;
 }
 
-/** Pairs of rows that joins looked at and threw away. */
+/** Pairs of rows that joins compared and discarded. */
 function comparedInVain({ Plans = [], ...node }: PlanNode): number {
   const here = (node['Rows Removed by Join Filter'] ?? 0) * node['Actual Loops'];
   return Plans.reduce((sum, plan) => sum + comparedInVain(plan), here);

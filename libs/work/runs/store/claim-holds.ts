@@ -3,28 +3,28 @@ import { availableBudgets, hasBudgets, holdsAfforded, NO_BUDGETS } from '#lib/bu
 
 /** How a claim of the workspace $1 treats budgets. */
 export interface Holds {
-  /** CTEs before all others, each with a comma behind it. */
+  /** CTEs before all others, each followed by a comma. */
   first: string;
-  /** SQL: what the budgets have left, for `mayBeHandedOut`. */
+  /** SQL: the remaining tokens of the budgets, for `mayBeHandedOut`. */
   budgets: string;
-  /** SQL: a further condition of handing out, after AND. */
+  /** SQL: a further condition for handing out, after AND. */
   mayClaim: string;
   /** SQL: columns of tasks, after a comma. */
   columns: (task: string) => string;
-  /** CTEs between those who choose tasks and those who move them, each with a comma behind it. */
+  /** CTEs between the choice of tasks and their move, each followed by a comma. */
   afforded: string;
   /** The CTE with the tasks to move. */
   source: string;
-  /** What it returns of them. */
+  /** The columns that it returns. */
   returned: readonly string[];
-  /** SQL: there are budgets, which the statement did not look at. */
+  /** SQL: budgets exist, but the statement did not read them. */
   missed: string;
   /** SQL: a last column, after a comma. */
   noted: string;
   holding: boolean;
 }
 
-/** Most workspaces have no budgets, and their claims do not pay for them: they look whether there is one. */
+/** Most workspaces have no budgets, so their claims only check that none exists. */
 export const WITHOUT_HOLDS: Holds = {
   first: '',
   budgets: NO_BUDGETS,

@@ -25,67 +25,71 @@ import {
 import { type Holds, WITH_HOLDS, WITHOUT_HOLDS } from './claim-holds.js';
 import { ROUTED_BY, type RoutedRow } from './routed-row.js';
 
-/** What one agent asks for. */
+/** One agent's request. */
 export interface AgentClaim {
   agent_id: string;
-  /** Tasks at most. */
+  /** Maximum number of tasks. */
   max: number;
-  /** NULL: the agent's heartbeats carry the lease, if it sends any. */
+  /** NULL: the agent's heartbeats renew the lease, if it sends any. */
   lease_seconds: number | null;
 }
 
 /**
- * Gives agents the tasks that they may take, best first, and their runs with them. The agents of one
- * statement take the same tasks: agents that take others than the first that may claim have to come
- * again (`deferred`), and so have those for which the others' tasks leave no room in the answer. The agents are
+ * Gives agents the best tasks that they can take, with runs. The agents of one statement take the
+ * same tasks. An agent must come again (`deferred`) if it takes other tasks than the first agent
+ * that can claim. The same holds if the others' tasks leave no room in the answer. The agents are
  * served in the order of $2.
  *
- * For all agents of a workspace that asked at once, each at most once.
- * Indexes: agents, agent_heartbeats and capability_sets (primary keys), agent_tasks_queue_idx.
+ * Serves all agents of a workspace that asked at once, each at most once. Indexes: agents,
+ * agent_heartbeats and capability_sets (primary keys), agent_tasks_queue_idx.
  *
- * Reads the head of the queue of each capability set that the agents serve, so that neither the
- * length of the queue nor tasks they can't serve cost anything. Locking an agent's row makes two
- * claims of one agent take turns, so that it never holds more than max_concurrent_tasks; the count is
- * re-read from the locked row.
+ * Reads the head of the queue of each capability set that the agents serve. So the length of the
+ * queue costs nothing, nor do tasks that they cannot serve. The lock on an agent's row makes two
+ * claims of one agent take turns, so it never holds more than max_concurrent_tasks. The count is
+ * read again from the locked row.
  *
  * Tried: one index scan ordered over all sets with `required_capabilities <@ capabilities` as a
- * filter: reads the whole queue when the agent serves none of it. `IN (SELECT … LIMIT)` instead of
- * the lateral join: may be evaluated more than once, and then claims more than it was asked for.
- * Dealing out by generate_series: an estimate of thousands of rows, and a sequential scan of the tasks.
- * One statement for each of several agents: setting it up costs Postgres as much as twenty of its rows.
+ * filter. It reads the whole queue when the agent serves none of it. `IN (SELECT … LIMIT)` instead
+ * of the lateral join: it can be evaluated more than once, and then claims more than requested.
+ * Dealing out by generate_series: an estimate of thousands of rows, and a sequential scan of the
+ * tasks. One statement for each of several agents: its setup costs Postgres as much as twenty of
+ * its rows.
  *
- * $1 workspace, $2 agents, $3 tasks for each at most, $4 leases in seconds or NULL, $5 lease in seconds of an agent
- * that sends no heartbeats.
+ * $1 workspace, $2 agents, $3 maximum tasks of each, $4 leases in seconds or NULL, $5 lease in
+ * seconds of an agent that sends no heartbeats.
  */
 export type ClaimRow = AgentRow & (ClaimedRow | { run_id: null });
 
-/** Why a claim is answered with no task. */
+/** Reasons for a claim without a task. */
 const NO_HOLD = ['nothing_ready', 'agent_full', 'agent_in_error'] as const;
 export type NothingClaimed = (typeof NO_HOLD)[number] | HoldWhy;
 export const NOTHING_CLAIMED: NothingClaimed[] = [...NO_HOLD, ...HOLD_WHYS];
 
-/** Every agent that there is has one row for each task it was given, or one without. */
+/** Every existing agent has one row for each of its tasks, or one row without a task. */
 interface AgentRow extends Offer {
   agent_id: string;
   lifecycle: string;
   mode: 'pull' | 'push';
   deferred: boolean;
-  /** Its workspace has budgets, which the statement did not look at: it gave nothing. */
+  /** True if its workspace has budgets that the statement did not read, so it gave nothing. */
   has_budgets: boolean;
-  /** Why it got nothing, if it did not. */
+  /** The reason if it got nothing. */
   why: NothingClaimed;
-  /** Some tasks may be held back: perhaps it got nothing for that. */
+  /** True if some tasks may be held back, which may be the reason that it got nothing. */
   some_held: boolean;
-  /** No heartbeat was ever promised, and its last sign of life is older than a quarter of its threshold. */
+  /**
+   * True if it owes no heartbeats, and its last sign of life is older than a quarter of its
+   * threshold.
+   */
   unresponsive: boolean;
 }
 
 export interface ClaimedRow extends RoutedRow {
   generation: number;
-  /** Since it could run. */
+  /** Seconds since the task became ready. */
   waited_seconds: number;
   lease_expires_at: Date;
-  /** When the run is ended for its timeout. */
+  /** The time at which the run times out. */
   deadline_at: Date | null;
   id: string;
   title: string;
@@ -100,16 +104,16 @@ export interface ClaimedRow extends RoutedRow {
   max_retries: number;
   required_capabilities: string[];
   tags: string[];
-  /** Of the request that made it; null when it was not traced. */
+  /** The trace of the request that created the task; null if it was not traced. */
   traceparent: string | null;
 }
 
-/** Bytes of JSON that the answers of one statement may hold, and one task more. */
+/** Maximum bytes of JSON in the answers of one statement, and one task more. */
 const CLAIM_BYTES = 32 * 1024 * 1024;
-/** As many tasks as can't be larger together: a value has a megabyte at most, and a task three of them. */
+/** This many tasks always fit: a value has at most a megabyte, and a task has three. */
 const SURELY_SMALL = 10;
 
-/** What an agent receives of the task that it was given, and by what its model is chosen. */
+/** The columns that an agent receives of its task, and the columns that choose its model. */
 const RECEIVED = [
   'title',
   'description',
@@ -129,15 +133,18 @@ const RECEIVED = [
 interface Askers {
   /** SQL: rows `w` of (agent_id, max, lease_seconds, position). */
   asked: string;
-  /** CTEs that end in `chosen (id, run_id, agent_id, seconds, by_heartbeat)`, with what holds need. */
+  /**
+   * CTEs that end in `chosen (id, run_id, agent_id, seconds, by_heartbeat)`, with the columns for
+   * holds.
+   */
   chosen: (holds: Holds) => string;
-  /** SQL: the agent `a` is to come again. */
+  /** SQL: the agent `a` must come again. */
   deferred: string;
 }
 
 const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
 
-/** The best ranked tasks that one row `o` of `offer` takes, as many as it has room for, locked. */
+/** The best ranked tasks that a row `o` of `offer` takes, as many as it has room for, locked. */
 function best(offer: string, { budgets, columns }: Holds, bytes = ''): string {
   return `best AS MATERIALIZED (
   SELECT head.*
@@ -160,7 +167,7 @@ const chosenByOne = ({ columns }: Holds): string => `chosen AS (
   FROM best b CROSS JOIN agent a
 )`;
 
-/** Most claims come alone: nothing has to be dealt out. */
+/** Most claims come alone, so nothing has to be dealt out. */
 const ONE: Askers = {
   asked: `(SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
     1 AS position) w`,
@@ -169,7 +176,7 @@ ${chosenByOne(holds)}`,
   deferred: 'false',
 };
 
-/** $6 the task that it asks for. */
+/** $6 the requested task. */
 const GIVEN: Askers = {
   ...ONE,
   chosen: (holds) => `best AS MATERIALIZED (
@@ -181,7 +188,9 @@ const GIVEN: Askers = {
 ${chosenByOne(holds)}`,
 };
 
-/** @param bytes whether the answer may become too large */
+/**
+ * @param bytes true if the answer could become too large
+ */
 function several(bytes: boolean): Askers {
   const size = bytes
     ? `, ${bytesOf('t.input_context', 't.checkpoint_data', 't.metadata', 't.answers')} AS bytes`
@@ -194,7 +203,8 @@ function several(bytes: boolean): Askers {
     WHERE before < ${CLAIM_BYTES}`;
   return {
     asked: `unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)`,
-    // The tasks are dealt out by number: an agent's are those above what the agents before it take.
+    // The tasks are dealt out by number: each agent's tasks follow the tasks of the agents before
+    // it.
     chosen: (holds) => `share AS MATERIALIZED (
   SELECT a.id, a.room, a.seconds, a.by_heartbeat, a.model, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
@@ -235,7 +245,7 @@ WITH ${holds.first}agent AS MATERIALIZED (
   FROM ${asked}
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    -- Registering stamps a first heartbeat with the next one at infinity: none is owed yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND ${promisesHeartbeat('h')} AS alive,
       ${promisesNoHeartbeat('h')}
@@ -271,11 +281,11 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${defe
   ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags${holds.noted}
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
+-- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id`;
 }
 
-/** Without budgets, and with them. */
+/** The statements without budgets, and with them. */
 export type ClaimStatements = readonly [plain: Sql<ClaimRow>, holding: Sql<ClaimRow>];
 
 const claimForOne: ClaimStatements = [
@@ -292,15 +302,15 @@ const claimMany: ClaimStatements = [
 ];
 
 /**
- * One agent's claim of the task $6, if it may take it. The others as above.
- * Indexes: primary keys.
+ * One agent's claim of the task $6, if it can take it. The other parameters as above. Indexes:
+ * primary keys.
  */
 const claimGiven: ClaimStatements = [
   command('claim_given', claimStatement(GIVEN, WITHOUT_HOLDS)),
   command('claim_given_holding', claimStatement(GIVEN, WITH_HOLDS)),
 ];
 
-/** The statements for claims of so many agents that ask for so many tasks together, or for a given one. */
+/** The statements for claims of this many agents and tasks in total, or of a given task. */
 export function claimOf(agents: number, tasks: number, isGiven: boolean): ClaimStatements {
   if (isGiven) return claimGiven;
   if (tasks > SURELY_SMALL) return claimMany;
@@ -308,8 +318,8 @@ export function claimOf(agents: number, tasks: number, isGiven: boolean): ClaimS
 }
 
 /**
- * The claims of an agent without heartbeats are its only signs of life. Not while a flush of heartbeats has the row.
- * Index: primary key. $1 workspace, $2 agents.
+ * The claims of an agent without heartbeats are its only signs of life. Skips rows that a flush of
+ * heartbeats has locked. Index: primary key. $1 workspace, $2 agents.
  */
 export const hearAgents = command<never>(
   'hear_agents',

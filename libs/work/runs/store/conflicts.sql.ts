@@ -2,19 +2,19 @@ import { command } from '#lib/database';
 import { journalRow } from '#lib/transitions';
 
 /**
- * Runs that somebody still works on after another run of their task has begun.
+ * Runs that an agent still works on after another run of their task has begun.
  *
- * It takes two steps. The caller that notices it marks the run, in its tenant: a report that is refused
- * (runSituation), an agent or a gateway that says that it holds the run (Signals, GatewayHeartbeats), a
- * heartbeat that names the task. The coordinator then logs each marked run once, with both runs, and wakes
- * its agent, whose signals say stop.
+ * It takes two steps. The caller that notices the conflict marks the run, in its tenant: a refused
+ * report (runSituation), an agent or a gateway that names the run (Signals, GatewayHeartbeats), a
+ * heartbeat that names the task. The coordinator then logs each marked run once, with both runs,
+ * and wakes its agent, whose signals say stop.
  */
 
 /**
- * An SQL condition on a run `r` and its task `t`. Only a run that was taken from its agent: after one
- * that the agent ended itself, or whose session's end was reported, a report may well be under way still, or be
- * repeated. One that was cancelled was taken from it too, and its task may have been retried since. An ended run
- * changes no more, so the mark needs no lock of its task.
+ * An SQL condition on a run `r` and its task `t`. It covers only runs that were taken from their
+ * agent. If the agent ended the run itself, or the end of its session was reported, a late or
+ * repeated report is normal. A cancelled run was taken from its agent too, and its task may have
+ * been retried since. An ended run no longer changes, so the mark needs no lock of its task.
  */
 export const IN_CONFLICT = `(t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
@@ -22,8 +22,8 @@ export const IN_CONFLICT = `(t.generation > r.generation AND r.conflict_seen_at 
     AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))`;
 
 /**
- * Marks runs that their agent says it holds. Index: primary keys.
- * $1 workspace, $2 runs, $3 agent.
+ * Marks runs that their agent reports to hold. Index: primary keys. $1 workspace, $2 runs, $3
+ * agent.
  */
 export const noteConflicts = command<{ id: string }>(
   'note_conflicts',
@@ -49,10 +49,10 @@ RETURNING r.id`,
 );
 
 /**
- * Marks the last run of agents whose heartbeats say that they work on a task, two heartbeats after it was
- * given to another agent. (One heartbeat may be of before, and an agent hears that it is to stop soon after.)
+ * Marks the last run of agents whose heartbeats name a task, two heartbeats after another agent got
+ * it. One heartbeat can be older than that, and an agent is told to stop soon after.
  *
- * As the service role. agent_heartbeats is read once (a row an agent), then primary keys and
+ * As the service role. agent_heartbeats is read once (one row per agent), then primary keys and
  * task_runs_task_idx. $1 workspace or NULL.
  */
 export const noteConflictsOfHeartbeats = command<{ id: string }>(

@@ -13,41 +13,42 @@ import {
 import { hasProviderLimits, isAgentLimited, isFreeOfProviderLimits } from '#lib/provider-limits';
 
 /**
- * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and
- * explanations all ask here. A further reason to hold tasks back is one entry of HOLDS, and one of HELD_BACK,
- * which the compiler then asks for (libs/work/explain/domain/explain.ts).
+ * Decides whether a task can be handed out now, and if not, why. Claims, assignments, the
+ * coordinator's due times and explanations all use it. A further reason to hold tasks back is one
+ * entry of HOLDS, and one of HELD_BACK, which the compiler then requires
+ * (libs/work/explain/domain/explain.ts).
  */
 
 /** SQL that a statement computes once for a workspace, not once for each of its tasks. */
 export interface HandOutScope {
   /** The workspace's id. */
   workspace: string;
-  /** The types that are paused in it, a text[]. */
+  /** The paused types of the workspace, a text[]. */
   pausedTypes: string;
-  /** What its budgets have left, a jsonb object. */
+  /** The remaining tokens of its budgets, a jsonb object. */
   budgets: string;
 }
 
 /** SQL: nothing holds back a task of the scope. `t` is an alias of agent_tasks. */
 type OfTask = (t: string, scope: HandOutScope) => string;
 
-/** Of which a claim that finds nothing is not told: tasks under it are not ready. */
+/** A hold that a claim does not report: its tasks are not ready. */
 interface UntoldHold {
   task: OfTask;
   why?: never;
 }
 
 interface ToldHold {
-  /** The reason with which a claim that finds nothing is answered. */
+  /** The reason in the answer to a claim that finds nothing. */
   why: string;
   task?: OfTask;
-  /** SQL: some tasks of the workspace may be held back by `task`. Claims look for them only then. */
+  /** SQL: `task` may hold back some tasks of the workspace. Only then do claims look for them. */
   someTasks?: (workspace: string) => string;
   /** SQL: nothing holds back the whole workspace. */
   workspace?: (workspace: string) => string;
 }
 
-/** Each by the code with which it is explained, in the order in which they are told. */
+/** Each hold by the code that explains it, in the order in which they are reported. */
 export const HOLDS = {
   workspace_archived: { why: 'workspace_archived', workspace: isInUse },
   queue_expired: {
@@ -85,7 +86,7 @@ type Hold = Partial<ToldHold>;
 const ALL: readonly (readonly [code: string, hold: Hold])[] = Object.entries(HOLDS);
 const TOLD = ALL.flatMap(([, { why, ...hold }]) => (why === undefined ? [] : [{ ...hold, why }]));
 
-/** What a claim that finds nothing may be told of the holds. */
+/** The reasons that a claim without tasks can report. */
 export const HOLD_WHYS = [...new Set(TOLD.map(({ why }) => why))] as HoldWhy[];
 
 /** Index: agent_tasks_queue_idx, whose condition is part of this one. */
@@ -94,18 +95,18 @@ export function mayBeHandedOut(t: string, scope: HandOutScope): string {
   return `(${[`${t}.status = 'PENDING'`, ...passed].join('\n      AND ')})`;
 }
 
-/** Whether anything of a workspace may be handed out. */
+/** SQL: a task of the workspace can be handed out. */
 export function workspaceHandsOut(workspace: string): string {
   const passed = ALL.flatMap(([, hold]) => (hold.workspace ? [hold.workspace(workspace)] : []));
   return `(${passed.join(' AND ')})`;
 }
 
-/** The first `why` of what holds back a whole workspace; NULL when nothing does. */
+/** The first `why` of the holds on a whole workspace; NULL if there is none. */
 export function whyWorkspaceWaits(workspace: string): string {
   return firstWhy(({ workspace: passed }) => passed?.(workspace));
 }
 
-/** The first `why` of what holds back a task; NULL when nothing does. */
+/** The first `why` of the holds on a task; NULL if there is none. */
 export function whyTaskWaits(t: string, scope: HandOutScope): string {
   return firstWhy(({ task }) => task?.(t, scope));
 }
@@ -118,13 +119,16 @@ function firstWhy(passedOf: (hold: Hold) => string | undefined): string {
   return `CASE ${found.join(' ')} END`;
 }
 
-/** Whether single tasks of a workspace may be held back, so that it is worth looking why a claim finds nothing. */
+/**
+ * SQL: single tasks of a workspace may be held back, so it is worth looking for the reason of a
+ * claim without tasks.
+ */
 export function someTasksMayWait(workspace: string): string {
   const found = TOLD.flatMap(({ someTasks }) => someTasks?.(workspace) ?? []);
   return `(${found.join(' OR ')})`;
 }
 
-/** The codes of all that holds a task back, or would if it were PENDING, as a text[]. */
+/** The codes of all holds on a task, or the holds it would have if it were PENDING, as a text[]. */
 export function heldBackBy(t: string, scope: HandOutScope): string {
   const found = ALL.map(([code, { task, workspace }]) => {
     const passed = [
@@ -136,12 +140,12 @@ export function heldBackBy(t: string, scope: HandOutScope): string {
   return `array_remove(ARRAY[${found.join(',\n    ')}], NULL)`;
 }
 
-/** Of one workspace, with nothing computed beforehand. */
+/** The scope of one workspace, with nothing computed beforehand. */
 export function scopeOf(workspace: string, budgets = availableBudgets(workspace)): HandOutScope {
   return { workspace, pausedTypes: `(${pausedTypes(workspace)})::text[]`, budgets };
 }
 
-/** Why an agent gets no further task, whatever it has room for; `a` is an alias of agents. */
+/** Reasons why an agent gets no further task even if it has room; `a` is an alias of agents. */
 export const AGENT_HOLDS = {
   draining: (a) => `${a}.lifecycle = 'DRAINING'`,
   in_error: (a) => `${a}.lifecycle = 'ERROR'`,
@@ -154,26 +158,30 @@ export const AGENT_HOLDS = {
 export type AgentHold = keyof typeof AGENT_HOLDS;
 
 /**
- * Whether an agent may get a further task, if it has room.
+ * SQL: an agent can get a further task, if it has room.
  *
- * @param but reasons that the statement looks at by itself
+ * @param but reasons that the statement checks itself
  */
 export function takesWork(a: string, but: readonly AgentHold[] = []): string {
   const holds = Object.entries(AGENT_HOLDS).filter(([hold]) => !but.includes(hold as AgentHold));
   return `(${isInFleet(a)} AND NOT (${holds.map(([, is]) => is(a)).join(' OR ')}))`;
 }
 
-/** Whether an agent takes what requires these capabilities, a text[]: a queue's, or those of one task. */
+/**
+ * SQL: an agent takes tasks that require these capabilities, a text[]: a queue's, or one task's.
+ */
 export function serves(a: string, required: string): string {
   return `(${required} <@ ${a}.capabilities AND ${required} @> ${a}.dedicated_to)`;
 }
 
-/** Whether it takes tasks of that type, out of the queues that it serves. */
+/** SQL: an agent takes tasks of this type, from the queues that it serves. */
 export function takesType(a: string, type: string): string {
   return `(${a}.task_types = '{}' OR ${type} = ANY(${a}.task_types))`;
 }
 
-/** What of its row says which tasks an agent takes: agents that are alike in these take the same. */
+/**
+ * The columns that decide which tasks an agent takes. Agents with equal values take the same tasks.
+ */
 export const OFFER = ['capabilities', 'dedicated_to', 'task_types'] as const;
 export type Offer = Record<(typeof OFFER)[number], string[]>;
 

@@ -8,7 +8,7 @@ import { completeRuns } from '../reports/complete-runs.sql.js';
 import { lockReadyTasks } from '../assignment/lock-ready-tasks.sql.js';
 import { startRun } from '../reports/start-run.sql.js';
 
-/** With fewer, sorting them all is the right thing to do. */
+/** With fewer tasks, a full sort is the right plan. */
 const WAITING = 20_000;
 
 let server: TestApp;

@@ -1,6 +1,6 @@
 import type { EstimateSource, ModelTier } from '#lib/models';
 
-/** The columns of a task by which its model is chosen. */
+/** The columns of a task that choose its model. */
 export const ROUTED_BY = [
   'task_type',
   'priority',
@@ -10,12 +10,12 @@ export const ROUTED_BY = [
   'estimate_source',
 ] as const;
 
-/** A run that was just handed out, with what its model is chosen by. */
+/** A run that was just handed out, with the columns that choose its model. */
 export interface RoutedRow {
   run_id: string;
-  /** Its agent's, or the one that was chosen; NULL: none. */
+  /** The agent's model, or the chosen one; NULL: none. */
   model: string | null;
-  /** Only known where it was asked for. */
+  /** Present only if it was requested. */
   model_tier?: ModelTier | null;
   task_type: string;
   priority: number;

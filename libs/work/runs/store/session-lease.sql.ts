@@ -1,22 +1,23 @@
 import { command, query } from '#lib/database';
 import { isLiveRun } from '#lib/transitions';
 
-/** The run `r` has a session, or is to have one. Index: primary key of session_spawns. */
+/** SQL: the run `r` has a session, or waits for one. Index: primary key of session_spawns. */
 export const hasSession = (r: string) => `EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = ${r}.workspace_id AND ss.run_id = ${r}.id)`;
 
 /**
- * The lease of the run `r` lasts as long as its session reports: its gateway speaks the basic protocol, and sends no
- * heartbeats for it.
+ * SQL: the session's reports renew the lease of the run `r`: its gateway speaks the basic protocol,
+ * and sends no heartbeats for it.
  */
 export const isKeptByReports = (r: string) => `(NOT ${r}.lease_by_heartbeat AND ${hasSession(r)})`;
 
 /**
- * Whether a live run is kept by its reports. A server of another protocol may have begun it, before this one started or
- * beside it. Where no gateway of the basic protocol has ever been, one row is read.
+ * Reads whether reports renew the lease of any live run. A server of the other protocol may have
+ * begun it, before this one started or beside it. Without a gateway of the basic protocol, one row
+ * is read.
  *
- * As the service role. Indexes: gateways (primary key), task_runs_lease_idx, session_spawns (primary key).
- * $1 id of the gateway of the basic protocol.
+ * As the service role. Indexes: gateways (primary key), task_runs_lease_idx, session_spawns
+ * (primary key). $1 id of the gateway of the basic protocol.
  */
 export const anyKeptByReports = query<{ found: boolean }>(
   'any_kept_by_reports',
@@ -25,7 +26,7 @@ SELECT EXISTS (SELECT FROM gateways g WHERE g.id = $1)
   AND EXISTS (SELECT FROM task_runs r WHERE ${isLiveRun('r')} AND ${isKeptByReports('r')}) AS found`,
 );
 
-/** A sign of life of a session: of its run, or of the task that it says it works on. */
+/** A sign of life of a session: of its run, or of the task that it names. */
 export interface SessionHeard {
   workspace_id: string;
   agent_id: string;
@@ -34,13 +35,12 @@ export interface SessionHeard {
 }
 
 /**
- * Renews the leases of sessions that were heard. A task names its run only where the agent has had no other run of it:
- * else an earlier session could keep a later run alive. Rows that somebody has locked are being reported about, or
- * ended. The first sign of life of a session that says nothing else begins its time-out: nobody may ever say that it has
- * started.
+ * Renews the leases of sessions that were heard. A task identifies its run only if the agent has
+ * had no other run of it. Otherwise an earlier session could keep a later run alive. Locked rows
+ * are being reported about or ended, and are skipped. The first sign of life of a session also
+ * starts its time-out, because it may never report its start.
  *
- * As the service role. Indexes: primary keys, task_runs_task_idx.
- * $1 JSON array of SessionHeard.
+ * As the service role. Indexes: primary keys, task_runs_task_idx. $1 JSON array of SessionHeard.
  */
 export const renewSessionLeases = command<{ run_id: string }>(
   'renew_session_leases',

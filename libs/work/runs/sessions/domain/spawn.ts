@@ -13,7 +13,7 @@ export interface SpawnRequest {
     taskDescription: string | null;
     inputContext: unknown;
     checkpointData: unknown;
-    /** Absent where there are none. */
+    /** Absent if there are none. */
     answers?: readonly TaskAnswer[];
   };
   runId: string;

@@ -29,7 +29,7 @@ export interface Passport {
  */
 @Injectable()
 export class GatewayTokens {
-  /** Whether the secret is a token of the basic protocol, and signs nothing. */
+  /** True if the secret is a token of the basic protocol, which signs nothing. */
   readonly isBasic: boolean;
   private readonly key: KeyObject | undefined;
 

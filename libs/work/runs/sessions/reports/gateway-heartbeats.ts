@@ -44,9 +44,9 @@ const REVIVED_AT_ONCE = 500;
 const OUTDATED_SECONDS = 120;
 
 /**
- * A gateway's heartbeat is that of every agent whose sessions it holds. A new boot id says that it has
- * restarted: what it did not bring along is recovered at once. A heartbeat that comes after a newer one is
- * answered, and is no evidence of anything.
+ * A gateway's heartbeat counts for every agent whose sessions it holds. A new boot id reveals a
+ * restart: sessions that it no longer has are recovered at once. A heartbeat that arrives after a
+ * newer one is answered, but proves nothing.
  */
 @Injectable()
 export class GatewayHeartbeats {

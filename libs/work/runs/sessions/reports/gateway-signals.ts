@@ -18,7 +18,7 @@ export interface GatewaySignal {
   graceSeconds: number;
 }
 
-/** A wake-up can get lost; a gateway hears of a cancellation within this time all the same. */
+/** A wake-up can get lost. A gateway still learns of a cancellation within this time. */
 const LOOK_AGAIN_MS = 2_000;
 
 /** The runs whose sessions a gateway has. */
@@ -28,12 +28,12 @@ interface Held {
 }
 
 interface Listener {
-  /** Absent until they are known: then everything concerns it. */
+  /** Absent until the agents are known: then every wake-up concerns it. */
   agents?: ReadonlySet<string>;
   bell: Doorbell;
 }
 
-/** Tells gateways which sessions to stop, to pause or to warn, as soon as it is so. */
+/** Tells gateways at once which sessions to stop, to pause or to warn. */
 @Injectable()
 export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly listeners = new Set<Listener>();
@@ -52,8 +52,9 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Answers at once when there is something to say, else when there is, or empty after `waitMs`. A warning that
-   * was due at the first look is no news: told in every answer, it must not bring each forward.
+   * Answers at once if there are signals, otherwise when there are, or empty after `waitMs`. A
+   * warning that was due at the first look does not end the wait: each answer repeats it, and must
+   * not come early for it.
    *
    * @param gone aborts when the gateway has closed its connection
    */

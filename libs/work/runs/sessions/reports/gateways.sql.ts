@@ -2,21 +2,22 @@ import { command, query } from '#lib/database';
 import { journalRow } from '#lib/transitions';
 
 export interface HeartbeatRow {
-  /** Whether it is the newest that is known of; if not, nothing is changed. */
+  /** True if this heartbeat is the newest one known. Otherwise nothing is changed. */
   newest: boolean;
-  /** Whether it is another life of a gateway that is known. */
+  /** True if a known gateway has begun another life. */
   restarted: boolean;
   now: Date;
 }
 
 /**
- * A gateway's heartbeat. Within a life its number decides which is newer, between lives their start. A clock
- * that was set back between them must not lock a gateway out: after a silence that is longer than a
- * heartbeat's token holds, nothing of an earlier life can be under way, so what comes is a later one.
+ * Records a gateway's heartbeat. Within a life, its number decides which heartbeat is newer;
+ * between lives, their start does. A clock that was set back between lives must not lock a gateway
+ * out. After a silence longer than a heartbeat's token is valid, no heartbeat of an earlier life
+ * can still arrive. So the next heartbeat is of a later life.
  *
- * As the service role. Index: primary key.
- * $1 id, $2 boot, $3 started at, $4 version, $5 capacity, $6 running, $7 queued, $8 draining, $9 number,
- * $10 seconds of silence after which no heartbeat of an earlier life can come, $11 how many of the sessions are of runs.
+ * As the service role. Index: primary key. $1 id, $2 boot, $3 started at, $4 version, $5 capacity,
+ * $6 running, $7 queued, $8 draining, $9 number, $10 seconds of silence after which no heartbeat of
+ * an earlier life can arrive, $11 number of sessions that belong to runs.
  */
 export const recordGatewayHeartbeat = command<HeartbeatRow>(
   'record_gateway_heartbeat',
@@ -48,10 +49,10 @@ export interface HeldSession {
 }
 
 /**
- * The signals for a gateway about the runs whose sessions it holds: which are not live any more and why,
- * which have their session at another gateway (an answer was lost, and the next call went there), which are
- * asked to pause, and which seem to hang. A row for each run that was asked about; the workspace is NULL for
- * one that does not exist.
+ * The signals for a gateway about the runs whose sessions it holds: runs that are no longer live
+ * and why, runs with a session at another gateway (an answer was lost, and the next call went
+ * there), runs to pause, and runs that seem to hang. One row for each run in question; the
+ * workspace is NULL for a run that does not exist.
  *
  * As the service role. Index: session_spawns_run_idx, then primary keys. $1 runs, $2 gateway.
  */
@@ -75,11 +76,12 @@ LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id`
 );
 
 /**
- * Signs of life of the agents whose sessions a gateway holds, and of those whose sessions are still to be
- * spawned: that takes as long as its own deadline says, and is nobody's silence. Never moves back.
+ * Signs of life of the agents whose sessions a gateway holds, and of the agents whose sessions are
+ * still to be spawned. Spawning has its own deadline, and does not count as silence. A sign of life
+ * never moves back.
  *
- * As the service role. Indexes: primary keys, session_spawns_due_idx (read whole: few wait).
- * $1 workspaces, $2 agents, as two arrays of the same length.
+ * As the service role. Indexes: primary keys, session_spawns_due_idx (read whole: few wait). $1
+ * workspaces, $2 agents, as two arrays of the same length.
  */
 export const heartbeatForAgents = command<{ agent_id: string }>(
   'heartbeat_for_agents',
@@ -98,11 +100,11 @@ export interface SessionPlace {
   run_id: string;
   workspace_id: string;
   agent_id: string;
-  /** Whose answer was heard; NULL before. */
+  /** The gateway whose answer was heard; NULL before. */
   gateway_id: string | null;
 }
 
-/** Whose run it is that a gateway reports about. Index: session_spawns_run_idx. $1 runs. */
+/** The places of runs that a gateway reports about. Index: session_spawns_run_idx. $1 runs. */
 export const sessionPlaces = query<SessionPlace>(
   'session_places',
   `SELECT run_id, workspace_id, agent_id, gateway_id FROM session_spawns
@@ -110,10 +112,11 @@ WHERE run_id = ANY($1::uuid[])`,
 );
 
 /**
- * Logs, once for each gateway, that it has a second session of a run whose session another gateway has.
+ * Logs that a gateway has a second session of a run whose session another gateway has, once for
+ * each gateway.
  *
- * As the service role. Index: session_spawns_run_idx, then primary keys; the logs of the tasks are read.
- * $1 runs, $2 the gateway that has the second one.
+ * As the service role. Index: session_spawns_run_idx, then primary keys; the logs of the tasks are
+ * read. $1 runs, $2 the gateway that has the second session.
  */
 export const announceSecondSessions = command<{ run_id: string; gateway_id: string }>(
   'announce_second_sessions',

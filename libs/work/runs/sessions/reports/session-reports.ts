@@ -15,10 +15,10 @@ export interface ReportResult {
   reason?: string;
 }
 
-/** A conflict of a report that is nobody's fault: the run has ended in another way. */
+/** A conflict that is no error: the run has ended in another way. */
 const SETTLED = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
 
-/** Takes what gateways saw happen to sessions. Repeating a report changes nothing. */
+/** Accepts gateways' reports about sessions. A repeated report changes nothing. */
 @Injectable()
 export class SessionReports {
   constructor(
@@ -36,12 +36,12 @@ export class SessionReports {
     const rows = await this.database.service.rows(sessionPlaces, [ids]);
     const places = new Map(rows.map((row) => [row.run_id, row]));
     const results: ReportResult[] = [];
-    // In their order: a session starts before it exits.
+    // In the order of the reports: a session starts before it exits.
     for (const report of reports) {
       const place = places.get(report.runId.toLowerCase());
       results.push(await this.takeOne(report, gatewayId, place));
     }
-    // A session that has ended makes room for the next one.
+    // A session that has ended makes room for another one.
     this.wakeUps.coordinator();
     return { results };
   }
@@ -78,12 +78,12 @@ export class SessionReports {
       return;
     }
     const error = failureOf(report);
-    // Before the run ends and makes room: else the agent is given the next task meanwhile.
+    // Before the run ends and makes room: otherwise the agent gets the next task meanwhile.
     if (report.event === 'failed' && error.class === 'setup') await this.rest(by, error.message);
     await this.runs.fail(by, { error });
   }
 
-  /** A command that cannot start now cannot for the next task either, which would fail like this one. */
+  /** A command that cannot start now would fail for the next task too. */
   private async rest({ workspaceId, agentId }: Reporter, why: string): Promise<void> {
     const cooldown = await firstRow(this.database.service, startCooldown, [workspaceId, agentId]);
     if (!cooldown) return;

@@ -5,14 +5,14 @@ import { ROUTED_BY, type RoutedRow } from '../../store/routed-row.js';
 
 export interface DueSpawn extends RoutedRow {
   workspace_id: string;
-  /** The task. */
+  /** The id of the task. */
   id: string;
   agent_id: string;
   attempts: number;
-  /** The result of the attempt before was never recorded. */
+  /** True if the result of the last attempt was never recorded. */
   broke_off: boolean;
   age_seconds: number;
-  /** Whether the run is still its task's, waits for its session, and may have one. */
+  /** True if the run is still its task's, waits for its session, and may get one. */
   is_current: boolean;
   generation: number;
   title: string;
@@ -23,24 +23,24 @@ export interface DueSpawn extends RoutedRow {
   metadata: unknown;
   secrets: Record<string, string>;
   timeout_seconds: number | null;
-  /** Of the request that made the task; null when it was not traced. */
+  /** The trace of the request that created the task; null if it was not traced. */
   traceparent: string | null;
   command: string[];
   agent_secrets: Record<string, string>;
-  /** As its metadata has it: `off` keeps its sessions from the network. */
+  /** The value in the task's metadata: `off` cuts its sessions off from the network. */
   network: string | null;
-  /** Of its agent: the session's token ends with the agent's tokens. */
+  /** The token version of its agent: the session's token ends with the agent's tokens. */
   token_version: number;
   capabilities: string[];
 }
 
 /**
- * Takes intents that are due, for as long as a call may last: a server that dies meanwhile leaves them
- * to the next one, and the gateway knows the run again.
+ * Takes due intents for as long as a call can last. A server that dies meanwhile leaves them to the
+ * next one, and the gateway recognizes the run.
  *
- * As the service role. Index: session_spawns_due_idx, then primary keys.
- * $1 rows at most, $2 seconds for which they are taken, $3 whether the gateway sends heartbeats for its sessions: a run
- * that was assigned for one of the other kind is given back, and assigned again.
+ * As the service role. Index: session_spawns_due_idx, then primary keys. $1 rows at most, $2
+ * seconds for which they are taken, $3 true if the gateway sends heartbeats for its sessions. A run
+ * that was assigned for the other protocol is released, and its task assigned again.
  */
 export const takeDueSpawns = command<DueSpawn>(
   'take_due_spawns',

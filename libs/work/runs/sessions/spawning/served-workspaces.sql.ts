@@ -2,7 +2,7 @@ import { query } from '#lib/database';
 import { isInFleet } from '#lib/transitions';
 
 /**
- * Workspaces that have push agents: what becomes ready there is the coordinator's business.
+ * Workspaces with push agents. The coordinator assigns their ready tasks.
  *
  * Once a cycle, as the service role. Index: agents_push_idx.
  */

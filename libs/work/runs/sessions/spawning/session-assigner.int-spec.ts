@@ -11,7 +11,7 @@ let assigner: SessionAssigner;
 
 beforeAll(async () => {
   gateway = await StandInGateway.start();
-  // Nobody but the test sweeps here.
+  // Only the test sweeps here.
   server = await startTestApp({ ...gateway.env, ROLES: 'api' });
   assigner = server.app.get(SessionAssigner, { strict: false });
 });

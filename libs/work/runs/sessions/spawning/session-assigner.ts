@@ -15,7 +15,9 @@ import { Spawner } from './spawner.js';
 
 const REVIVED_AT_ONCE = 500;
 
-/** The coordinator's step that gives tasks to push agents, as many as the gateways have room for. */
+/**
+ * The coordinator's step that assigns tasks to push agents, as many as the gateways have room for.
+ */
 @Injectable()
 export class SessionAssigner implements SpawnAllowance {
   private served: ReadonlySet<string> = new Set();
@@ -44,7 +46,7 @@ export class SessionAssigner implements SpawnAllowance {
     return result;
   }
 
-  /** Whether what becomes ready in a workspace may be for a push agent, as the last sweep saw it. */
+  /** True if a ready task of the workspace could be for a push agent, as of the last sweep. */
   serves(workspaceId: string): boolean {
     return this.served.has(workspaceId);
   }
@@ -59,7 +61,7 @@ export class SessionAssigner implements SpawnAllowance {
     return { total: Math.min(room, total), ofWorkspace };
   }
 
-  /** Its sessions are kept by their own reports. */
+  /** With the basic protocol, sessions renew their leases with their own reports. */
   get leaseByHeartbeat(): boolean {
     return !this.config.gateway.isBasic;
   }
@@ -73,7 +75,7 @@ export class SessionAssigner implements SpawnAllowance {
     if (!isBasic || this.gateway.circuitOpen) return;
     const { id, bootId } = BASIC_GATEWAY;
     await this.database.service.rows(noteBasicGateway, [id, bootId, capacity]);
-    // Agents that became unresponsive with a gateway before it.
+    // Revives agents that became unresponsive together with an earlier gateway.
     await this.database.service.rows(revivePushAgents, [REVIVED_AT_ONCE]);
   }
 }

@@ -1,11 +1,10 @@
 import { command } from '#lib/database';
 
 /**
- * Records the result of an intent. One that was settled meanwhile stays as it is.
+ * Records the result of an intent. An intent that was settled meanwhile stays unchanged.
  *
- * As the service role. Index: primary key.
- * $1 workspace, $2 run, $3 state, $4 error or NULL, $5 gateway, $6 its boot, $7 session key,
- * $8 the last heartbeat that did not know of the session.
+ * As the service role. Index: primary key. $1 workspace, $2 run, $3 state, $4 error or NULL, $5
+ * gateway, $6 its boot, $7 session key, $8 the last heartbeat that did not know of the session.
  */
 export const settleSpawn = command<{ run_id: string }>(
   'settle_spawn',
@@ -17,10 +16,10 @@ RETURNING run_id`,
 );
 
 /**
- * To be tried again.
+ * Schedules another attempt.
  *
- * As the service role. Index: primary key.
- * $1 workspace, $2 run, $3 seconds until then, $4 error or NULL, $5 whether the attempt counts.
+ * As the service role. Index: primary key. $1 workspace, $2 run, $3 seconds until then, $4 error or
+ * NULL, $5 true if the attempt counts.
  */
 export const postponeSpawn = command<{ run_id: string }>(
   'postpone_spawn',
@@ -33,11 +32,11 @@ RETURNING run_id`,
 );
 
 /**
- * Intents whose runs have ended: before there was a session, or after.
+ * Closes intents whose runs have ended, before or after they had a session.
  *
  * Once a cycle, as the service role. Indexes: session_spawns_due_idx (read whole: few wait),
- * session_spawns_spawned_idx (read whole: as many as there are sessions), then the primary key of task_runs.
- * $1 rows at most.
+ * session_spawns_spawned_idx (read whole: one entry per session), then the primary key of
+ * task_runs. $1 rows at most.
  */
 export const closeSpawns = command<{ workspace_id: string }>(
   'close_spawns',

@@ -18,7 +18,7 @@ import { GatewayClient } from '../gateway/gateway-client.js';
 import type { DueSpawn } from './due-spawns.sql.js';
 import { postponeSpawn, settleSpawn } from './settle-spawn.sql.js';
 
-/** One call to the gateway for one intent, and what follows from it. */
+/** One call to the gateway for one intent, and its consequences. */
 @Injectable()
 export class SpawnAttempts {
   constructor(
@@ -39,7 +39,7 @@ export class SpawnAttempts {
     }
     const holder = { workspaceId: spawn.workspace_id, agentId: spawn.agent_id };
     const [opened] = await this.secrets.openForRuns(holder, [spawn]);
-    // The run has failed for it, and the intent is closed with the run.
+    // The run has failed, and the intent is closed with it.
     if (!opened) return;
     const { command, agent_secrets: secrets } = spawn;
     const agent = await this.secrets.openForSession(holder, spawn, { command, secrets });
@@ -52,7 +52,9 @@ export class SpawnAttempts {
     await this.follow(spawn, afterSpawn(result, attempt, policy, Math.random()));
   }
 
-  /** The result of an attempt is judged after it; an attempt that breaks off each time never gets there. */
+  /**
+   * An attempt is judged after its result. An attempt that breaks off each time never gets there.
+   */
   private breaksOff({ attempts, age_seconds: age }: DueSpawn): boolean {
     const { spawnAttempts, spawnDeadlineSeconds } = this.config.gateway;
     return attempts > spawnAttempts && age > spawnDeadlineSeconds;
@@ -85,7 +87,8 @@ export class SpawnAttempts {
     const started = await this.unlessStale(
       this.reports.start(reporterOf(spawn), { sessionKey: session.sessionKey }),
     );
-    // Cancelled while it was spawned. If this gets lost the gateway still hears it with its next heartbeat.
+    // The run was cancelled during the spawn. If this call gets lost, the answer to the gateway's
+    // next heartbeat tells it.
     if (!started) await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
   }
 
@@ -99,8 +102,9 @@ export class SpawnAttempts {
   }
 
   /**
-   * No second session may be asked for while there may be one: the run stays as it is, with its lease. A session that
-   * reports keeps it; else the lease passes, the run's token with it, and the task is tried again.
+   * While a session may exist, no second one can be requested: the run keeps its lease. A session
+   * that reports renews the lease. Otherwise the lease expires together with the run's token, and
+   * the task is retried.
    */
   private async unknown(spawn: DueSpawn, why: string): Promise<void> {
     const message = `${why}. There may be a session: it is waited for until its lease has passed`;
@@ -109,7 +113,7 @@ export class SpawnAttempts {
     await this.settle(spawn, 'FAILED', [why, null, null, null, 0]);
   }
 
-  /** The run first: should this server die between the two, the intent is cancelled with the run. */
+  /** The run first: if this server dies between the two, the intent is cancelled with the run. */
   private async failed(
     spawn: DueSpawn,
     { message, retryable }: Extract<AfterSpawn, { kind: 'failed' }>,
@@ -117,13 +121,13 @@ export class SpawnAttempts {
     const error = { message, class: 'spawn_failed' as const, retryable };
     await this.unlessStale(this.reports.fail(reporterOf(spawn), { error }));
     await this.settle(spawn, 'FAILED', [message, null, null, null, 0]);
-    // An answer that got lost may have been a yes.
+    // A lost answer may have been a success.
     if (retryable) await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
   }
 
   /**
-   * The run has ended, or its task was paused before there was a session that could hear of it, or its workspace
-   * was archived: then the release is refused, and the coordinator ends the run.
+   * The release is refused if the run has ended, its task was paused before a session could hear of
+   * it, or its workspace was archived. Then the coordinator ends the run.
    */
   private async giveUp(spawn: DueSpawn): Promise<void> {
     await this.unlessStale(this.reports.release(reporterOf(spawn), { reason: 'paused' }));
@@ -138,7 +142,9 @@ export class SpawnAttempts {
     return this.database.service.rows(settleSpawn, params);
   }
 
-  /** @returns whether the report was accepted; false when the run is not its task's any more */
+  /**
+   * @returns true if the report was accepted; false if the run is no longer its task's
+   */
   private async unlessStale(report: Promise<unknown>): Promise<boolean> {
     try {
       await report;
@@ -150,7 +156,9 @@ export class SpawnAttempts {
     }
   }
 
-  /** @param shown the same without its secrets, for what is seen outside of the session */
+  /**
+   * @param shown the same without its secrets, for everything outside the session
+   */
   private requestFor(shown: DueSpawn, spawn: DueSpawn, agent: SessionColumns): SpawnRequest {
     const { workspace_id: workspaceId, run_id: runId, id: taskId, agent_id: agentId } = spawn;
     const run = { workspaceId, agentId, taskId, runId };
@@ -164,7 +172,7 @@ export class SpawnAttempts {
         taskDescription: spawn.description,
         inputContext: spawn.input_context,
         checkpointData: spawn.checkpoint_data,
-        // A gateway that knows no answers need not understand them where there are none.
+        // Left out without answers, so gateways without support for them still work.
         ...(spawn.answers && { answers: spawn.answers }),
       },
       generation: spawn.generation,

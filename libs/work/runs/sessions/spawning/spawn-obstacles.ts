@@ -8,23 +8,23 @@ import { spawnRoom } from './spawn-room.sql.js';
 
 /** The obstacles between a push agent and its next session. */
 export interface SpawnFacts {
-  /** Whether there is a gateway in the configuration. */
+  /** True if a gateway is configured. */
   configured: boolean;
-  /** Gateways that were heard lately and take sessions. */
+  /** Number of gateways that were heard lately and accept sessions. */
   gateways: number;
-  /** Gateways that were heard lately, but take no new sessions. */
+  /** Number of gateways that were heard lately but accept no new sessions. */
   draining: number;
-  /** When the last one was heard. */
+  /** The time of the latest heartbeat of any gateway. */
   lastSeenAt: Date | null;
-  /** Calls to it were not answered, and none is made for some seconds. */
+  /** True if calls were not answered, so none is made for some seconds. */
   resting: boolean;
-  /** Sessions that the gateways could run in addition. */
+  /** Number of further sessions that the gateways could run. */
   room: number;
-  /** Rates of spawns that are used up. */
+  /** Rates of spawns that are exhausted. */
   rates: { scope: 'installation' | 'workspace'; perMinute: number; nextAt: Date | null }[];
 }
 
-/** Knows what stands between a workspace's push agents and their sessions. */
+/** Reads the obstacles between a workspace's push agents and their sessions. */
 @Injectable()
 export class SpawnObstacles {
   constructor(
@@ -34,7 +34,7 @@ export class SpawnObstacles {
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
   ) {}
 
-  /** `resting` is what this server has met: others may have fared otherwise. */
+  /** `resting` is the experience of this server; others can differ. */
   async spawnFacts(workspaceId: string): Promise<SpawnFacts> {
     const { service } = this.database;
     const [room, heartbeat, rates] = await Promise.all([

@@ -1,12 +1,13 @@
 import { query } from '#lib/database';
 
 /**
- * How many more sessions the gateways that were heard lately could run: what they can hold together less
- * the sessions that are not of runs, and less the live runs of push agents. These are counted in our own rows,
- * not in the gateways' last heartbeats: a session that has just ended makes room at once.
+ * Counts the further sessions that the recently heard gateways could run. That is their total
+ * capacity less the sessions without runs, and less the live runs of push agents. Live runs are
+ * counted in our own rows, not in the gateways' last heartbeats: a session that has just ended
+ * makes room at once.
  *
- * As the service role. Indexes: gateways (a handful of rows), agents_push_idx.
- * $1 seconds after which an unresponsive gateway does not count.
+ * As the service role. Indexes: gateways (a handful of rows), agents_push_idx. $1 seconds after
+ * which an unresponsive gateway does not count.
  */
 export const spawnRoom = query<{ room: number; gateways: number }>(
   'spawn_room',

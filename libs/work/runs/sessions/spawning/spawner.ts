@@ -14,15 +14,18 @@ import { type DueSpawn, takeDueSpawns } from './due-spawns.sql.js';
 import { SpawnAttempts } from './spawn-attempts.js';
 
 const AT_ONCE = 16;
-/** How often intents are looked for that nobody rang for: retries, and those of other servers. */
+/**
+ * The interval of the search for intents without a wake-up: retries, and intents of other servers.
+ */
 const LOOK_MS = 500;
-/** An intent taken by a server is free for others this long after the call's time is over. */
+/** Other servers can take an intent this long after the time limit of the call. */
 const TAKEN_FOR_MORE_MS = 5_000;
 const TROUBLE = { baseMs: 500, capMs: 10_000 };
 
 /**
- * Sends the intents to spawn to the gateway, after the commit that made them. Every server of the role
- * `coordinator` does, leader or not; an intent is one server's for the length of a call.
+ * Sends the intents to spawn to the gateway, after the commit that created them. Every server of
+ * the role `coordinator` does, leader or not. An intent belongs to one server for the length of a
+ * call.
  */
 @Injectable()
 export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -47,7 +50,7 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
     }
   }
 
-  /** Calls under way are waited for: they last GATEWAY_TIMEOUT_MS at most. */
+  /** Waits for the current calls, which last GATEWAY_TIMEOUT_MS at most. */
   async beforeApplicationShutdown(): Promise<void> {
     this.ending.abort();
     this.bell.ring();
@@ -55,7 +58,7 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
     await Promise.all(this.calls);
   }
 
-  /** There is something to spawn. */
+  /** Starts due intents now. */
   ring(): void {
     this.bell.ring();
   }
@@ -69,7 +72,9 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
     }
   }
 
-  /** @returns how many calls were begun */
+  /**
+   * @returns the number of calls that have begun
+   */
   private async startDue(): Promise<number> {
     const room = AT_ONCE - this.calls.size;
     if (room <= 0) return 0;

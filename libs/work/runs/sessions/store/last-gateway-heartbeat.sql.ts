@@ -1,10 +1,11 @@
 import { query } from '#lib/database';
 
 /**
- * When a gateway was last heard, whether that was lately, and how many are leaving.
+ * Reads the time of the latest gateway heartbeat, whether it was lately, and how many gateways
+ * drain.
  *
- * As the service role. No index: a handful of rows.
- * $1 seconds after which an unresponsive gateway does not count.
+ * As the service role. No index: a handful of rows. $1 seconds after which an unresponsive gateway
+ * does not count.
  */
 export const lastGatewayHeartbeat = query<{ at: Date | null; heard: boolean; draining: number }>(
   'last_gateway_heartbeat',

@@ -1,11 +1,11 @@
 import { command } from '#lib/database';
 
-/** The gateway of the basic protocol: it does not say itself who it is, nor in which life. */
+/** The gateway of the basic protocol, which reports no identity and no boot id of its own. */
 export const BASIC_GATEWAY = { id: 'basic', bootId: '00000000-0000-4000-8000-000000000000' };
 
 /**
- * Notes the gateway of the basic protocol as if it had sent a heartbeat: what it has room for is a setting, and whether
- * it is there is known by the calls to it.
+ * Records the gateway of the basic protocol as if it had sent a heartbeat. Its capacity is a
+ * setting, and calls to it show whether it is there.
  *
  * As the service role. Index: primary key. $1 id, $2 boot, $3 capacity.
  */

@@ -5,12 +5,12 @@ import { randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import type { SpawnRequest } from '../domain/spawn.js';
 
-/** What the stand-in does with a spawn: an answer, or none at all. */
+/** The stand-in's reaction to a spawn: an answer, or none at all. */
 export type Behaviour =
   | { kind: 'spawn'; status?: 'RUNNING' | 'QUEUED'; afterMs?: number }
   | { kind: 'refuse'; status: number; code: string; retryAfter?: number }
   | { kind: 'hang' }
-  /** It has the session, and its answer is lost. */
+  /** It starts the session, and its answer is lost. */
   | { kind: 'spawn_and_hang' }
   | { kind: 'unproven' }
   /** Its answer never ends. */
@@ -18,16 +18,16 @@ export type Behaviour =
 
 export const GATEWAY_SECRET = 'a secret that server and gateway of the tests share';
 
-/** Speaks a gateway's side of the protocol, and runs nothing: for tests of the server's side. */
+/** Speaks a gateway's side of the protocol and runs nothing: for tests of the server's side. */
 export class StandInGateway {
   id = aName();
   bootId = randomUUID();
   private startedAt = Date.now();
   private sequence = 0;
   behaviour: Behaviour = { kind: 'spawn' };
-  /** Of answers that do not end. */
+  /** Bytes sent in answers that do not end. */
   sentBytes = 0;
-  /** Every call that came, in order. */
+  /** All calls, in order. */
   readonly spawns: SpawnRequest[] = [];
   readonly stopped: string[] = [];
   readonly sessions = new Map<string, { id: string; sessionKey: string; status: string }>();
@@ -47,33 +47,33 @@ export class StandInGateway {
     return gateway;
   }
 
-  /** What the server's environment needs to know of it. */
+  /** The settings that the server needs for this gateway. */
   get env(): Record<string, string> {
     return { GATEWAY_URL: this.url, GATEWAY_SECRET };
   }
 
-  /** What each heartbeat begins with: who it is, and the next number. */
+  /** The first fields of each heartbeat: the gateway's identity and the next number. */
   nextHeartbeat() {
     const { id: gatewayId, bootId } = this;
     const startedAt = new Date(this.startedAt).toISOString();
     return { gatewayId, bootId, startedAt, sequence: ++this.sequence };
   }
 
-  /** Another life of it. */
+  /** Begins another life of the gateway. */
   restart(): void {
     this.bootId = randomUUID();
     this.startedAt = Math.max(Date.now(), this.startedAt + 1);
     this.sequence = 0;
   }
 
-  /** Another gateway at the same address, which has nothing of this one's. */
+  /** Another gateway at the same address, without this one's sessions. */
   replace(): void {
     this.id = aName();
     this.sessions.clear();
     this.restart();
   }
 
-  /** A token of the gateway's own, for its calls to the server. */
+  /** A token of the gateway, for its calls to the server. */
   token(claims: Record<string, unknown> = {}, secret = GATEWAY_SECRET): string {
     return jwt.sign({ typ: 'gateway', ...claims }, secret, {
       ...(claims.iss === undefined ? { issuer: 'drover-gateway' } : {}),
@@ -84,7 +84,7 @@ export class StandInGateway {
     });
   }
 
-  /** Resolves when the condition holds, looked at after each call. */
+  /** Resolves when the condition holds. It is checked after each call. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await new Promise<void>((resolve) => this.heard.add(resolve));
   }
