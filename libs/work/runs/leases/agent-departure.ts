@@ -3,7 +3,6 @@ import { AgentManagerService, type AgentView, requireSelf } from '#lib/agent-man
 import {
   applyPlans,
   type LockedTask,
-  transitionAgent,
   transitionAgents,
   planFailure,
   planRelease,
@@ -48,7 +47,7 @@ export class AgentDeparture {
       const held = await tx.rows(lockRunsOfAgent, [workspaceId, agentId]);
       if (graceful && held.length > 0) return;
       await applyPlans(tx, this.failures(held, actorOf(caller)));
-      await transitionAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
+      await transitionAgents(tx, [{ workspaceId, agentId, to: 'TERMINATED', reason }]);
     });
     this.notify(agentId);
     return this.agents.get(caller, agentId);
@@ -71,7 +70,7 @@ export class AgentDeparture {
         tx,
         held.map((task) => planRelease(task, release, this.retries, Math.random())),
       );
-      await transitionAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
+      await transitionAgents(tx, [{ workspaceId, agentId, to: 'TERMINATED', reason }]);
       return applied;
     });
     const ready = moved.filter((row) => row.status === 'PENDING').length;
@@ -83,6 +82,7 @@ export class AgentDeparture {
   /**
    * From now on the agent gets no task: a claim reads the lifecycle under the agent's lock. A
    * separate transaction, because the next one must see the runs that a claim has just made.
+   * Between the two the coordinator may terminate the agent, which is what the caller asked for.
    */
   private async stopClaims(workspaceId: string, agentId: string, reason: string): Promise<void> {
     const tenant = this.database.tenant(workspaceId);
