@@ -50,8 +50,8 @@ async function agentOf(taskId: string): Promise<string | null> {
   return rows[0]?.agent_id ?? null;
 }
 
-describe('a pass that cannot look at all agents', () => {
-  it('looks at those that can do what waits, whatever idles before them', async () => {
+describe('an assignment pass that cannot read all agents', () => {
+  it('a pass reads the agents that can do waiting tasks, even behind idle ones', async () => {
     const workspaceId = await aWorkspace(db.owner);
     for (let idle = 0; idle < 3; idle++) await aPushAgent(workspaceId, ['other']);
     const able = await aPushAgent(workspaceId, ['rare', 'special']);
@@ -60,7 +60,7 @@ describe('a pass that cannot look at all agents', () => {
     expect(await agentOf(taskId)).toBe(able);
   });
 
-  it('is not kept from one workspace by the tasks of others that nobody there can do', async () => {
+  it('tasks without a capable agent do not delay other workspaces', async () => {
     for (let stuck = 0; stuck < 3; stuck++) {
       const workspaceId = await aWorkspace(db.owner);
       await aPushAgent(workspaceId, []);
@@ -73,7 +73,7 @@ describe('a pass that cannot look at all agents', () => {
     expect(await agentOf(taskId)).toBe(agentId);
   });
 
-  it('serves the workspaces in turn', async () => {
+  it('a pass serves the workspaces in turn', async () => {
     const [many, few] = [await aWorkspace(db.owner), await aWorkspace(db.owner)];
     for (let n = 0; n < 4; n++) {
       await aPushAgent(many, []);

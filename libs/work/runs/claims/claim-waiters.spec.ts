@@ -4,7 +4,7 @@ import { ClaimWaiters } from './claim-waiters.js';
 const never = new AbortController().signal;
 
 describe('ClaimWaiters', () => {
-  it('wakes as many as tasks became ready, first come first served', async () => {
+  it('as many waiters wake as tasks became ready, first come first served', async () => {
     const line = new ClaimWaiters();
     const order: number[] = [];
     const waiters = [0, 1, 2].map((n) => {
@@ -20,7 +20,7 @@ describe('ClaimWaiters', () => {
     line.wakeAll();
   });
 
-  it('wakes nobody of another workspace', () => {
+  it('a wake-up wakes no waiter of another workspace', () => {
     const line = new ClaimWaiters();
     const waiter = line.join('other');
     let rung = false;
@@ -30,14 +30,14 @@ describe('ClaimWaiters', () => {
     waiter.leave();
   });
 
-  it('ends the wait of who leaves', async () => {
+  it('a waiter that leaves ends its wait', async () => {
     const waiter = new ClaimWaiters().join('w');
     const waiting = waiter.next(60_000, never);
     waiter.leave();
     await expect(waiting).resolves.toBeUndefined();
   });
 
-  it('passes the call on to the next when the first has no use for it', async () => {
+  it('a waiter without a use for the wake-up passes it on', async () => {
     const line = new ClaimWaiters();
     const [first, second] = [line.join('w'), line.join('w')];
     const heard = second.next(60_000, never);
@@ -48,7 +48,7 @@ describe('ClaimWaiters', () => {
     second.leave();
   });
 
-  it('remembers a wake-up that came between two looks', async () => {
+  it('a wake-up between two waits is remembered', async () => {
     const line = new ClaimWaiters();
     const waiter = line.join('w');
     line.wake('w', 1);
@@ -56,7 +56,7 @@ describe('ClaimWaiters', () => {
     waiter.leave();
   });
 
-  it('ends the wait when the client has gone', async () => {
+  it('the wait ends when the client has gone', async () => {
     const line = new ClaimWaiters();
     const waiter = line.join('w');
     const gone = new AbortController();

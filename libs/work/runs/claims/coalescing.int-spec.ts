@@ -47,8 +47,8 @@ async function liveRuns(agentId: string): Promise<number> {
   return rows[0]?.live_runs ?? -1;
 }
 
-describe('claims that come at once', () => {
-  it('are dealt out in the order of the queue, each within its own limits', async () => {
+describe('concurrent claims', () => {
+  it('concurrent claims follow the order of the queue and their own limits', async () => {
     workspace = await server.newWorkspace();
     const queue = await tasks(6);
     const [small, large, late] = await Promise.all([
@@ -63,7 +63,7 @@ describe('claims that come at once', () => {
     expect(await liveRuns(late.id)).toBe(2);
   });
 
-  it('serve agents of different capabilities, known and unknown', async () => {
+  it('concurrent claims serve agents of different capabilities, known and unknown', async () => {
     workspace = await server.newWorkspace();
     const capable = async (capabilities: string[]) =>
       workspace.newAgent({ capabilities, maxConcurrentTasks: 10 });
@@ -84,7 +84,7 @@ describe('claims that come at once', () => {
     }
   });
 
-  it('find nothing for agents that may not claim, and are no burden to the others', async () => {
+  it('agents that cannot claim get nothing and do not affect others', async () => {
     workspace = await server.newWorkspace();
     const [task] = await tasks(1);
     const draining = await workspace.newAgent({ lifecycle: 'DRAINING' });
@@ -98,7 +98,7 @@ describe('claims that come at once', () => {
     expect(answers.map(idsOf)).toEqual([[], [], [task]]);
   });
 
-  it('of one agent never give it more than it may hold', async () => {
+  it('concurrent claims of one agent never exceed its limit', async () => {
     workspace = await server.newWorkspace();
     await tasks(8);
     const agent = await workspace.newAgent({ maxConcurrentTasks: 3 });
@@ -108,8 +108,8 @@ describe('claims that come at once', () => {
   });
 });
 
-describe('completions that come at once', () => {
-  it('are each judged by themselves', async () => {
+describe('concurrent completions', () => {
+  it('concurrent completions are each decided on their own', async () => {
     workspace = await server.newWorkspace();
     await tasks(4);
     const first = await workspace.newAgent({ maxConcurrentTasks: 10 });

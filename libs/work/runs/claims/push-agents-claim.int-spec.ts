@@ -20,7 +20,7 @@ const wantTask = () => aTask(server.db.owner, workspace.id);
 const statusOf = async (id: string) =>
   (await workspace.api.get<{ status: string }>(`/agent-tasks/${id}`)).body.status;
 
-it('are refused, so that no run is without a session, and the task goes to who may claim', async () => {
+it('a claim of a push agent is refused, and a pull agent gets the task', async () => {
   const task = await wantTask();
   const pushed = await workspace.newAgent({ mode: 'push' });
   const pulling = await workspace.newAgent();
@@ -33,7 +33,7 @@ it('are refused, so that no run is without a session, and the task goes to who m
   expect(given).toMatchObject({ status: 200, body: { tasks: [{ task: { id: task } }] } });
 });
 
-it('are given nothing with what they complete either', async () => {
+it('a completion of a push agent claims no further task', async () => {
   const agent = await workspace.newAgent();
   const first = await wantTask();
   const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(

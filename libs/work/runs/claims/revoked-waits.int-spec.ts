@@ -43,7 +43,7 @@ it.each([
   ],
   ['revocation of its token', () => workspace.api.delete(`/agents/${agent.id}/token`)],
   ['archive of its workspace', () => workspace.api.post(`/workspaces/${workspace.id}/archive`)],
-])('a claim that waits ends with the %s, and gets nothing', async (_, end) => {
+])('a waiting claim ends with the %s and gets nothing', async (_, end) => {
   const [claim] = await aWaitingClaim();
   expect((await end()).status).toBeLessThan(300);
   expect(await claim).toMatchObject(refused);
@@ -61,7 +61,7 @@ it('a wait for signals ends with the token', async () => {
   expect(await signals).toMatchObject(refused);
 });
 
-it('the wait of another agent goes on', async () => {
+it('the wait of another agent continues', async () => {
   const other = await workspace.newAgent();
   const [claim] = await aWaitingClaim();
   await workspace.api.delete(`/agents/${other.id}/token`);
@@ -69,7 +69,7 @@ it('the wait of another agent goes on', async () => {
   expect(await claim).toMatchObject({ status: 200, body: { tasks: [{ task: { title: 'T' } }] } });
 });
 
-it('a claim under way when its token is revoked gives its task back', async () => {
+it('a claim whose token is revoked meanwhile returns its task', async () => {
   const { owner } = server.db;
   const task = await aTask(owner, workspace.id);
   const holding = await owner.connect();
@@ -107,7 +107,7 @@ it('a claim under way when its token is revoked gives its task back', async () =
   expect(rows).toEqual([{ status: 'PENDING', state: 'RELEASED', end_reason: 'token_revoked' }]);
 });
 
-it('a run’s token ends with the tokens of its agent, and the agent goes on with its new one', async () => {
+it("a run's token ends with the tokens of its agent", async () => {
   await aTask(server.db.owner, workspace.id);
   const { body } = await agent.api.post<{ tasks: { run: { id: string; token: string } }[] }>(
     `/agents/${agent.id}/claim`,

@@ -72,7 +72,7 @@ async function reasonsOf(taskId: string): Promise<{ code: string; message: strin
 const command = { inputContext: { command: ['true'] } };
 
 describe('a task with a command', () => {
-  it('is for agents that execute commands, without anybody saying so', async () => {
+  it('a task with a command goes only to agents that execute commands', async () => {
     const task = await create(command);
     expect(task.requiredCapabilities).toEqual(['command']);
     const reader = await anAgent({ capabilities: ['typescript'] });
@@ -86,7 +86,7 @@ describe('a task with a command', () => {
 });
 
 describe('a task without a command', () => {
-  it('is left alone by an agent that executes commands only, and says so', async () => {
+  it('an agent that only executes commands leaves other tasks', async () => {
     const worker = await anAgent({ capabilities: ['command'], dedicatedTo: ['command'] });
     const plain = await create();
     const withCommand = await create(command);
@@ -102,7 +102,7 @@ describe('a task without a command', () => {
 });
 
 describe('an agent', () => {
-  it('takes tasks of the types that it names, past those that it does not', async () => {
+  it('an agent gets tasks of the types that it names, past tasks of others', async () => {
     const tasks = await Promise.all(
       ['development', 'research', 'documentation'].map((taskType) => create({ taskType })),
     );
@@ -111,7 +111,7 @@ describe('an agent', () => {
     expect(await reasonsOf(tasks[0]?.id ?? '')).toMatchObject([{ code: 'agents_reserved' }]);
   });
 
-  it('takes the same alone and among many that ask at once', async () => {
+  it('an agent gets the same tasks alone and in a concurrent claim', async () => {
     const agents = await Promise.all([
       anAgent(),
       anAgent({ taskTypes: ['research'] }),
@@ -142,7 +142,7 @@ describe('an agent', () => {
     }
   });
 
-  it('cannot take the name of another', async () => {
+  it('an agent cannot take the capability of another agent', async () => {
     const [mine, victim] = [await anAgent(), await anAgent()];
     for (const field of ['capabilities', 'dedicatedTo']) {
       const { status, body } = await register(mine, { [field]: [`agent:${victim.id}`] });
@@ -158,14 +158,14 @@ describe('an agent', () => {
     expect(await taken(mine)).toEqual([task.id]);
   });
 
-  it('goes on executing commands when it says nothing of them, as workers of before', async () => {
+  it('an agent that registers without commands keeps executing them', async () => {
     const old = await anAgent({ capabilities: ['command'] });
     await register(old, { capabilities: ['node'] });
     const task = await create(command);
     expect(await taken(old)).toEqual([task.id]);
   });
 
-  it('cannot be kept for what it has not', async () => {
+  it('an agent cannot be dedicated to a capability that it lacks', async () => {
     const agent = await anAgent();
     const { status, body } = await register(agent, { dedicatedTo: ['gpu'] });
     expect([status, body.code, body.errors?.[0]?.field]).toEqual([
@@ -177,7 +177,7 @@ describe('an agent', () => {
 });
 
 describe('capabilities in the metadata', () => {
-  it('are required as well', async () => {
+  it('capabilities in the metadata are required too', async () => {
     const { requiredCapabilities } = await create({
       requiredCapabilities: ['nestjs'],
       metadata: { requiredCapabilities: ['typescript', 'nestjs'] },
@@ -186,7 +186,7 @@ describe('capabilities in the metadata', () => {
   });
 
   it.each(['typescript', { 0: 'x' }, ['a,b'], [1], Array(21).fill('x')])(
-    'are refused when they are none: %j',
+    'invalid capabilities in the metadata are refused: %j',
     async (requiredCapabilities) => {
       expect(await refused({ metadata: { requiredCapabilities } })).toEqual([
         400,
@@ -196,7 +196,7 @@ describe('capabilities in the metadata', () => {
     },
   );
 
-  it('are few enough together', async () => {
+  it('capabilities of both fields together are limited', async () => {
     const words = (prefix: string) => Array.from({ length: 15 }, (_, i) => `${prefix}${i}`);
     const request = {
       requiredCapabilities: words('a'),
@@ -206,22 +206,22 @@ describe('capabilities in the metadata', () => {
   });
 });
 
-describe('a task that is assigned to an agent', () => {
-  it('is taken by that one alone', async () => {
+describe('an assigned task', () => {
+  it('an assigned task goes only to its agent', async () => {
     const [mine, other] = [await anAgent(), await anAgent()];
     const task = await create({ agentId: mine.id });
     expect(await taken(other)).toEqual([]);
     expect(await taken(mine)).toEqual([task.id]);
   });
 
-  it('goes on being its own when it registers again', async () => {
+  it("an assigned task stays its agent's when the agent registers again", async () => {
     const mine = await anAgent({ capabilities: ['a'] });
     const task = await create({ agentId: mine.id, requiredCapabilities: ['a'] });
     await register(mine, { capabilities: ['a', 'b'] });
     expect(await taken(mine)).toEqual([task.id]);
   });
 
-  it('is assigned later, to another, and to none', async () => {
+  it('a task can be assigned later, to another agent, and to none', async () => {
     const [one, other, third] = [await anAgent(), await anAgent(), await anAgent()];
     const { id } = await create(command);
     const assign = (agentId: string | null) =>
@@ -239,7 +239,7 @@ describe('a task that is assigned to an agent', () => {
     expect(await waiting).toEqual([id]);
   });
 
-  it('wakes the claim of the agent that it is assigned to', async () => {
+  it('an assignment wakes the claim of its agent', async () => {
     const [mine, nobody] = [await anAgent(), await anAgent()];
     const { id } = await create({ agentId: nobody.id });
     const waiting = taken(mine, { waitMs: 20_000 });
@@ -247,7 +247,7 @@ describe('a task that is assigned to an agent', () => {
     expect(await waiting).toEqual([id]);
   });
 
-  it('needs an agent of the workspace that works', async () => {
+  it('a task can only be assigned to an active agent of its workspace', async () => {
     const stranger = await (await server.newWorkspace()).newAgent();
     const gone = await workspace.newAgent({ lifecycle: 'TERMINATED' });
     for (const [agentId, status, code] of [
@@ -265,15 +265,15 @@ describe('a task that is assigned to an agent', () => {
   });
 });
 
-describe('a claim of a given task', () => {
-  it('gets that task and no other, if the agent may take it', async () => {
+describe('a claim of a named task', () => {
+  it('a claim of a named task gets only that task, if the agent can take it', async () => {
     const agent = await anAgent({ capabilities: ['a'] });
     await create({ priority: 10 });
     const wanted = await create({ priority: 1 });
     expect(await taken(agent, { taskId: wanted.id })).toEqual([wanted.id]);
   });
 
-  it('is told at once, and nothing more, when it is of a task that the agent does not take', async () => {
+  it('a claim of a named task that the agent does not take is refused at once', async () => {
     const agent = await anAgent({ capabilities: ['a'], taskTypes: ['research'] });
     const executor = await anAgent({ capabilities: ['command'] });
     const tasks = [await create(command), await create(), await create(command)];
@@ -284,7 +284,7 @@ describe('a claim of a given task', () => {
     }
   });
 
-  it('is told when there is nothing to wait for', async () => {
+  it('a claim of a named task that cannot become ready is refused at once', async () => {
     const [agent, other] = [await anAgent(), await anAgent()];
     const task = await create();
     expect(await taken(other)).toEqual([task.id]);

@@ -40,8 +40,8 @@ const pairs = (
 ): [string, string][] =>
   planAssignments(agents, tasks, allowance).map((one) => [one.taskId, one.agentId]);
 
-describe('who gets what', () => {
-  it('gives the lowest rank first, to the least busy agent', () => {
+describe('a plan of assignments', () => {
+  it('the task of the lowest rank goes first, to the least busy agent', () => {
     const agents = [agent('busy', { liveRuns: 1, maxRuns: 3 }), agent('idle', { maxRuns: 2 })];
     expect(pairs(agents, [task('later', 2), task('sooner', 1), task('last', 3)])).toEqual([
       ['sooner', 'idle'],
@@ -50,7 +50,7 @@ describe('who gets what', () => {
     ]);
   });
 
-  it('gives agents nothing of another type, and nothing without what they are dedicated to', () => {
+  it('agents get only tasks of their types and dedications', () => {
     const agents = [
       agent('research', { taskTypes: ['research'] }),
       agent('gpu', { capabilities: ['gpu'], dedicatedTo: ['gpu'] }),
@@ -66,7 +66,7 @@ describe('who gets what', () => {
     ]);
   });
 
-  it('keeps an agent that can do more for what only it can do', () => {
+  it('a more capable agent stays free for tasks that only it can do', () => {
     const agents = [
       agent('both', { capabilities: ['a', 'b'] }),
       agent('a', { capabilities: ['a'] }),
@@ -81,12 +81,12 @@ describe('who gets what', () => {
     ]);
   });
 
-  it('passes over a task that nobody can take now', () => {
+  it('a task that no agent can take now is skipped', () => {
     const tasks = [task('odd', 1, { requiredCapabilities: ['x'] }), task('plain', 2)];
     expect(pairs([agent('one')], tasks)).toEqual([['plain', 'one']]);
   });
 
-  it('serves the first task of a workspace before the backlog of another', () => {
+  it('the first task of a workspace goes before the backlog of another', () => {
     const agents = [
       agent('big', { workspaceId: 'big', maxRuns: 50 }),
       agent('small', { workspaceId: 'small', maxRuns: 50 }),
@@ -102,7 +102,7 @@ describe('who gets what', () => {
     ]);
   });
 
-  it('counts the runs that a workspace has already', () => {
+  it('the current runs of a workspace count', () => {
     const agents = [
       agent('full', { workspaceId: 'full', workspaceRuns: 5, maxRuns: 9 }),
       agent('new', { workspaceId: 'new', maxRuns: 9 }),
@@ -115,14 +115,14 @@ describe('who gets what', () => {
     expect(plan.map(([id]) => id)).toEqual(['n8', 'n9']);
   });
 
-  it('keeps to the allowance of a workspace', () => {
+  it('the allowance of a workspace limits its assignments', () => {
     const tasks = [1, 2, 3].map((rank) => task(`t${rank}`, rank));
     const allowance = { total: 9, ofWorkspace: new Map([['w', 2]]) };
     expect(pairs([agent('one', { maxRuns: 9 })], tasks, allowance)).toHaveLength(2);
   });
 });
 
-describe('always', () => {
+describe('any plan of assignments', () => {
   const capability = fc.constantFrom('a', 'b', 'c');
   const workspace = fc.constantFrom('w1', 'w2', 'w3');
   const agents = fc.array(
@@ -143,7 +143,7 @@ describe('always', () => {
     { maxLength: 40 },
   );
 
-  it('gives no task twice, no agent more than its room, nobody what they cannot do, and leaves nothing that fits', () => {
+  it('any plan is within all limits and leaves no task that fits', () => {
     fc.assert(
       fc.property(agents, tasks, fc.nat(30), (someAgents, someTasks, total) => {
         const free = someAgents.map(({ room, ...rest }, i) => ({

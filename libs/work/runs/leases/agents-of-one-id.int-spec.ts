@@ -68,8 +68,8 @@ async function claimOf({ api }: Namesake, body: object = {}): Promise<Claimed[]>
   return (await api.post<{ tasks: Claimed[] }>(`/agents/${id}/claim`, body)).body.tasks;
 }
 
-describe('an id that another workspace uses', () => {
-  it('is registered as one that nobody uses, and changed by its own workspace only', async () => {
+describe('an agent id that another workspace uses', () => {
+  it('an id of another workspace registers as a new agent', async () => {
     const unused = newId();
     const [there, nowhere] = [await server.newWorkspace(), await server.newWorkspace()];
     const shownTo = async ({ api, id: workspaceId, userId }: TestWorkspace, agentId: string) => {
@@ -83,8 +83,8 @@ describe('an id that another workspace uses', () => {
   });
 });
 
-describe('agents of the same id', () => {
-  it('have heartbeats of their own, within one flush', async () => {
+describe('agents with the same id', () => {
+  it('agents with the same id have their own heartbeats within one flush', async () => {
     expect(await beat(one, { memoryMb: 1, currentStep: 'one' })).toBe(200);
     expect(await beat(other, { memoryMb: 2, status: 'degraded' })).toBe(200);
     expect(await healthOf(one)).toMatchObject({ status: 'healthy', memoryMb: 1 });
@@ -95,7 +95,7 @@ describe('agents of the same id', () => {
     expect(await healthOf(other)).toMatchObject({ memoryMb: 2 });
   });
 
-  it('are terminated one by one', async () => {
+  it('agents with the same id are terminated one by one', async () => {
     for (const agent of [one, other]) expect(await beat(agent)).toBe(200);
     const terminated = await one.workspace.api.post(`/agents/${id}/terminate`, { graceful: false });
     expect(terminated).toMatchObject({ status: 200, body: { status: 'TERMINATED' } });
@@ -105,7 +105,7 @@ describe('agents of the same id', () => {
     expect(await claimOf(other)).toHaveLength(1);
   });
 
-  it('lose their tokens, and those of their runs, one by one', async () => {
+  it("agents with the same id lose their tokens and their runs' tokens one by one", async () => {
     await aTaskOf(one);
     const [claimed] = (await claimOf(one)) as [Claimed];
     const run = apiClient(server.url, { authorization: `Bearer ${claimed.run.token}` });
@@ -117,14 +117,14 @@ describe('agents of the same id', () => {
     expect(await statusOf({ ...one, api: await withToken(one.workspace) })).toBe(200);
   });
 
-  it('are given the tasks of their own workspaces, also at once', async () => {
+  it('agents with the same id get tasks of their own workspaces, also concurrently', async () => {
     const ids = [await aTaskOf(one), await aTaskOf(other)];
     const claims = await Promise.all([claimOf(one), claimOf(other)]);
     expect(claims.flat().map(({ task }) => task.id)).toEqual(ids);
     expect(await Promise.all([claimOf(one), claimOf(other)])).toEqual([[], []]);
   });
 
-  it('hear the signals of their own runs, each of them once', async () => {
+  it('agents with the same id hear the signals of their own runs, each of them once', async () => {
     const told = async ({ api }: Namesake, waitMs: number) => {
       const signals = { path: `/agents/${id}/signals`, body: { waitMs } };
       const since = performance.now();
@@ -146,7 +146,7 @@ describe('agents of the same id', () => {
     expect(again.ms).toBeGreaterThan(290);
   });
 
-  it('do not learn from their heartbeats what is secret for the other', async () => {
+  it('a heartbeat reveals no secret of an agent with the same id', async () => {
     const [password, currentStep] = ['correct-horse-battery', 'Using correct-horse-battery'];
     await aTaskOf(one, { secrets: { PASSWORD: password } });
     expect(await claimOf(one)).toHaveLength(1);

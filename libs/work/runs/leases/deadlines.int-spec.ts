@@ -57,13 +57,13 @@ const complete = (runId: string) =>
   agent.api.post<{ code?: string; endReason?: string }>(`/runs/${runId}/complete`);
 
 describe('the deadline of a run', () => {
-  it('is named by the claim, and there is none without a timeout', async () => {
+  it('a claim names the deadline, and a task without a timeout has none', async () => {
     const { deadlineAt } = await claimed(3_600);
     expect(Math.abs(Date.parse(deadlineAt ?? '') - Date.now() - 3_600_000)).toBeLessThan(60_000);
     expect((await claimed()).deadlineAt).toBeNull();
   });
 
-  it('is that of the setting for a task that names no timeout, and null names none', async () => {
+  it('a task without a timeout gets the default, and null gets none', async () => {
     const other = await startTestApp({ ROLES: 'api', DEFAULT_TIMEOUT_SECONDS: '5400' });
     const { api } = await other.newWorkspace();
     const task = { title: 'A task', taskType: 'test' };
@@ -77,13 +77,13 @@ describe('the deadline of a run', () => {
     await other.stop();
   });
 
-  it('is told when it comes, to a poll that waits', async () => {
+  it('a waiting poll hears of a deadline when it passes', async () => {
     const { id } = await claimed(2);
     const told = [{ runId: id, action: 'stop', reason: 'timeout' }];
     expect(await signals({ runIds: [id], waitMs })).toMatchObject(told);
   });
 
-  it('leaves a moment for a completion, and no more', async () => {
+  it('a completion is accepted for a moment after the deadline, and no longer', async () => {
     const [inTime, tooLate] = [await claimed(3_600), await claimed(3_600)];
     await overdueFor(inTime.id, 30);
     await overdueFor(tooLate.id, 61);
@@ -93,8 +93,8 @@ describe('the deadline of a run', () => {
   });
 });
 
-describe('signals without the names of runs', () => {
-  it('are about a run that was claimed after the poll began', async () => {
+describe('signals for an agent that names no runs', () => {
+  it('signals cover a run that was claimed after the poll began', async () => {
     const poll = signals({ waitMs });
     const taskId = await create();
     const { body } = await agent.api.post<{ tasks: { run: Run }[] }>(`/agents/${agent.id}/claim`, {
@@ -115,7 +115,7 @@ describe('signals without the names of runs', () => {
     );
   });
 
-  it('tell of a run that was taken between two polls at once, and of one whose time is over once', async () => {
+  it('signals report each new deadline at once and known ones after the wait', async () => {
     const [first, second] = [await claimed(3_600), await claimed(3_600)];
     await overdueFor(first.id, 1);
     expect(await signals({ waitMs })).toMatchObject([{ runId: first.id, reason: 'timeout' }]);
@@ -126,7 +126,7 @@ describe('signals without the names of runs', () => {
     expect(await signals({ waitMs: 50 })).toHaveLength(2);
   });
 
-  it('say nothing of runs that the agent has ended itself', async () => {
+  it('signals leave out runs that the agent has ended itself', async () => {
     const { id } = await claimed();
     await complete(id);
     expect(await signals({ waitMs: 0 })).toEqual([]);

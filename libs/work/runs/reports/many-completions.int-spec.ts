@@ -39,7 +39,7 @@ async function aBusyAgent(tasks: number): Promise<{ id: string; api: ApiClient; 
   return { id: agent.id, api, held: claim.body.tasks };
 }
 
-it('completes many runs, each judged by itself, and claims the next', async () => {
+it('many runs complete in one request, each on its own, and the next are claimed', async () => {
   const other = await aBusyAgent(1);
   const { api, held } = await aBusyAgent(3);
   const next = await aTask(server.db.owner, workspace.id);
@@ -88,7 +88,7 @@ it('completes many runs, each judged by itself, and claims the next', async () =
   expect(task).toMatchObject({ status: 'COMPLETED', outputResult: { n: 1 }, summary: 'done' });
 });
 
-it('says the same again to whoever repeats it', async () => {
+it('a repeated request of many completions gets the same answer', async () => {
   const { api, held } = await aBusyAgent(2);
   const request = { completions: held.map(({ run }) => ({ runId: run.id })) };
   const [once, again] = [
@@ -98,7 +98,7 @@ it('says the same again to whoever repeats it', async () => {
   expect(again).toMatchObject({ status: 200, body: once.body as object });
 });
 
-it('takes the token of the agent only, and a list that is not empty', async () => {
+it("many completions need the agent's token and a list that is not empty", async () => {
   const { api, held } = await aBusyAgent(1);
   const [{ run }] = held as [Claimed];
   const ofRun = apiClient(server.url, { authorization: `Bearer ${run.token}` });
@@ -108,7 +108,7 @@ it('takes the token of the agent only, and a list that is not empty', async () =
   expect((await api.post('/runs/complete', request)).status).toBe(200);
 });
 
-it('lets a completion with usage wait for no task of those without', async () => {
+it('a completion with usage does not wait for the tasks of the others', async () => {
   const { api, held } = await aBusyAgent(2);
   const [using, plain] = held as [Claimed, Claimed];
   const usage = [{ id: 'one', model: 'claude-sonnet-4', inputTokens: 10, outputTokens: 0 }];

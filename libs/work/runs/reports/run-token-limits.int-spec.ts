@@ -32,12 +32,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it.each(OWN_EVENTS)('it writes no %s into the log: only the server does', async (event) => {
+it.each(OWN_EVENTS)('a run token cannot write a %s event into the log', async (event) => {
   const answer = await run.post(`/runs/${runId}/logs`, { entries: [{ message: 'x' }, { event }] });
   expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'entries[1].event' }] } });
 });
 
-it('the list of such events has all that are in a log', async () => {
+it('the list of server events contains all events of a log', async () => {
   expect((await run.post(`/runs/${runId}/start`)).status).toBe(200);
   await run.patch(`/runs/${runId}/progress`, { progressPercent: 1 });
   await run.put(`/runs/${runId}/checkpoint`, { checkpointData: {} });
@@ -49,7 +49,7 @@ it('the list of such events has all that are in a log', async () => {
   for (const { event } of rows) expect(OWN_EVENTS).toContain(event);
 });
 
-it('it claims no further tasks, and then does not complete its run either', async () => {
+it('a run token cannot claim further tasks, and such a completion is refused', async () => {
   const waiting = await aTask(server.db.owner, workspace.id);
   const refused = await run.post(`/runs/${runId}/complete`, { claimNext: { maxTasks: 5 } });
   expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });

@@ -94,8 +94,8 @@ async function expectNowhere(id: string, text = secret): Promise<void> {
 describe.each([
   ['the run', byRun],
   ['the task', byTask],
-])('a secret value that is reported by the path of %s', (_, path) => {
-  it('stands nowhere, while the run is on', async () => {
+])('a secret value reported by the path of %s', (_, path) => {
+  it('a secret value appears nowhere during the run', async () => {
     const one = await held();
     await post(one, path(one, 'start'), {});
     const words = `got ${secret}.`;
@@ -118,7 +118,7 @@ describe.each([
     );
   });
 
-  it('stands nowhere after the end, and in no later run but as it was', async () => {
+  it('a secret value appears nowhere after the run, except in a later run', async () => {
     const first = await held();
     const checkpointData = { left: [`at ${secret}`, 'and more'], ['not a name']: { [secret]: 7 } };
     await post(first, path(first, 'start'), {});
@@ -152,7 +152,7 @@ describe.each([
   });
 });
 
-it('is hidden as well when it is no text, part of one, or only in the metadata', async () => {
+it('a secret value is hidden as a number, in a text and in metadata', async () => {
   const pin = 48_151_623;
   const inputContext = { pins: { apiPassword: pin }, url: `postgres://u:${secret}@db.example/x` };
   const one = await held({
@@ -168,7 +168,7 @@ it('is hidden as well when it is no text, part of one, or only in the metadata',
   ]);
 });
 
-it('is hidden as well when the run itself has named it, in a checkpoint or the same report', async () => {
+it('a secret value named in a checkpoint or the same report is hidden', async () => {
   const one = await held({ inputContext: {} });
   await post(one, byRun(one, 'start'), {});
   await post(one, byRun(one, 'logs'), { entries: [{ message: 'nothing is secret yet' }] });
@@ -180,7 +180,7 @@ it('is hidden as well when the run itself has named it, in a checkpoint or the s
   await expectNowhere(one.task.id);
 });
 
-it('is hidden in the last words of a session, also after the end of its run', async () => {
+it('a secret value is hidden in the last output of a session, also after its run', async () => {
   const one = await held();
   await post(one, byRun(one, 'start'), {});
   await post(one, byRun(one, 'complete'), {});
@@ -195,7 +195,7 @@ it('is hidden in the last words of a session, also after the end of its run', as
   await expectNowhere(one.task.id);
 });
 
-it('is not looked for when it is short, nor in the reports about other tasks', async () => {
+it('short secret values, and secret values of other tasks, are not hidden', async () => {
   const short = await held({ inputContext: { pin: 1, password: 'abcde' } });
   await post(short, byRun(short, 'start'), {});
   await post(short, byRun(short, 'progress'), { currentStep: 'in abcde' }, 'PATCH');
@@ -209,7 +209,7 @@ it('is not looked for when it is short, nor in the reports about other tasks', a
   expect(await get(`/agent-tasks/${other.task.id}`)).toMatchObject(texts);
 });
 
-describe('what is known of a run', () => {
+describe('the known secret values of a run', () => {
   const reporter = (one: Held) => ({
     workspaceId: workspace.id,
     agentId: agent.id,
@@ -235,7 +235,7 @@ describe('what is known of a run', () => {
     return { secrets, warnings, count: () => statements };
   }
 
-  it('is asked for once, for all runs that report at once, and forgotten at the end', async () => {
+  it('secret values are read once for concurrent reports', async () => {
     const [one, other] = [await held(), await held({ inputContext: {} })];
     const { secrets, count } = counting();
     const look = async () => {
@@ -249,7 +249,7 @@ describe('what is known of a run', () => {
     expect(count()).toBe(2);
   });
 
-  it('is what opens, with one warning if not all does, and patterns are hidden all the same', async () => {
+  it('unreadable secret values cause one warning, and patterns stay hidden', async () => {
     const one = await held({ metadata: { token: 'correct-horse' } });
     await server.db.owner.query(
       `UPDATE task_secrets SET sealed = '{"apiKey": "drover-sealed:1:x:AAAA:"}'
@@ -267,7 +267,7 @@ describe('what is known of a run', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('is not asked for by a completion that says nothing', async () => {
+  it('an empty completion does not read the secret values', async () => {
     const one = await held();
     const secrets = server.app.get(RunSecrets, { strict: false });
     const asked: string[] = [];
@@ -287,8 +287,8 @@ describe('what is known of a run', () => {
   });
 });
 
-describe('a secret value that is said beside reports', () => {
-  it('stands nowhere when a heartbeat says it after a claim, until the run has ended', async () => {
+describe('a secret value outside of reports', () => {
+  it('a secret value in a heartbeat appears nowhere during the run', async () => {
     const one = await held();
     const words = `got ${secret}.`;
     const metadata = { words, [secret]: 1 };
@@ -303,15 +303,18 @@ describe('a secret value that is said beside reports', () => {
     await expectNowhere(one.task.id);
   });
 
-  it.each(['pause', 'cancel'])('stands nowhere when it is the reason to %s', async (command) => {
-    const one = await held();
-    const reason = `it wrote ${secret} down`;
-    await workspace.api.post(`/agent-tasks/${one.task.id}/${command}`, { reason });
-    expect(await shownOf(one.task.id)).toContain(`it wrote ${HIDDEN} down`);
-    await expectNowhere(one.task.id);
-  });
+  it.each(['pause', 'cancel'])(
+    'a secret value in the reason to %s appears nowhere',
+    async (command) => {
+      const one = await held();
+      const reason = `it wrote ${secret} down`;
+      await workspace.api.post(`/agent-tasks/${one.task.id}/${command}`, { reason });
+      expect(await shownOf(one.task.id)).toContain(`it wrote ${HIDDEN} down`);
+      await expectNowhere(one.task.id);
+    },
+  );
 
-  it('stands nowhere when it is the reason for a change of status, or for many tasks', async () => {
+  it('a secret value in the reason for other changes appears nowhere', async () => {
     const [one, other] = [await held(), await held()];
     const reason = `it wrote ${secret} down`;
     await workspace.api.patch(`/agent-tasks/${one.task.id}`, { status: 'PAUSED', reason });

@@ -136,8 +136,8 @@ const letLeasePass = (runId: string) =>
     [runId],
   );
 
-describe('a gateway that speaks the spawn request alone', () => {
-  it('is asked with its five fields and its token, and its session works with what it hands on', async () => {
+describe('a gateway of the basic protocol', () => {
+  it('a basic gateway gets five fields and its token, and its session can report', async () => {
     const taskId = await aTask();
     const { runId, sessionKey } = await taskIn(taskId, 'RUNNING');
     expect(sessionKey).toBe('agent:main:subagent:1');
@@ -169,7 +169,7 @@ describe('a gateway that speaks the spawn request alone', () => {
     expect(await health.json()).toMatchObject({ gateway: 'reachable' });
   });
 
-  it('has the agents back that became unresponsive with another gateway before it', async () => {
+  it('a basic gateway revives the agents of an earlier gateway', async () => {
     await server.db.owner.query(
       `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
       [agentId],
@@ -177,7 +177,7 @@ describe('a gateway that speaks the spawn request alone', () => {
     await taskIn(await aTask(), 'RUNNING');
   });
 
-  it('reports nothing: not even with a token that is signed with its own', async () => {
+  it('a basic gateway cannot report, even with a token of its own secret', async () => {
     const claims = { typ: 'gateway', jti: newId(), sub: 'basic' };
     const to = { issuer: 'drover-gateway', audience: 'drover:gateway', expiresIn: 60 };
     const authorization = `Bearer ${jwt.sign(claims, SECRET, to)}`;
@@ -190,8 +190,8 @@ describe('a gateway that speaks the spawn request alone', () => {
   });
 });
 
-describe('a session that may be there, since the answer to its spawn was lost', () => {
-  it('is not spawned a second time, and completes the task if it is', async () => {
+describe('a session that may exist after a lost answer', () => {
+  it('a session of a lost answer is not spawned again, and can complete its task', async () => {
     const { taskId, session } = await anUnknownSession();
     expect((await session.post(`/agent-tasks/${taskId}/start`)).status).toBe(200);
     expect((await session.post(`/agent-tasks/${taskId}/complete`, {})).status).toBe(200);
@@ -199,7 +199,7 @@ describe('a session that may be there, since the answer to its spawn was lost', 
     expect(spawns).toHaveLength(1);
   });
 
-  it('is given up when its lease has passed, and cannot report when there is another', async () => {
+  it('a session of a lost answer ends with its lease and cannot report', async () => {
     const { taskId, spawn, session } = await anUnknownSession();
     await letLeasePass(droverOf(spawn).runId);
     const second = await spawnOf(taskId, 1);
@@ -213,7 +213,7 @@ describe('a session that may be there, since the answer to its spawn was lost', 
     await taskIn(taskId, 'RUNNING');
   });
 
-  it('may be that of a server that died while it asked', async () => {
+  it('a server that died during the call leaves a session that may exist', async () => {
     answer = busy;
     const taskId = await aTask();
     await spawnOf(taskId);
@@ -236,7 +236,7 @@ describe('a session that may be there, since the answer to its spawn was lost', 
 });
 
 describe('a change of the protocol', () => {
-  it('keeps the sessions that report to a server of the other one', async () => {
+  it('sessions of the other protocol continue', async () => {
     const taskId = await aTask();
     const { runId } = await taskIn(taskId, 'RUNNING');
     const { runToken } = droverOf(await spawnOf(taskId));
@@ -251,7 +251,7 @@ describe('a change of the protocol', () => {
     await other.app.close();
   });
 
-  it('gives a run back that waits for a session of the other one, and assigns its task again', async () => {
+  it('a run that waits for a session of the other protocol is released', async () => {
     answer = busy;
     const taskId = await aTask();
     await spawnOf(taskId);
@@ -275,9 +275,9 @@ const asAgent = async () => {
   return apiClient(server.url, { authorization: `Bearer ${body.token}` });
 };
 
-describe('the lease of its session', () => {
+describe('the lease of a basic session', () => {
   it.each(['agent', 'run'] as const)(
-    "is kept by heartbeats with the %s's token; that of a silent one beside it passes",
+    "heartbeats with the %s's token renew the lease, and a silent one expires",
     async (kind) => {
       const silent = await aTask();
       const loud = await aTask();
@@ -299,7 +299,7 @@ describe('the lease of its session', () => {
     },
   );
 
-  it('does not pass before it was spawned', async () => {
+  it('a lease does not expire before the session is spawned', async () => {
     answer = busy;
     const taskId = await aTask();
     const { runId } = await taskIn(taskId, 'ASSIGNED');
@@ -311,7 +311,7 @@ describe('the lease of its session', () => {
     answer = spawned;
   });
 
-  it('begins the time-out of a session that never says that it has started', async () => {
+  it('a lease starts the time-out of a session that never reports its start', async () => {
     const { spawn, session } = await anUnknownSession({ timeoutSeconds: 600 });
     const { runId } = droverOf(spawn);
     await session.patch(`/runs/${runId}/progress`, { progressPercent: 1 });
@@ -324,7 +324,7 @@ describe('the lease of its session', () => {
     });
   });
 
-  it('is kept by every report', async () => {
+  it('every report renews the lease', async () => {
     const taskId = await aTask();
     const { runId } = await taskIn(taskId, 'RUNNING');
     const session = sessionOf(await spawnOf(taskId));

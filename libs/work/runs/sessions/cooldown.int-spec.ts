@@ -79,8 +79,8 @@ async function rest(): Promise<{ failures: number; seconds: number | null } | un
   return rows[0];
 }
 
-describe('a push agent whose command cannot be started', () => {
-  it('has a cooldown, and is given nothing, until it is registered again', async () => {
+describe('a push agent whose command cannot start', () => {
+  it('a command that cannot start causes a cooldown, until its agent registers again', async () => {
     await cannotStart(await runOf(await aTask()));
     const { body: agent } = await workspace.api.get(`/agents/${agentId}`);
     expect(Date.parse(String(agent['restingUntil']))).toBeGreaterThan(Date.now());
@@ -97,7 +97,7 @@ describe('a push agent whose command cannot be started', () => {
     await runOf(waiting);
   });
 
-  it('has a longer cooldown each time, and none once a session has started', async () => {
+  it('the cooldown grows with each failure, and ends when a session starts', async () => {
     for (const [failures, seconds] of [
       [1, 30],
       [2, 60],
@@ -116,7 +116,7 @@ describe('a push agent whose command cannot be started', () => {
     expect(await rest()).toEqual({ failures: 0, seconds: null });
   });
 
-  it('has one cooldown for what failed together, and not for what was its task', async () => {
+  it('concurrent failures cause one cooldown, and a failure of the task causes none', async () => {
     await workspace.api.put(`/agents/${agentId}`, { ...REGISTRATION, maxConcurrentTasks: 3 });
     const runs = await Promise.all([aTask(), aTask(), aTask()].map(async (id) => runOf(await id)));
     await report(String(runs[0]), { event: 'exited', exitCode: 1 });

@@ -88,8 +88,8 @@ async function runOf(id: string): Promise<unknown> {
   return (await server.db.owner.query(sql, [id])).rows[0];
 }
 
-describe('a session that is given up because its gateway drains', () => {
-  it('while it ran: its run is released, no attempt is spent, and its last words are kept', async () => {
+describe('a session that ends because its gateway drains', () => {
+  it('a running session of a draining gateway releases its run', async () => {
     const { id, runId } = await aTask('RUNNING');
     await heartbeat({ draining: true });
     expect(await drained(runId, 'exited')).toEqual([{ runId, applied: true }]);
@@ -101,7 +101,7 @@ describe('a session that is given up because its gateway drains', () => {
     expect(await taskOf(id)).toMatchObject({ retryCount: 0 });
   });
 
-  it('before it started: its task waits again, as if it had not been assigned', async () => {
+  it('a session that a draining gateway never started returns its task to the queue', async () => {
     gateway.behaviour = { kind: 'spawn', status: 'QUEUED' };
     const { id, runId } = await aTask('ASSIGNED');
     await heartbeat({ draining: true });
@@ -115,7 +115,7 @@ describe('a session that ends because its task was paused', () => {
   const command = async (id: string, name: 'pause' | 'resume') =>
     expect((await workspace.api.post(`/agent-tasks/${id}/${name}`, {})).status).toBe(200);
 
-  it('releases its run, and leaves the task paused', async () => {
+  it('a session that ends for a pause releases its run, and the task stays paused', async () => {
     const { id, runId } = await aTask('RUNNING');
     await command(id, 'pause');
     expect(await paused(runId, 'exited')).toEqual([{ runId, applied: true }]);
@@ -126,7 +126,7 @@ describe('a session that ends because its task was paused', () => {
     expect(await taskOf(id)).toMatchObject({ retryCount: 0 });
   });
 
-  it('costs no attempt when the task was resumed before the gateway could tell', async () => {
+  it('a session that ends for a pause spends no attempt after a resume', async () => {
     const { id, runId } = await aTask('RUNNING');
     await command(id, 'pause');
     await command(id, 'resume');
@@ -139,7 +139,7 @@ describe('a session that ends because its task was paused', () => {
     });
   });
 
-  it('or never started: its run is released all the same', async () => {
+  it('a session that a pause kept from starting releases its run', async () => {
     gateway.behaviour = { kind: 'spawn', status: 'QUEUED' };
     const { id, runId } = await aTask('ASSIGNED');
     await command(id, 'pause');

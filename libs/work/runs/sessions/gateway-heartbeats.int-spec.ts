@@ -101,8 +101,8 @@ async function known() {
 
 const answered = { status: 200, body: { restarted: false } };
 
-describe('a heartbeat', () => {
-  it('is that of the agents whose sessions it names, and not of one with the same id elsewhere', async () => {
+describe('a heartbeat of a gateway', () => {
+  it('a heartbeat counts for the agents of its sessions only', async () => {
     await register(await server.newWorkspace());
     await aRunningTask();
     const { owner } = server.db;
@@ -120,8 +120,8 @@ describe('a heartbeat', () => {
   });
 });
 
-describe('a heartbeat that comes late', () => {
-  it('of an earlier life: it ends nothing of the later one', async () => {
+describe('a late heartbeat', () => {
+  it('a late heartbeat of an earlier life ends nothing of the later one', async () => {
     const late = aHeartbeat();
     gateway.restart();
     expect((await heartbeat()).body.restarted).toBe(true);
@@ -133,7 +133,7 @@ describe('a heartbeat that comes late', () => {
     expect((await heartbeat(all())).body.restarted).toBe(false);
   });
 
-  it('after a newer one: it ends nothing of which it cannot know', async () => {
+  it('a heartbeat after a newer one ends no run that it cannot know', async () => {
     const late = aHeartbeat();
     const id = await aRunningTask();
     await heartbeat(all());
@@ -141,7 +141,7 @@ describe('a heartbeat that comes late', () => {
     expect(await statusOf(id)).toBe('RUNNING');
   });
 
-  it('before a newer one: it ends nothing of which it cannot know, and the newer one does', async () => {
+  it('a heartbeat before a newer one leaves unknown runs to it', async () => {
     const late = aHeartbeat();
     const id = await aRunningTask();
     expect(await late()).toMatchObject(answered);
@@ -150,7 +150,7 @@ describe('a heartbeat that comes late', () => {
     expect(await statusOf(id)).toBe('ABORTED');
   });
 
-  it('says what is to be stopped, and is no sign of life', async () => {
+  it('a late heartbeat is told which sessions to stop, and is no sign of life', async () => {
     const late = aHeartbeat([{ runId: newId(), sessionKey: 'k', status: 'RUNNING' }]);
     await heartbeat();
     await server.db.owner.query(
@@ -165,11 +165,11 @@ describe('a heartbeat that comes late', () => {
   });
 });
 
-describe('a gateway that has lost many sessions at once', () => {
+describe('a gateway that lost many sessions at once', () => {
   it.each([
     ['because it restarted', true],
     ['and lives on', false],
-  ])('%s: their tasks do not come back together', async (_why, restarts) => {
+  ])('a gateway lost many sessions %s: their retries spread', async (_why, restarts) => {
     await Promise.all(Array.from({ length: MANY }, () => aRunningTask(HOUR)));
     if (restarts) gateway.restart();
     expect((await heartbeat()).body.restarted).toBe(restarts);
@@ -183,7 +183,7 @@ describe('a gateway that has lost many sessions at once', () => {
   });
 });
 
-describe('a run whose session has ended, and whose report is still to come', () => {
+describe('a run whose session has ended before its report', () => {
   const runOf = async (id: string) => {
     const { body } = await workspace.api.get<{ runId: string }>(`/agent-tasks/${id}`);
     return body.runId;
@@ -199,31 +199,34 @@ describe('a run whose session has ended, and whose report is still to come', () 
     });
   };
 
-  it.each([false, true])('is not taken for lost (in a next life: %j)', async (next) => {
-    const id = await aRunningTask();
-    const runId = await runOf(id);
-    await server.db.owner.query(
-      `UPDATE agent_heartbeats SET last_seen_at = now() - interval '1 hour' WHERE agent_id = $1`,
-      [agentId],
-    );
-    if (next) gateway.restart();
-    expect((await heartbeat([], { ended: [runId] })).body).toMatchObject({
-      restarted: next,
-      stop: [],
-    });
-    expect(await statusOf(id)).toBe('RUNNING');
-    const { rows } = await server.db.owner.query(
-      `SELECT 1 FROM agent_heartbeats WHERE agent_id = $1 AND last_seen_at > now() - interval '1 minute'`,
-      [agentId],
-    );
-    expect(rows).toHaveLength(1);
-    const { body } = await report(runId, { class: 'drained', message: 'It leaves' });
-    expect(body.results).toEqual([{ runId, applied: true }]);
-    const { body: task } = await workspace.api.get(`/agent-tasks/${id}`);
-    expect(task).toMatchObject({ retryCount: 0, lastError: null });
-  });
+  it.each([false, true])(
+    'a run whose session has ended is not lost (in a next life: %j)',
+    async (next) => {
+      const id = await aRunningTask();
+      const runId = await runOf(id);
+      await server.db.owner.query(
+        `UPDATE agent_heartbeats SET last_seen_at = now() - interval '1 hour' WHERE agent_id = $1`,
+        [agentId],
+      );
+      if (next) gateway.restart();
+      expect((await heartbeat([], { ended: [runId] })).body).toMatchObject({
+        restarted: next,
+        stop: [],
+      });
+      expect(await statusOf(id)).toBe('RUNNING');
+      const { rows } = await server.db.owner.query(
+        `SELECT 1 FROM agent_heartbeats WHERE agent_id = $1 AND last_seen_at > now() - interval '1 minute'`,
+        [agentId],
+      );
+      expect(rows).toHaveLength(1);
+      const { body } = await report(runId, { class: 'drained', message: 'It leaves' });
+      expect(body.results).toEqual([{ runId, applied: true }]);
+      const { body: task } = await workspace.api.get(`/agent-tasks/${id}`);
+      expect(task).toMatchObject({ retryCount: 0, lastError: null });
+    },
+  );
 
-  it('is not asked to stop, and is no conflict', async () => {
+  it('a run whose session has ended is not asked to stop, and is no conflict', async () => {
     const id = await aRunningTask();
     const runId = await runOf(id);
     await workspace.api.post(`/agent-tasks/${id}/cancel`, {});
@@ -232,7 +235,7 @@ describe('a run whose session has ended, and whose report is still to come', () 
 });
 
 describe('the order of heartbeats', () => {
-  it('is not lost for ever on a clock that was set back between two lives', async () => {
+  it('the order of heartbeats recovers from a clock that was set back', async () => {
     const id = await aRunningTask();
     gateway.restart();
     const startedAt = new Date(Date.now() - 3_600_000).toISOString();
@@ -248,8 +251,11 @@ describe('the order of heartbeats', () => {
     expect((await heartbeat([], { startedAt })).body.restarted).toBe(false);
   });
 
-  it.each([undefined, 0, 1.5, '1'])('wants a number: not %j', async (sequence) => {
-    const answer = await heartbeat([], { sequence });
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'sequence' }] } });
-  });
+  it.each([undefined, 0, 1.5, '1'])(
+    'the number of a heartbeat must be a whole number, not %j',
+    async (sequence) => {
+      const answer = await heartbeat([], { sequence });
+      expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'sequence' }] } });
+    },
+  );
 });

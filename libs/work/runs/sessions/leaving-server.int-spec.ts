@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-it('waits for the answer to a call that is under way when it is stopped', async () => {
+it('a stopped server waits for the answer to a current spawn call', async () => {
   const server = await startTestApp({
     ...gateway.env,
     SPAWN_ATTEMPTS: '1',

@@ -98,8 +98,8 @@ async function recover(): Promise<void> {
   expect(answer).toMatchObject({ status: 200, body: { failedSteps: [] } });
 }
 
-describe('a gateway that is unresponsive while another one sends heartbeats for the same agent', () => {
-  it('has lost its runs after the threshold, and the other one none', async () => {
+describe('a gateway that is unresponsive while another is heard', () => {
+  it('an unresponsive gateway loses its runs after the threshold, and the other none', async () => {
     const lost = [await aRunningTask(), await aRunningTask()];
     gateway.replace();
     await heartbeat();
@@ -122,7 +122,7 @@ describe('a gateway that is unresponsive while another one sends heartbeats for 
     expect((await workspace.api.get(`/agents/${agentId}`)).body).toMatchObject({ liveRuns: 1 });
   });
 
-  it('is not judged by a server that could not hear it', async () => {
+  it('a server that could not hear a gateway does not take it for lost', async () => {
     const id = await aRunningTask();
     await listened();
     await silence();
@@ -134,7 +134,7 @@ describe('a gateway that is unresponsive while another one sends heartbeats for 
     expect((await taskOf(id))['status']).toBe('RUNNING');
   });
 
-  it('is not judged when no other one is heard: it may be us', async () => {
+  it('no gateway is taken for lost while none is heard', async () => {
     const id = await aRunningTask();
     gateway.replace();
     await heartbeat();
@@ -145,7 +145,7 @@ describe('a gateway that is unresponsive while another one sends heartbeats for 
     expect((await taskOf(id))['status']).toBe('RUNNING');
   });
 
-  it('keeps a session for which it has answered since', async () => {
+  it('an unresponsive gateway keeps a session for which it has answered since', async () => {
     const id = await aRunningTask();
     await listened();
     await server.db.owner.query(

@@ -69,7 +69,7 @@ async function aRunWithTwoSessions() {
   return { id, runId: (await taskOf(id)).runId, first };
 }
 
-it('makes the health check say that the gateway is reachable, as long as it is heard', async () => {
+it('the health check reports a reachable gateway as long as it is heard', async () => {
   const gatewayState = async () => {
     const health = await fetch(`${server.url}/health/coordinator`);
     return ((await health.json()) as { gateway: string }).gateway;
@@ -79,8 +79,8 @@ it('makes the health check say that the gateway is reachable, as long as it is h
   expect(await gatewayState()).toBe('unreachable');
 });
 
-describe('a gateway whose session of a run has been spawned again elsewhere', () => {
-  it('is told to stop it, at once and with each heartbeat; and that is logged, once', async () => {
+describe('a gateway whose session was spawned again elsewhere', () => {
+  it('a second session is told to stop repeatedly, and logged once', async () => {
     const { id, runId, first } = await aRunWithTwoSessions();
     const orders = [{ runId, reason: 'spawned_elsewhere' }];
     const signals = await as(first).post<{ runs: object[] }>('/gateway/signals', {
@@ -105,7 +105,7 @@ describe('a gateway whose session of a run has been spawned again elsewhere', ()
     expect((await heartbeat(undefined, runId)).body.stop).toEqual([]);
   });
 
-  it('cannot end the run by what it reports of it', async () => {
+  it('a report about a second session does not end the run', async () => {
     const { id, runId, first } = await aRunWithTwoSessions();
     const report = (who: Past) =>
       as(who).post<{ results: object[] }>('/gateway/sessions', {

@@ -42,7 +42,7 @@ describe('an answer to a gateway', () => {
     ['sessions', () => JSON.stringify('x'.repeat(1_100_000)), 413],
     ['signals', () => ({ gatewayId: 'another', runIds: [] }), 403],
   ] as [string, () => unknown, number?][])(
-    'to %s proves that the server gives it, and to just that call',
+    'an answer to %s proves its server, for just that call',
     async (path, body, status = 200) => {
       const [jti, value] = [randomUUID(), body()];
       const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -58,7 +58,7 @@ describe('an answer to a gateway', () => {
     },
   );
 
-  it('proves nothing to who is no gateway', async () => {
+  it("an answer to a request without a gateway's token carries no proof", async () => {
     for (const token of [
       gateway.token({}, 'another secret that is long enough too'),
       gateway.token({ typ: undefined }),
@@ -75,11 +75,11 @@ describe('an answer to a gateway', () => {
   });
 });
 
-describe('a gateway whose answer does not end', () => {
+describe('a gateway with an endless answer', () => {
   it.each([
     [true, 'cannot be understood'],
     [false, 'no proof'],
-  ])('proven: %j, is left before long, and the spawn has failed', async (proven, why) => {
+  ])('an endless answer (proven: %j) is cut off, and the spawn fails', async (proven, why) => {
     gateway.behaviour = { kind: 'endless', proven };
     gateway.sentBytes = 0;
     const { api } = await server.newWorkspace();

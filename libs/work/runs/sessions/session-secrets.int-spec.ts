@@ -44,7 +44,7 @@ const aTask = (values: Json = {}) =>
 
 const nextSpawn = () => waitFor('a session', () => Promise.resolve(gateway.spawns.shift()));
 
-it('reach the sessions of the agent, and nobody else', async () => {
+it('secrets reach the sessions of their agent, and no other reader', async () => {
   const id = newId();
   const registered = await register(id, {
     name: `Uses ${secret}`,
@@ -81,7 +81,7 @@ it('reach the sessions of the agent, and nobody else', async () => {
   expect(await tablesWith(server, 'swordfish')).toEqual([]);
 });
 
-it('stay when a registration leaves them out, sends back what was shown, and when keys rotate', async () => {
+it('secrets survive registrations without them, masked values and a rotation of keys', async () => {
   const id = newId();
   const command = ['node', '--token', 'swordfish-3', 'x'];
   await register(id, { command, secrets: { A: secret, B: 'swordfish-4' } });
@@ -103,7 +103,7 @@ it('stay when a registration leaves them out, sends back what was shown, and whe
   });
 });
 
-it('that do not open fail the task, and are not asked of the agent itself', async () => {
+it('unreadable secrets fail the task, and an agent cannot set its own', async () => {
   const id = newId();
   await register(id, { command: ['node'], secrets: { A: secret } });
   const own = await workspace.api.post<{ token: string }>(`/agents/${id}/token`, {});

@@ -127,7 +127,7 @@ const wordsOf = async (taskId: string) => {
 };
 
 describe('a ready task', () => {
-  it('is assigned to a push agent and spawned with its context, its secrets, a model and a token', async () => {
+  it('a ready task is spawned with its context, secrets, a model and a token', async () => {
     const metadata = { network: 'off', note: 'not for gateways' };
     const agentId = await aPushAgent({ capabilities: ['a', 'b'], metadata });
     const routing = { enabled: true, rules: [], tiers: { sonnet: 'gpt-5' } };
@@ -168,7 +168,7 @@ describe('a ready task', () => {
     ]);
   });
 
-  it('waits for a pull agent when no push agent can take it', async () => {
+  it('a ready task waits for a pull agent when no push agent can take it', async () => {
     await aPushAgent({ capabilities: ['a'], model: 'gpt-5-mini' });
     const other = await aTask({ requiredCapabilities: ['b'] });
     const fitting = await aTask({ requiredCapabilities: ['a'] });
@@ -177,7 +177,7 @@ describe('a ready task', () => {
     expect((await task(other)).status).toBe('PENDING');
   });
 
-  it('fills an agent up to its limit, and goes on when a session has ended', async () => {
+  it('an agent is filled up to its limit, again after each session', async () => {
     await aPushAgent({ maxConcurrentTasks: 2 });
     const ids = await Promise.all([1, 2, 3].map(() => aTask()));
     await gateway.until(() => gateway.spawns.length === 2);
@@ -194,7 +194,7 @@ describe('a ready task', () => {
     expect(words).toEqual([{ level: 'WARN', message: 'boom', runId: first?.runId }]);
   });
 
-  it('serves every workspace when the gateway has little room', async () => {
+  it('every workspace is served when the gateway has little room', async () => {
     const full = workspace;
     await aPushAgent({ maxConcurrentTasks: 50 });
     await heartbeat([], { capacity: 0 });
@@ -214,8 +214,8 @@ describe('a ready task', () => {
   });
 });
 
-describe('a spawn that fails', () => {
-  it('is tried again when the answer was lost, and the gateway knows the run', async () => {
+describe('a failed spawn', () => {
+  it('a spawn with a lost answer is retried, and the gateway recognizes the run', async () => {
     await aPushAgent();
     gateway.behaviour = { kind: 'spawn_and_hang' };
     const id = await aTask();
@@ -226,7 +226,7 @@ describe('a spawn that fails', () => {
     expect(sessionKey).toBe(gateway.sessions.get(runId)?.sessionKey);
   });
 
-  it('aborts the task, to be retried, when nobody answers', async () => {
+  it('a spawn without an answer aborts the task for a retry', async () => {
     await aPushAgent();
     gateway.behaviour = { kind: 'hang' };
     const id = await aTask();
@@ -236,7 +236,7 @@ describe('a spawn that fails', () => {
     expect(gateway.spawns).toHaveLength(2);
   });
 
-  it('aborts the task when no attempt came to its end, instead of trying for ever', async () => {
+  it('a spawn whose attempts never finish aborts the task', async () => {
     await aPushAgent();
     gateway.behaviour = { kind: 'refuse', status: 429, code: 'resource_exhausted', retryAfter: 15 };
     const id = await aTask();
@@ -256,14 +256,14 @@ describe('a spawn that fails', () => {
     expect(gateway.spawns).toHaveLength(1);
   });
 
-  it('takes an answer without proof for none', async () => {
+  it('a spawn answer without proof counts as no answer', async () => {
     await aPushAgent();
     gateway.behaviour = { kind: 'unproven' };
     const id = await aTask();
     expect((await taskIn('ABORTED', id)).lastError).toContain('no proof');
   });
 
-  it('fails the task for good when the gateway refuses', async () => {
+  it('a refused spawn fails the task without a retry', async () => {
     await aPushAgent();
     gateway.behaviour = { kind: 'refuse', status: 422, code: 'command_not_allowed' };
     const id = await aTask();
@@ -272,7 +272,7 @@ describe('a spawn that fails', () => {
     expect(failed.lastError).toContain('command_not_allowed');
   });
 
-  it('waits as long as a full gateway says', async () => {
+  it('a spawn waits as long as a full gateway asks', async () => {
     await aPushAgent();
     gateway.behaviour = { kind: 'refuse', status: 429, code: 'resource_exhausted', retryAfter: 1 };
     const id = await aTask();
@@ -282,7 +282,7 @@ describe('a spawn that fails', () => {
     expect(gateway.spawns).toHaveLength(2);
   });
 
-  it('starts a queued session when the gateway says that it has begun', async () => {
+  it('a queued session starts when the gateway reports its start', async () => {
     await aPushAgent();
     gateway.behaviour = { kind: 'spawn', status: 'QUEUED' };
     const id = await aTask();
@@ -295,7 +295,7 @@ describe('a spawn that fails', () => {
   });
 });
 
-describe('a gateway that reports', () => {
+describe('a report of a gateway', () => {
   async function aRunningTask(values: Record<string, unknown> = {}) {
     await aPushAgent();
     const id = await aTask(values);
@@ -316,7 +316,7 @@ describe('a gateway that reports', () => {
       { event: 'failed', error: { class: 'resource_exhausted', message: 'No room' } },
       'infrastructure',
     ],
-  ])('%j: the run fails as %s', async (report, reason) => {
+  ])('a session with %j fails its run as %s', async (report, reason) => {
     const { id, spawn } = await aRunningTask();
     const answer = await reported({ runId: spawn.runId, event: 'exited', ...report });
     expect(answer.body.results).toEqual([{ runId: spawn.runId, applied: true }]);
@@ -326,14 +326,14 @@ describe('a gateway that reports', () => {
     expect([again.status, (await task(id)).retryCount]).toEqual([200, 1]);
   });
 
-  it('does not try again what cannot be set up', async () => {
+  it('a session that cannot be set up is not retried', async () => {
     const { id, spawn } = await aRunningTask();
     const error = { class: 'setup', message: 'no such command' };
     await reported({ runId: spawn.runId, event: 'failed', error });
     expect(await task(id)).toMatchObject({ status: 'FAILED', failureReason: 'setup' });
   });
 
-  it('hears within its long poll that a session is to stop', async () => {
+  it('a gateway hears within its long poll that a session must stop', async () => {
     const { id, spawn } = await aRunningTask();
     const body = { gatewayId: gateway.id, runIds: [spawn.runId], waitMs: 20_000 };
     const news = asGateway().post<{ runs: unknown[] }>('/gateway/signals', body);
@@ -345,13 +345,13 @@ describe('a gateway that reports', () => {
     expect((await heartbeat([heldBy(spawn)])).body.stop).toMatchObject([{ runId: spawn.runId }]);
   });
 
-  it('is asked to stop what it never should have had', async () => {
+  it('a gateway is asked to stop a session of an unknown run', async () => {
     const unknown = randomUUID();
     const { body } = await heartbeat([{ runId: unknown, sessionKey: 'k', status: 'RUNNING' }]);
     expect(body.stop).toMatchObject([{ runId: unknown, reason: 'unknown_run' }]);
   });
 
-  it('keeps the agents of its sessions alive, and those without sessions are not missed', async () => {
+  it("a gateway's heartbeats keep the agents of its sessions alive", async () => {
     const idle = await aPushAgent();
     const { spawn } = await aRunningTask();
     await server.db.owner.query(
@@ -370,7 +370,7 @@ describe('a gateway that reports', () => {
     expect(ages.get(idle)).toBeDefined();
   });
 
-  it('lets a restarted gateway lose what it did not bring along, from the last checkpoint', async () => {
+  it('runs that a restarted gateway lost continue from the last checkpoint', async () => {
     const { id, spawn } = await aRunningTask();
     const kept = await aRunningTask();
     const session = apiClient(server.url, { authorization: `Bearer ${spawn.runToken}` });
@@ -387,7 +387,7 @@ describe('a gateway that reports', () => {
     expect((await heartbeat([heldBy(kept.spawn)])).body.restarted).toBe(false);
   });
 
-  it('is to stop a session whose task has gone on in another one, and that is logged', async () => {
+  it('a session whose task continues in another one must stop, and that is logged', async () => {
     const { id, spawn } = await aRunningTask();
     gateway.restart();
     await heartbeat();
@@ -404,7 +404,7 @@ describe('a gateway that reports', () => {
     expect(conflict?.details).toMatchObject({ runId: spawn.runId, newerRunId: next.runId });
   });
 
-  it('brings back agents that were taken for dead with it', async () => {
+  it('agents that were taken for dead with their gateway return with it', async () => {
     const id = await aPushAgent();
     await server.db.owner.query(
       `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
@@ -415,7 +415,7 @@ describe('a gateway that reports', () => {
   });
 });
 
-describe('who is not the gateway', () => {
+describe('a caller that is not the gateway', () => {
   const madeIn = (seconds: number) => {
     const iat = Math.floor(Date.now() / 1000) + seconds;
     return { iat, exp: iat + 60 };
@@ -431,7 +431,7 @@ describe('who is not the gateway', () => {
     ['one whose clock is ahead', () => gateway.token(madeIn(45))],
     ['one whose clock is behind', () => gateway.token(madeIn(-45))],
     ['one for too long', () => gateway.token({ iat: 1, exp: Math.floor(Date.now() / 1000) + 999 })],
-  ])('is refused: %s', async (_, token) => {
+  ])("a request to the gateway's endpoints is refused: %s", async (_, token) => {
     const value = token();
     const headers: Record<string, string> = value ? { authorization: `Bearer ${value}` } : {};
     const answer = await apiClient(server.url, {}).post('/gateway/heartbeat', {}, headers);
@@ -439,7 +439,7 @@ describe('who is not the gateway', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('is refused: one gateway for another', async () => {
+  it('a gateway cannot act as another gateway', async () => {
     const other = apiClient(server.url, {
       authorization: `Bearer ${gateway.token({ sub: 'other' })}`,
     });

@@ -57,15 +57,15 @@ async function heartbeat(values: Record<string, unknown> = {}): Promise<void> {
   expect(status).toBe(200);
 }
 
-describe('a task that only a push agent could take', () => {
-  it('waits for the next cycle when nothing stands before its session', async () => {
+describe('a task that only a push agent can take', () => {
+  it('the explanation names the next cycle when nothing prevents the session', async () => {
     await heartbeat();
     expect((await explain()).reasons).toMatchObject([
       { code: 'waiting_for_assignment', facts: { count: 1 } },
     ]);
   });
 
-  it('waits for a gateway that was never heard, or is silent, and nobody knows for how long', async () => {
+  it('the explanation names a gateway that was never heard or is silent', async () => {
     const never = await explain();
     expect(never.reasons).toMatchObject([
       { code: 'gateway_unreachable', facts: { configured: true, lastSeenAt: null } },
@@ -79,14 +79,14 @@ describe('a task that only a push agent could take', () => {
     expect(age).toBeGreaterThan(3_500_000);
   });
 
-  it('waits for room at the gateway', async () => {
+  it('the explanation names the missing room at the gateway', async () => {
     await heartbeat({ capacity: 0 });
     expect((await explain()).reasons).toMatchObject([
       { code: 'gateway_full', facts: { gateways: 1 } },
     ]);
   });
 
-  it('waits for the rate of its workspace and of the installation, and says until when', async () => {
+  it('the explanation names the exhausted rates and their end', async () => {
     await heartbeat();
     await server.db.owner.query(
       `WITH l AS (INSERT INTO workspace_limits (workspace_id, spawns_per_minute) VALUES ($1, 6)),
@@ -110,7 +110,7 @@ describe('a task that only a push agent could take', () => {
     expect((await explain()).reasons).toMatchObject([{ code: 'waiting_for_assignment' }]);
   });
 
-  it('waits for ever where its workspace may spawn none', async () => {
+  it('the explanation names no end where the workspace can spawn no session', async () => {
     await heartbeat();
     await server.db.owner.query(
       'INSERT INTO workspace_limits (workspace_id, spawns_per_minute) VALUES ($1, 0)',
@@ -124,7 +124,7 @@ describe('a task that only a push agent could take', () => {
   });
 });
 
-it('says so when no gateway is configured at all', async () => {
+it('the explanation says that no gateway is configured', async () => {
   const alone = await startTestApp({ ROLES: 'api' });
   const { api } = await alone.newWorkspace();
   await api.put(`/agents/${newId()}`, { name: 'Pushed', mode: 'push', command: ['node'] });
@@ -136,7 +136,7 @@ it('says so when no gateway is configured at all', async () => {
   await alone.stop();
 });
 
-it('says so when the gateway does not answer', async () => {
+it('the explanation says that the gateway does not answer', async () => {
   const asked = await startTestApp({
     ...gateway.env,
     GATEWAY_TIMEOUT_MS: '100',

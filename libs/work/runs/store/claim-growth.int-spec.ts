@@ -48,8 +48,8 @@ function comparedInVain({ Plans = [], ...node }: PlanNode): number {
   return Plans.reduce((sum, plan) => sum + comparedInVain(plan), here);
 }
 
-describe('a claim of many tasks with budgets of their own and of the workspace', () => {
-  it('compares no task with each other task, nor with their budgets', async () => {
+describe('a claim with many budgets of tasks and of the workspace', () => {
+  it('a claim compares no task with every other task, nor with their budgets', async () => {
     const { text } = claimOf(AGENTS, TASKS, false)[1];
     const client = await server.db.owner.connect();
     try {

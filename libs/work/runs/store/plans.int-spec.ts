@@ -58,7 +58,7 @@ describe.each([
   ['an assignment to push agents', lockReadyTasks, assignment],
 ])('%s', (_, statement, valuesOf) => {
   it.each(['force_custom_plan', 'force_generic_plan'])(
-    'reads a long queue of one type from its head (%s)',
+    'a long queue of one type is read from its head (%s)',
     async (mode) => {
       const plan = await planOf(statement, valuesOf(), mode);
       expect(plan).toContain('using agent_tasks_queue_idx');
@@ -79,7 +79,7 @@ describe.each([
   ['a start', startRun, beginning],
 ])('%s', (_, statement, valuesOf) => {
   it.each(['force_custom_plan', 'force_generic_plan'])(
-    'finds its tasks by their keys, not among those that were live once (%s)',
+    'tasks are found by their keys, not among formerly live ones (%s)',
     async (mode) => {
       const plan = await planOf(statement, valuesOf(), mode);
       expect(plan).toContain('using agent_tasks_pkey');

@@ -13,12 +13,12 @@ describe('afterSpawn', () => {
     ['STARTING', true],
     ['QUEUED', false],
     ['FAILED', true],
-  ])('a session that is %s: begun %s', (status, begun) => {
+  ])('a session that is %s has begun: %s', (status, begun) => {
     const result: SpawnResult = { kind: 'spawned', session: session(status), gateway: GATEWAY };
     expect(afterSpawn(result, FIRST, POLICY, 0)).toMatchObject({ kind: 'spawned', begun });
   });
 
-  it('gives up at once what the gateway will never do', () => {
+  it('a refusal by the gateway fails the spawn at once', () => {
     const next = afterSpawn({ kind: 'refused', message: 'no' }, FIRST, POLICY, 0);
     expect(next).toMatchObject({ kind: 'failed', retryable: false });
   });
@@ -30,11 +30,11 @@ describe('afterSpawn', () => {
     [{ kind: 'busy', message: 'm', retryAfterMs: 900_000 }, 0.5, 15_000],
     [{ kind: 'busy', message: 'm' }, 0.5, 750],
     [{ kind: 'circuit_open' }, 0.5, 1_500],
-  ])('%j with %d: again in %d ms', (result, random, delayMs) => {
+  ])('a spawn with the result %j and jitter %d retries after %d ms', (result, random, delayMs) => {
     expect(afterSpawn(result, FIRST, POLICY, random)).toMatchObject({ kind: 'again', delayMs });
   });
 
-  it('does not count what was not tried', () => {
+  it('a call that was not made does not count as an attempt', () => {
     const many = { attempts: 99, ageSeconds: 1 };
     expect(afterSpawn({ kind: 'circuit_open' }, many, POLICY, 0)).toMatchObject({ counts: false });
   });
@@ -42,13 +42,16 @@ describe('afterSpawn', () => {
   it.each([
     [3, 1],
     [1, 60],
-  ])('ends with %d attempts at an age of %d s, and the task may be retried', (attempts, age) => {
-    const result: SpawnResult = { kind: 'no_answer', message: 'm' };
-    const next = afterSpawn(result, { attempts, ageSeconds: age }, POLICY, 0);
-    expect(next).toMatchObject({ kind: 'failed', retryable: true });
-  });
+  ])(
+    'a spawn ends after %d attempts at an age of %d s, and the task can be retried',
+    (attempts, age) => {
+      const result: SpawnResult = { kind: 'no_answer', message: 'm' };
+      const next = afterSpawn(result, { attempts, ageSeconds: age }, POLICY, 0);
+      expect(next).toMatchObject({ kind: 'failed', retryable: true });
+    },
+  );
 
-  it('never waits past the deadline', () => {
+  it('a spawn never waits past its deadline', () => {
     const results: SpawnResult[] = [
       { kind: 'no_answer', message: 'm' },
       { kind: 'busy', message: 'm', retryAfterMs: 10_000 },
@@ -69,12 +72,12 @@ describe('afterSpawn', () => {
   });
 });
 
-it('labels a session with the beginning of the title', () => {
+it('the label of a session is the beginning of its title', () => {
   expect(labelOf('id', 'x'.repeat(40))).toBe(`task:id:${'x'.repeat(30)}`);
 });
 
 // The gateway would refuse a body with half a character, and the task would fail for good.
-it('never cuts a character in two for a label', () => {
+it('a label never splits a character', () => {
   const label = labelOf('id', `${'x'.repeat(29)}😀 and more`);
   expect(label).toBe(`task:id:${'x'.repeat(29)}\uFFFD`);
 });

@@ -26,7 +26,7 @@ const spawn: SpawnRequest = {
 };
 
 describe('the basic protocol', () => {
-  it('asks with five fields, and hands on in the input what a session needs to report', () => {
+  it('a basic spawn has five fields, and the input contains the data for reports', () => {
     const drover = { runId: 'r', generation: 2, runToken: 'token', apiUrl: 'http://server/api/v1' };
     expect(toBasicRequest(spawn)).toEqual({
       workspaceId: 'w',
@@ -49,7 +49,7 @@ describe('the basic protocol', () => {
     });
   });
 
-  it('hands on the answers of people in the input, for which it has no field', () => {
+  it("a basic spawn passes people's answers in the input", () => {
     const at = { byDefault: false, answeredAt: '2026-01-31T12:00:00.000Z' };
     const answer = {
       questionId: 'q',
@@ -80,7 +80,7 @@ describe('the basic protocol', () => {
     [500, undefined, undefined, 'unknown'],
     [502, undefined, 3_000, 'unknown'],
     [504, undefined, undefined, 'unknown'],
-  ])('takes %s %j, Retry-After %s, for %s', (status, body, retryAfterMs, kind) => {
+  ])('the answer %s %j with Retry-After %s is %s', (status, body, retryAfterMs, kind) => {
     expect(basicResult({ status, body, retryAfterMs })).toMatchObject({ kind });
   });
 
@@ -92,7 +92,7 @@ describe('the basic protocol', () => {
     ['UND_ERR_SOCKET', false],
     ['UND_ERR_HEADERS_TIMEOUT', false],
     [undefined, false],
-  ])('knows of %s whether the call cannot have arrived: %s', (code, undelivered) => {
+  ])('a call that failed with %s was certainly not delivered: %s', (code, undelivered) => {
     expect(isUndelivered(Object.assign(new Error('no'), { code }))).toBe(undelivered);
   });
 
@@ -100,7 +100,7 @@ describe('the basic protocol', () => {
     ['connect', true],
     ['write', false],
     ['read', false],
-  ])('takes an unreachable host for an undelivered call after %s: %s', (syscall, undelivered) => {
+  ])('an unreachable host after %s means an undelivered call: %s', (syscall, undelivered) => {
     const error = Object.assign(new Error('no'), { code: 'EHOSTUNREACH', syscall });
     expect(isUndelivered(error)).toBe(undelivered);
   });

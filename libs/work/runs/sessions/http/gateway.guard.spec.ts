@@ -19,11 +19,11 @@ function aGuard(secret?: string) {
   return { ask, lines };
 }
 
-describe('A gateway’s token that is refused', () => {
+describe('a refused token of a gateway', () => {
   it.each([
     ['a'.repeat(32), 'GATEWAY_SECRET must be the same at both, and their clocks must agree'],
     [undefined, 'GATEWAY_SECRET is not set here'],
-  ])('is told the operator, with what to mend, but not each time', (secret, why) => {
+  ])('a refused token is logged with its cause, but not each time', (secret, why) => {
     const { ask, lines } = aGuard(secret);
     for (let i = 0; i < 3; i++) expect(ask('Bearer x.y.z')).toThrow('not valid');
     expect(lines).toMatchObject([{ level: 'warn', why, from: '10.0.0.7' }]);
@@ -35,7 +35,7 @@ describe('A gateway’s token that is refused', () => {
     [45, 's ahead of'],
     [-45, 's behind'],
     [-3_600, 's behind'],
-  ])('is told with the clock that is wrong by %s s', (seconds, said) => {
+  ])('a refused token is logged with the clock that is wrong by %s s', (seconds, said) => {
     const secret = 'a'.repeat(32);
     const { ask, lines } = aGuard(secret);
     const iat = Math.floor(Date.now() / 1000) + seconds;
@@ -45,7 +45,7 @@ describe('A gateway’s token that is refused', () => {
     expect(lines).toMatchObject([{ why: expect.stringMatching(`the-gateway is \\d+ ${said}`) }]);
   });
 
-  it('is one with an extension that nobody here knows', () => {
+  it('a token with an unknown critical extension is refused', () => {
     const secret = 'a'.repeat(32);
     const { ask } = aGuard(secret);
     const token = (header: object) =>
@@ -61,7 +61,7 @@ describe('A gateway’s token that is refused', () => {
     expect(ask(`Bearer ${token({ crit: ['b64'] })}`)).toThrow('not valid');
   });
 
-  it('is nobody’s that sends none', () => {
+  it('a request without a token is refused without a log line', () => {
     const { ask, lines } = aGuard('a'.repeat(32));
     expect(ask()).toThrow('no credentials');
     expect(lines).toEqual([]);

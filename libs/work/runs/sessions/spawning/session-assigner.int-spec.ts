@@ -32,7 +32,7 @@ async function stateOfSpawn(workspaceId: string): Promise<string | undefined> {
   return rows[0]?.state;
 }
 
-it('gives no task the place of a session that the gateway runs for somebody else', async () => {
+it('a session without a run takes up room at the gateway', async () => {
   const { api } = await server.newWorkspace();
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const heartbeat = (counts: { running: number; queued: number }) =>
@@ -52,7 +52,7 @@ it('gives no task the place of a session that the gateway runs for somebody else
   await assigner.sweep(leads, 10);
 });
 
-it('closes no intent to spawn for somebody who does not lead any more', async () => {
+it('a server that no longer leads closes no intent to spawn', async () => {
   const { id: workspaceId, api } = await server.newWorkspace();
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   await apiClient(server.url, headers).post('/gateway/heartbeat', {
