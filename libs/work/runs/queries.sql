@@ -39,7 +39,7 @@ conflict AS MATERIALIZED (
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, session_key)
-  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN', 'Somebody still worked on it after it had been given to another run, and was told to stop', jsonb_build_object('runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN', 'Agent told to stop: another run holds its task', jsonb_build_object('runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
     'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation), 'coordinator', session_key
   FROM conflict
 )
@@ -60,7 +60,7 @@ WITH second AS MATERIALIZED (
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, actor_id)
-  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN', 'A second gateway had a session of this run, and was told to stop it', facts, 'system', 'gateway:' || $2
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN', 'Second session told to stop: another gateway had one of this run', facts, 'system', 'gateway:' || $2
   FROM second
 )
 SELECT run_id, gateway_id FROM second

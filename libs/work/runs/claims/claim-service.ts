@@ -112,11 +112,11 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
       waiter.passOn();
       if (request.taskId !== undefined) await this.requireWaiting(request.agent, request.taskId);
       const left = deadline - performance.now();
-      if (left <= 0 || stop.aborted) return this.nothing(request, attempt);
+      if (left <= 0 || stop.aborted) return this.explainNothing(request, attempt);
       const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
       await waiter.next(Math.min(left, lookAgain), stop);
       this.revocations.refuse(request.agent);
-      if (stop.aborted) return this.nothing(request, attempt);
+      if (stop.aborted) return this.explainNothing(request, attempt);
     }
   }
 
@@ -131,7 +131,10 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   }
 
   /** A claim that returns tasks never pays for the reason of an empty one. */
-  private async nothing({ agent }: ClaimRequest, { why, someHeld }: Attempt): Promise<ClaimAnswer> {
+  private async explainNothing(
+    { agent }: ClaimRequest,
+    { why, someHeld }: Attempt,
+  ): Promise<ClaimAnswer> {
     if (why !== 'nothing_ready' || !someHeld) return { tasks: [], reason: why };
     return { tasks: [], reason: (await this.claims.whyHeld(agent)) ?? why };
   }
@@ -150,7 +153,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     const rows = await this.secrets.openForRuns({ workspaceId, agentId }, outcome.claimed);
     // Every task that was claimed has failed at once: there may be more.
     if (rows.length === 0 && outcome.claimed.length > 0) return this.attempt(request);
-    if (this.revocations.isRevoked(agent)) await this.giveBack(agent, rows);
+    if (this.revocations.isRevoked(agent)) await this.releaseRuns(agent, rows);
     this.revocations.refuse(agent);
     const holder = { workspaceId, agentId, tokenVersion, tokenId };
     const tasks = rows.map((row) => {
@@ -165,7 +168,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
    * The agent's token was revoked during the claim. A run that cannot be released now ends with its
    * lease.
    */
-  private async giveBack(
+  private async releaseRuns(
     { workspaceId, agentId }: AgentCaller,
     rows: readonly ClaimedRow[],
   ): Promise<void> {

@@ -37,7 +37,7 @@ async function create(values: Record<string, unknown> = {}): Promise<Task> {
   return body;
 }
 
-const refused = async (values: Record<string, unknown>) => {
+const refuseTask = async (values: Record<string, unknown>) => {
   const task = { title: 'A task', taskType: 'development', ...values };
   const { status, body } = await workspace.api.post<Task>('/agent-tasks', task);
   return [status, body.code, body.errors?.[0]?.field];
@@ -59,7 +59,7 @@ async function claim(agent: TestAgent, values: Record<string, unknown> = {}) {
   return body;
 }
 
-const taken = async (agent: TestAgent, values?: Record<string, unknown>) =>
+const claimIds = async (agent: TestAgent, values?: Record<string, unknown>) =>
   (await claim(agent, values)).tasks.map(({ task }) => task.id);
 
 async function reasonsOf(taskId: string): Promise<{ code: string; message: string }[]> {
@@ -76,12 +76,12 @@ describe('a task with a command', () => {
     const task = await create(command);
     expect(task.requiredCapabilities).toEqual(['command']);
     const reader = await anAgent({ capabilities: ['typescript'] });
-    expect(await taken(reader)).toEqual([]);
+    expect(await claimIds(reader)).toEqual([]);
     expect(await reasonsOf(task.id)).toMatchObject([
       { code: 'no_capable_agent', message: expect.stringMatching(/"command"/) },
     ]);
     const worker = await anAgent({ capabilities: ['command'] });
-    expect(await taken(worker)).toEqual([task.id]);
+    expect(await claimIds(worker)).toEqual([task.id]);
   });
 });
 
@@ -90,14 +90,14 @@ describe('a task without a command', () => {
     const worker = await anAgent({ capabilities: ['command'], dedicatedTo: ['command'] });
     const plain = await create();
     const withCommand = await create(command);
-    expect(await taken(worker)).toEqual([withCommand.id]);
+    expect(await claimIds(worker)).toEqual([withCommand.id]);
     expect(await reasonsOf(plain.id)).toMatchObject([
       {
         code: 'agents_reserved',
         message: expect.stringMatching(/takes only tasks that require "command"/),
       },
     ]);
-    expect(await taken(await anAgent())).toEqual([plain.id]);
+    expect(await claimIds(await anAgent())).toEqual([plain.id]);
   });
 });
 
@@ -107,7 +107,7 @@ describe('an agent', () => {
       ['development', 'research', 'documentation'].map((taskType) => create({ taskType })),
     );
     const reader = await anAgent({ taskTypes: ['research', 'documentation'] });
-    expect((await taken(reader)).sort()).toEqual([tasks[1]?.id, tasks[2]?.id].sort());
+    expect((await claimIds(reader)).sort()).toEqual([tasks[1]?.id, tasks[2]?.id].sort());
     expect(await reasonsOf(tasks[0]?.id ?? '')).toMatchObject([{ code: 'agents_reserved' }]);
   });
 
@@ -155,14 +155,14 @@ describe('an agent', () => {
     const task = await create({ agentId: mine.id });
     // An agent may send back the capabilities that it was shown.
     expect((await register(mine, { capabilities: [`agent:${mine.id}`] })).status).toBe(200);
-    expect(await taken(mine)).toEqual([task.id]);
+    expect(await claimIds(mine)).toEqual([task.id]);
   });
 
   it('an agent that registers without commands keeps executing them', async () => {
     const old = await anAgent({ capabilities: ['command'] });
     await register(old, { capabilities: ['node'] });
     const task = await create(command);
-    expect(await taken(old)).toEqual([task.id]);
+    expect(await claimIds(old)).toEqual([task.id]);
   });
 
   it('an agent cannot be dedicated to a capability that it lacks', async () => {
@@ -188,7 +188,7 @@ describe('capabilities in the metadata', () => {
   it.each(['typescript', { 0: 'x' }, ['a,b'], [1], Array(21).fill('x')])(
     'invalid capabilities in the metadata are refused: %j',
     async (requiredCapabilities) => {
-      expect(await refused({ metadata: { requiredCapabilities } })).toEqual([
+      expect(await refuseTask({ metadata: { requiredCapabilities } })).toEqual([
         400,
         'validation_failed',
         'metadata.requiredCapabilities',
@@ -202,7 +202,7 @@ describe('capabilities in the metadata', () => {
       requiredCapabilities: words('a'),
       metadata: { requiredCapabilities: words('b') },
     };
-    expect((await refused(request))[2]).toBe('metadata.requiredCapabilities');
+    expect((await refuseTask(request))[2]).toBe('metadata.requiredCapabilities');
   });
 });
 
@@ -210,15 +210,15 @@ describe('an assigned task', () => {
   it('an assigned task goes only to its agent', async () => {
     const [mine, other] = [await anAgent(), await anAgent()];
     const task = await create({ agentId: mine.id });
-    expect(await taken(other)).toEqual([]);
-    expect(await taken(mine)).toEqual([task.id]);
+    expect(await claimIds(other)).toEqual([]);
+    expect(await claimIds(mine)).toEqual([task.id]);
   });
 
   it("an assigned task stays its agent's when the agent registers again", async () => {
     const mine = await anAgent({ capabilities: ['a'] });
     const task = await create({ agentId: mine.id, requiredCapabilities: ['a'] });
     await register(mine, { capabilities: ['a', 'b'] });
-    expect(await taken(mine)).toEqual([task.id]);
+    expect(await claimIds(mine)).toEqual([task.id]);
   });
 
   it('a task can be assigned later, to another agent, and to none', async () => {
@@ -233,16 +233,16 @@ describe('an assigned task', () => {
     const patched = await workspace.api.patch<Task>(`/agent-tasks/${id}`, { agentId: other.id });
     expect(patched.body.requiredCapabilities).toEqual([`agent:${other.id}`, 'command']);
     for (const agent of [one, other, third]) await register(agent, { capabilities: ['command'] });
-    expect(await taken(one)).toEqual([]);
+    expect(await claimIds(one)).toEqual([]);
     expect((await assign(null)).body.requiredCapabilities).toEqual(['command']);
-    const waiting = taken(third, { waitMs: 20_000 });
+    const waiting = claimIds(third, { waitMs: 20_000 });
     expect(await waiting).toEqual([id]);
   });
 
   it('an assignment wakes the claim of its agent', async () => {
     const [mine, nobody] = [await anAgent(), await anAgent()];
     const { id } = await create({ agentId: nobody.id });
-    const waiting = taken(mine, { waitMs: 20_000 });
+    const waiting = claimIds(mine, { waitMs: 20_000 });
     await workspace.api.post(`/agent-tasks/${id}/assign`, { agentId: mine.id });
     expect(await waiting).toEqual([id]);
   });
@@ -255,9 +255,9 @@ describe('an assigned task', () => {
       [stranger.id, 404, 'agent_not_found'],
       [gone.id, 409, 'agent_terminated'],
     ]) {
-      expect(await refused({ agentId })).toEqual([status, code, 'agentId']);
+      expect(await refuseTask({ agentId })).toEqual([status, code, 'agentId']);
     }
-    expect(await refused({ requiredCapabilities: [`agent:${newId()}`] })).toEqual([
+    expect(await refuseTask({ requiredCapabilities: [`agent:${newId()}`] })).toEqual([
       400,
       'validation_failed',
       'requiredCapabilities',
@@ -270,14 +270,14 @@ describe('a claim of a named task', () => {
     const agent = await anAgent({ capabilities: ['a'] });
     await create({ priority: 10 });
     const wanted = await create({ priority: 1 });
-    expect(await taken(agent, { taskId: wanted.id })).toEqual([wanted.id]);
+    expect(await claimIds(agent, { taskId: wanted.id })).toEqual([wanted.id]);
   });
 
   it('a claim of a named task that the agent does not take is refused at once', async () => {
     const agent = await anAgent({ capabilities: ['a'], taskTypes: ['research'] });
     const executor = await anAgent({ capabilities: ['command'] });
     const tasks = [await create(command), await create(), await create(command)];
-    expect(await taken(executor, { taskId: tasks[2]?.id })).toEqual([tasks[2]?.id]);
+    expect(await claimIds(executor, { taskId: tasks[2]?.id })).toEqual([tasks[2]?.id]);
     for (const { id } of tasks) {
       const answer = await claim(agent, { taskId: id, waitMs: 20_000 });
       expect(answer).toMatchObject({ code: 'task_not_found' });
@@ -287,7 +287,7 @@ describe('a claim of a named task', () => {
   it('a claim of a named task that cannot become ready is refused at once', async () => {
     const [agent, other] = [await anAgent(), await anAgent()];
     const task = await create();
-    expect(await taken(other)).toEqual([task.id]);
+    expect(await claimIds(other)).toEqual([task.id]);
     const waitMs = 20_000;
     expect(await claim(agent, { taskId: task.id, waitMs })).toMatchObject({
       code: 'illegal_transition',

@@ -125,7 +125,7 @@ describe('agents with the same id', () => {
   });
 
   it('agents with the same id hear the signals of their own runs, each of them once', async () => {
-    const told = async ({ api }: Namesake, waitMs: number) => {
+    const readSignals = async ({ api }: Namesake, waitMs: number) => {
       const signals = { path: `/agents/${id}/signals`, body: { waitMs } };
       const since = performance.now();
       const { body } = await api.post<{ runs: { runId: string }[] }>(signals.path, signals.body);
@@ -138,10 +138,10 @@ describe('agents with the same id', () => {
       return claimed?.run.id;
     };
     const [ofOne, ofOther] = [await cancelled(one), await cancelled(other)];
-    expect((await told(one, 10_000)).runs).toEqual([ofOne]);
-    expect((await told(other, 10_000)).runs).toEqual([ofOther]);
+    expect((await readSignals(one, 10_000)).runs).toEqual([ofOne]);
+    expect((await readSignals(other, 10_000)).runs).toEqual([ofOther]);
     // The agent has heard of it. Signals for the other agent do not make it new.
-    const again = await told(one, 300);
+    const again = await readSignals(one, 300);
     expect(again.runs).toEqual([ofOne]);
     expect(again.ms).toBeGreaterThan(290);
   });

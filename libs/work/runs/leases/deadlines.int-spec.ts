@@ -67,11 +67,11 @@ describe('the deadline of a run', () => {
     const other = await startTestApp({ ROLES: 'api', DEFAULT_TIMEOUT_SECONDS: '5400' });
     const { api } = await other.newWorkspace();
     const task = { title: 'A task', taskType: 'test' };
-    const shown = async (values: object) =>
+    const createTask = async (values: object) =>
       (await api.post('/agent-tasks', { ...task, ...values })).body;
-    expect(await shown({})).toMatchObject({ timeoutSeconds: 5_400 });
-    expect(await shown({ timeoutSeconds: 60 })).toMatchObject({ timeoutSeconds: 60 });
-    expect(await shown({ timeoutSeconds: null })).toMatchObject({ timeoutSeconds: null });
+    expect(await createTask({})).toMatchObject({ timeoutSeconds: 5_400 });
+    expect(await createTask({ timeoutSeconds: 60 })).toMatchObject({ timeoutSeconds: 60 });
+    expect(await createTask({ timeoutSeconds: null })).toMatchObject({ timeoutSeconds: null });
     const { body } = await api.post('/agent-tasks/batch', { tasks: [task] });
     expect(body).toMatchObject({ items: [{ timeoutSeconds: 5_400 }] });
     await other.stop();
@@ -79,8 +79,8 @@ describe('the deadline of a run', () => {
 
   it('a waiting poll hears of a deadline when it passes', async () => {
     const { id } = await claimed(2);
-    const told = [{ runId: id, action: 'stop', reason: 'timeout' }];
-    expect(await signals({ runIds: [id], waitMs })).toMatchObject(told);
+    const stop = [{ runId: id, action: 'stop', reason: 'timeout' }];
+    expect(await signals({ runIds: [id], waitMs })).toMatchObject(stop);
   });
 
   it('a completion is accepted for a moment after the deadline, and no longer', async () => {

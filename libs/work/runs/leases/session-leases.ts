@@ -112,16 +112,16 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
    * @returns whether the renewals were written
    */
   private async writeSome(): Promise<boolean> {
-    const taken = [...this.heard].slice(0, AT_ONCE);
-    for (const [key] of taken) this.heard.delete(key);
+    const batch = [...this.heard].slice(0, AT_ONCE);
+    for (const [key] of batch) this.heard.delete(key);
     try {
-      const sessions = JSON.stringify(taken.map(([, session]) => session));
+      const sessions = JSON.stringify(batch.map(([, session]) => session));
       await this.database.service.rows(renewSessionLeases, [sessions]);
       this.failing = false;
       return true;
     } catch (error) {
-      for (const [key, session] of taken) this.heard.set(key, session);
-      if (!this.failing) this.logger.warn('Leases of sessions cannot be renewed', { error });
+      for (const [key, session] of batch) this.heard.set(key, session);
+      if (!this.failing) this.logger.warn('Leases of sessions could not be renewed', { error });
       this.failing = true;
       return false;
     }

@@ -71,8 +71,8 @@ export class CompletionBatcher {
   ): Promise<Outcome[]> {
     const usages = completions.map(({ usage }) => usage);
     return this.charges.recordAndEnd(workspaceId, usages, async (tx, refused) => {
-      const taken = completions.filter(({ run_id: id }) => !refused.has(id));
-      const [rows] = await tx.pipeline(stepsOf(workspaceId, taken));
+      const accepted = completions.filter(({ run_id: id }) => !refused.has(id));
+      const [rows] = await tx.pipeline(stepsOf(workspaceId, accepted));
       return inOrderOf(completions, rows, refused);
     });
   }

@@ -40,7 +40,7 @@ export class ProviderLimitReports {
     const limit = await this.limits.understand(by, report);
     const { checkpointData, message } = report;
     let noted: { id: string; until: Date } | undefined;
-    const release = { reason: REASON, message: wordsOf(limit, message), checkpointData };
+    const release = { reason: REASON, message: describeLimit(limit, message), checkpointData };
     const released = await this.reports.release(by, release, async (tx) => {
       await noteModel(tx, by, limit);
       noted = await this.limits.note(tx, by, limit);
@@ -61,7 +61,7 @@ async function noteModel(
   if (usedModel !== null) await tx.rows(noteModels, [workspaceId, [runId], [usedModel]]);
 }
 
-function wordsOf({ limited }: UnderstoodLimit, message: string | undefined): string {
+function describeLimit({ limited }: UnderstoodLimit, message: string | undefined): string {
   const said = message === undefined ? '' : `: ${message}`;
   if (limited === null) return `A provider that is not known refuses the run${said}`;
   return `The provider ${limited.provider} refuses ${limited.model ?? 'all of its models'}${said}`;

@@ -157,10 +157,12 @@ export class RunSecrets {
   private warn({ workspaceId, runId }: Reporter, taskId: string | undefined, column: string): void {
     if (this.warned.has(runId)) return;
     this.warned.set(runId, true);
-    this.logger.warn(
-      'a secret of a task cannot be opened, and is not hidden when its run reports it',
-      { workspaceId, runId, taskId, column },
-    );
+    this.logger.warn('Secret of a task could not be opened; reports of its run can show it', {
+      workspaceId,
+      runId,
+      taskId,
+      column,
+    });
   }
 
   private async read(

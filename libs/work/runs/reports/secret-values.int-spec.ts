@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-async function held(values: Record<string, unknown> = {}): Promise<Held> {
+async function claimTask(values: Record<string, unknown> = {}): Promise<Held> {
   const wanted = { title: 'A task', taskType: 'test', inputContext: { apiKey: secret }, ...values };
   const created = await workspace.api.post<Task>('/agent-tasks', wanted);
   expect([created.status, created.body]).toEqual([201, expect.anything()]);
@@ -78,7 +78,7 @@ const get = async <Body = Task>(path: string): Promise<Body> =>
   (await workspace.api.get<Body>(path)).body;
 
 /** Every answer that people can request about a task. */
-async function shownOf(id: string): Promise<string> {
+async function readViews(id: string): Promise<string> {
   const paths = ['', '/logs', '/runs', '/explain', '/dependencies'].map(
     (part) => `/agent-tasks/${id}${part}`,
   );
@@ -87,7 +87,7 @@ async function shownOf(id: string): Promise<string> {
 }
 
 async function expectNowhere(id: string, text = secret): Promise<void> {
-  expect(await shownOf(id)).not.toContain(text);
+  expect(await readViews(id)).not.toContain(text);
   expect(await tablesWith(server, text)).toEqual([]);
 }
 
@@ -96,7 +96,7 @@ describe.each([
   ['the task', byTask],
 ])('a secret value reported by the path of %s', (_, path) => {
   it('a secret value appears nowhere during the run', async () => {
-    const one = await held();
+    const one = await claimTask();
     await post(one, path(one, 'start'), {});
     const words = `got ${secret}.`;
     await post(one, path(one, 'progress'), { currentStep: words }, 'PATCH');
@@ -119,7 +119,7 @@ describe.each([
   });
 
   it('a secret value appears nowhere after the run, except in a later run', async () => {
-    const first = await held();
+    const first = await claimTask();
     const checkpointData = { left: [`at ${secret}`, 'and more'], ['not a name']: { [secret]: 7 } };
     await post(first, path(first, 'start'), {});
     await post(first, path(first, 'checkpoint'), { checkpointData: { was: secret } }, 'PUT');
@@ -155,7 +155,7 @@ describe.each([
 it('a secret value is hidden as a number, in a text and in metadata', async () => {
   const pin = 48_151_623;
   const inputContext = { pins: { apiPassword: pin }, url: `postgres://u:${secret}@db.example/x` };
-  const one = await held({
+  const one = await claimTask({
     inputContext,
     metadata: { credentials: { name: 'jo', is: 'correct-horse' } },
   });
@@ -169,7 +169,7 @@ it('a secret value is hidden as a number, in a text and in metadata', async () =
 });
 
 it('a secret value named in a checkpoint or the same report is hidden', async () => {
-  const one = await held({ inputContext: {} });
+  const one = await claimTask({ inputContext: {} });
   await post(one, byRun(one, 'start'), {});
   await post(one, byRun(one, 'logs'), { entries: [{ message: 'nothing is secret yet' }] });
   const checkpointData = { session: { cookie: secret } };
@@ -181,7 +181,7 @@ it('a secret value named in a checkpoint or the same report is hidden', async ()
 });
 
 it('a secret value is hidden in the last output of a session, also after its run', async () => {
-  const one = await held();
+  const one = await claimTask();
   await post(one, byRun(one, 'start'), {});
   await post(one, byRun(one, 'complete'), {});
   const by = { workspaceId: workspace.id, agentId: agent.id, runId: one.run.id };
@@ -196,12 +196,12 @@ it('a secret value is hidden in the last output of a session, also after its run
 });
 
 it('short secret values, and secret values of other tasks, are not hidden', async () => {
-  const short = await held({ inputContext: { pin: 1, password: 'abcde' } });
+  const short = await claimTask({ inputContext: { pin: 1, password: 'abcde' } });
   await post(short, byRun(short, 'start'), {});
   await post(short, byRun(short, 'progress'), { currentStep: 'in abcde' }, 'PATCH');
   expect(await get(`/agent-tasks/${short.task.id}`)).toMatchObject({ currentStep: 'in abcde' });
-  await held();
-  const other = await held({ inputContext: { words: 'plain' } });
+  await claimTask();
+  const other = await claimTask({ inputContext: { words: 'plain' } });
   await post(other, byRun(other, 'start'), {});
   const texts = { outputResult: { [secret]: [secret, 123_456] }, summary: `on ${secret}` };
   // Without the helper: this answer may hold the secret.
@@ -217,7 +217,7 @@ describe('the known secret values of a run', () => {
     actor: { kind: 'agent' as const, id: agent.id },
   });
   /** Counts the statements that look for secrets. */
-  function counting() {
+  function countReads() {
     let statements = 0;
     const warnings: string[] = [];
     const { database } = server.db;
@@ -236,8 +236,8 @@ describe('the known secret values of a run', () => {
   }
 
   it('secret values are read once for concurrent reports', async () => {
-    const [one, other] = [await held(), await held({ inputContext: {} })];
-    const { secrets, count } = counting();
+    const [one, other] = [await claimTask(), await claimTask({ inputContext: {} })];
+    const { secrets, count } = countReads();
     const look = async () => {
       const found = await Promise.all([one, other, one].map((run) => secrets.of(reporter(run))));
       return found.map((values) => values.redact(secret));
@@ -250,13 +250,13 @@ describe('the known secret values of a run', () => {
   });
 
   it('unreadable secret values cause one warning, and patterns stay hidden', async () => {
-    const one = await held({ metadata: { token: 'correct-horse' } });
+    const one = await claimTask({ metadata: { token: 'correct-horse' } });
     await server.db.owner.query(
       `UPDATE task_secrets SET sealed = '{"apiKey": "drover-sealed:1:x:AAAA:"}'
        WHERE task_id = $1 AND column_name = 'input_context'`,
       [one.task.id],
     );
-    const { secrets, warnings } = counting();
+    const { secrets, warnings } = countReads();
     for (let round = 0; round < 2; round++) {
       const values = await secrets.of(reporter(one));
       expect(values.redact(`${secret} correct-horse token=abcdef`)).toBe(
@@ -268,7 +268,7 @@ describe('the known secret values of a run', () => {
   });
 
   it('an empty completion does not read the secret values', async () => {
-    const one = await held();
+    const one = await claimTask();
     const secrets = server.app.get(RunSecrets, { strict: false });
     const asked: string[] = [];
     const { of } = secrets;
@@ -289,7 +289,7 @@ describe('the known secret values of a run', () => {
 
 describe('a secret value outside of reports', () => {
   it('a secret value in a heartbeat appears nowhere during the run', async () => {
-    const one = await held();
+    const one = await claimTask();
     const words = `got ${secret}.`;
     const metadata = { words, [secret]: 1 };
     const said = { status: 'healthy', currentStep: words, metadata };
@@ -306,22 +306,22 @@ describe('a secret value outside of reports', () => {
   it.each(['pause', 'cancel'])(
     'a secret value in the reason to %s appears nowhere',
     async (command) => {
-      const one = await held();
+      const one = await claimTask();
       const reason = `it wrote ${secret} down`;
       await workspace.api.post(`/agent-tasks/${one.task.id}/${command}`, { reason });
-      expect(await shownOf(one.task.id)).toContain(`it wrote ${HIDDEN} down`);
+      expect(await readViews(one.task.id)).toContain(`it wrote ${HIDDEN} down`);
       await expectNowhere(one.task.id);
     },
   );
 
   it('a secret value in the reason for other changes appears nowhere', async () => {
-    const [one, other] = [await held(), await held()];
+    const [one, other] = [await claimTask(), await claimTask()];
     const reason = `it wrote ${secret} down`;
     await workspace.api.patch(`/agent-tasks/${one.task.id}`, { status: 'PAUSED', reason });
     const ids = [one.task.id, other.task.id];
     await workspace.api.post('/agent-tasks/bulk/cancel', { ids, reason });
     for (const id of ids) {
-      expect(await shownOf(id)).toContain(`it wrote ${HIDDEN} down`);
+      expect(await readViews(id)).toContain(`it wrote ${HIDDEN} down`);
       await expectNowhere(id);
     }
   });

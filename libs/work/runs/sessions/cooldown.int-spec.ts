@@ -70,7 +70,7 @@ async function runOf(taskId: string): Promise<string> {
 const recover = () => workspace.api.post('/coordinator/recover', {});
 
 /** Failed starts of its command in a row, and the seconds left of its cooldown. */
-async function rest(): Promise<{ failures: number; seconds: number | null } | undefined> {
+async function readCooldown(): Promise<{ failures: number; seconds: number | null } | undefined> {
   const { rows } = await server.db.owner.query<{ failures: number; seconds: number | null }>(
     `SELECT setup_failures AS failures, round(extract(epoch FROM resting_until - now()))::int AS seconds
      FROM agents WHERE id = $1`,
@@ -104,7 +104,7 @@ describe('a push agent whose command cannot start', () => {
       [3, 120],
     ] as const) {
       await cannotStart(await runOf(await aTask()));
-      const now = await rest();
+      const now = await readCooldown();
       expect(now?.failures).toBe(failures);
       expect(now?.seconds).toBeGreaterThan(seconds * 0.8);
       expect(now?.seconds).toBeLessThanOrEqual(seconds);
@@ -113,15 +113,15 @@ describe('a push agent whose command cannot start', () => {
       ]);
     }
     await report(await runOf(await aTask()), { event: 'started' });
-    expect(await rest()).toEqual({ failures: 0, seconds: null });
+    expect(await readCooldown()).toEqual({ failures: 0, seconds: null });
   });
 
   it('concurrent failures cause one cooldown, and a failure of the task causes none', async () => {
     await workspace.api.put(`/agents/${agentId}`, { ...REGISTRATION, maxConcurrentTasks: 3 });
     const runs = await Promise.all([aTask(), aTask(), aTask()].map(async (id) => runOf(await id)));
     await report(String(runs[0]), { event: 'exited', exitCode: 1 });
-    expect(await rest()).toEqual({ failures: 0, seconds: null });
+    expect(await readCooldown()).toEqual({ failures: 0, seconds: null });
     for (const runId of runs.slice(1)) await cannotStart(runId);
-    expect(await rest()).toMatchObject({ failures: 1 });
+    expect(await readCooldown()).toMatchObject({ failures: 1 });
   });
 });

@@ -84,7 +84,7 @@ async function aRunningTask(retryBackoffSeconds = 60): Promise<string> {
 }
 
 /** The waits given to aborted tasks, in seconds, shortest first. */
-async function waits(): Promise<number[]> {
+async function readDelays(): Promise<number[]> {
   // Not read from the tasks: a task with a short wait may be in the queue again by now.
   const { rows } = await server.db.owner.query<{ seconds: number }>(
     `SELECT extract(epoch FROM retry_at - created_at)::float8 AS seconds
@@ -173,9 +173,9 @@ describe('a gateway that lost many sessions at once', () => {
     await Promise.all(Array.from({ length: MANY }, () => aRunningTask(HOUR)));
     if (restarts) gateway.restart();
     expect((await heartbeat()).body.restarted).toBe(restarts);
-    const told = await waits();
-    expect(new Set(told).size).toBe(MANY);
-    const [shortest, longest] = [told[0] as number, told.at(-1) as number];
+    const delays = await readDelays();
+    expect(new Set(delays).size).toBe(MANY);
+    const [shortest, longest] = [delays[0] as number, delays.at(-1) as number];
     expect(shortest).toBeGreaterThanOrEqual(0);
     expect(longest).toBeLessThanOrEqual(HOUR);
     // A dozen uniform draws are closer than that once in ten thousand million times.

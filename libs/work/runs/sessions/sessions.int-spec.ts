@@ -158,7 +158,7 @@ describe('a ready task', () => {
     const done = await session.post(`/runs/${runId}/complete`, { outputResult: { n: 1 } });
     expect(done).toMatchObject({ status: 200, body: { status: 'COMPLETED' } });
     // The following exit adds nothing but the session's output, and a repeated exit adds nothing.
-    for (let told = 0; told < 2; told++) {
+    for (let round = 0; round < 2; round++) {
       const output = 'counted with a secret value';
       const exit = await reported({ runId, event: 'exited', exitCode: 0, output });
       expect(exit.body.results).toEqual([expect.objectContaining({ applied: false })]);
@@ -396,7 +396,7 @@ describe('a report of a gateway', () => {
     const next = gateway.spawns.at(-1) as { runId: string };
     const { body } = await heartbeat([heldBy(spawn), heldBy(next)]);
     expect(body.stop).toMatchObject([{ runId: spawn.runId, reason: 'gateway_restart' }]);
-    const [conflict] = await waitFor('the conflict to be told', async () => {
+    const [conflict] = await waitFor('the conflict in the log', async () => {
       const path = `/agent-tasks/${id}/logs?event=split_brain_conflict`;
       const logs = await workspace.api.get<{ items: { details: unknown }[] }>(path);
       return logs.body.items.length > 0 && logs.body.items;

@@ -160,8 +160,8 @@ it('the explanation says that the gateway does not answer', async () => {
   await waitFor('a task to wait for the gateway that does not answer', async () => {
     const ids = made.body.items.map(({ id }) => id);
     const path = (id: string) => `/agent-tasks/${id}/explain`;
-    const told = await Promise.all(ids.map((id) => api.get<Explanation>(path(id))));
-    const reasons = told.flatMap((answer) => answer.body.reasons);
+    const answers = await Promise.all(ids.map((id) => api.get<Explanation>(path(id))));
+    const reasons = answers.flatMap((answer) => answer.body.reasons);
     return reasons.some(
       ({ code, facts }) => code === 'gateway_unreachable' && facts['resting'] === true,
     );

@@ -18,12 +18,12 @@ export function hasNewSignals(runs: readonly Signal[], warnedBefore: ReadonlySet
 }
 
 /** A key that identifies a signal. */
-export const wordsOf = ({ runId, action }: Signal): string => `${runId} ${action}`;
+export const signalKey = ({ runId, action }: Signal): string => `${runId} ${action}`;
 
 /**
  * The same for an agent that does not name its runs. Nothing shows whether it obeyed, so each
  * signal is new once.
  */
-export function hasUntold(runs: readonly Signal[], told: ReadonlySet<string>): boolean {
-  return runs.some((signal) => !told.has(wordsOf(signal)));
+export function hasUnsent(runs: readonly Signal[], sent: ReadonlySet<string>): boolean {
+  return runs.some((signal) => !sent.has(signalKey(signal)));
 }

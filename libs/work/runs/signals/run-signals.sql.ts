@@ -3,7 +3,7 @@ import { hasDeadline, isLiveRun } from '#lib/transitions';
 import { IN_CONFLICT } from '../store/conflicts.sql.js';
 
 /** An agent that names no runs hears for this long about runs that were taken from it. */
-const TOLD = `interval '60 seconds'`;
+const REPORTED_FOR = `interval '60 seconds'`;
 
 /**
  * The signals for an agent about its runs: runs that are no longer live and why, runs past their
@@ -34,7 +34,7 @@ WITH held AS MATERIALIZED (
   UNION SELECT r.id FROM task_runs r
   WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND ${isLiveRun('r')}
   UNION SELECT r.id FROM task_runs r
-  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.ended_by <> 'agent' AND r.ended_at > now() - ${TOLD}
+  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.ended_by <> 'agent' AND r.ended_at > now() - ${REPORTED_FOR}
 )
 SELECT a.lifecycle, held.run_id,
   CASE WHEN held.run_id IS NULL THEN NULL

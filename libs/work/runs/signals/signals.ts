@@ -12,7 +12,7 @@ import { type AgentCaller, agentKey, DroverError, withAnySignal } from '#lib/ker
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from '../store/conflicts.sql.js';
 import { runSignals, type SignalRow } from './run-signals.sql.js';
-import { hasNewSignals, hasUntold, warnedIn, wordsOf } from './new-signals.js';
+import { hasNewSignals, hasUnsent, warnedIn, signalKey } from './new-signals.js';
 
 export interface RunSignal {
   runId: string;
@@ -52,7 +52,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly listeners = new Map<string, Set<() => void>>();
   private readonly closing = new AbortController();
   /** The latest answers to agents that do not name their runs, by `agentKey`. */
-  private readonly told = new LRUCache<string, ReadonlySet<string>>({ max: REMEMBERED_AGENTS });
+  private readonly sent = new LRUCache<string, ReadonlySet<string>>({ max: REMEMBERED_AGENTS });
   private readonly unsubscribe: (() => void)[];
 
   constructor(
@@ -99,7 +99,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
         warnedBefore ??= warnedIn(runs);
         const isNew =
           request.runIds === undefined
-            ? hasUntold(runs, this.told.get(agentKey(request.agent)) ?? NOTHING)
+            ? hasUnsent(runs, this.sent.get(agentKey(request.agent)) ?? NOTHING)
             : hasNewSignals(runs, warnedBefore);
         const left = deadline - performance.now();
         if (drain || isNew || left <= 0 || stop.aborted) {
@@ -153,8 +153,8 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   private noteTold(key: string, runs: readonly RunSignal[]): void {
-    if (runs.length === 0) this.told.delete(key);
-    else this.told.set(key, new Set(runs.map(wordsOf)));
+    if (runs.length === 0) this.sent.delete(key);
+    else this.sent.set(key, new Set(runs.map(signalKey)));
   }
 
   private ring(agentId: string): void {

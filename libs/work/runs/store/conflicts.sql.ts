@@ -134,8 +134,7 @@ journaled AS (
       run_id: 'run_id',
       agent_id: 'agent_id',
       level: "'WARN'",
-      message:
-        "'Somebody still worked on it after it had been given to another run, and was told to stop'",
+      message: "'Agent told to stop: another run holds its task'",
       details: `jsonb_build_object(${BOTH})`,
       actor_kind: "'coordinator'",
       session_key: 'session_key',

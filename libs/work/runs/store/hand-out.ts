@@ -33,12 +33,12 @@ export interface HandOutScope {
 type OfTask = (t: string, scope: HandOutScope) => string;
 
 /** A hold that a claim does not report: its tasks are not ready. */
-interface UntoldHold {
+interface SilentHold {
   task: OfTask;
   why?: never;
 }
 
-interface ToldHold {
+interface ReportedHold {
   /** The reason in the answer to a claim that finds nothing. */
   why: string;
   task?: OfTask;
@@ -78,16 +78,18 @@ export const HOLDS = {
     someTasks: hasBudgets,
     workspace: (workspace) => `NOT ${isUsedUp(workspace)}`,
   },
-} as const satisfies Record<string, UntoldHold | ToldHold>;
+} as const satisfies Record<string, SilentHold | ReportedHold>;
 
 export type HoldCode = keyof typeof HOLDS;
-export type HoldWhy = Extract<(typeof HOLDS)[HoldCode], ToldHold>['why'];
-type Hold = Partial<ToldHold>;
+export type HoldWhy = Extract<(typeof HOLDS)[HoldCode], ReportedHold>['why'];
+type Hold = Partial<ReportedHold>;
 const ALL: readonly (readonly [code: string, hold: Hold])[] = Object.entries(HOLDS);
-const TOLD = ALL.flatMap(([, { why, ...hold }]) => (why === undefined ? [] : [{ ...hold, why }]));
+const REPORTED = ALL.flatMap(([, { why, ...hold }]) =>
+  why === undefined ? [] : [{ ...hold, why }],
+);
 
 /** The reasons that a claim without tasks can report. */
-export const HOLD_WHYS = [...new Set(TOLD.map(({ why }) => why))] as HoldWhy[];
+export const HOLD_WHYS = [...new Set(REPORTED.map(({ why }) => why))] as HoldWhy[];
 
 /** Index: agent_tasks_queue_idx, whose condition is part of this one. */
 export function mayBeHandedOut(t: string, scope: HandOutScope): string {
@@ -112,7 +114,7 @@ export function whyTaskWaits(t: string, scope: HandOutScope): string {
 }
 
 function firstWhy(passedOf: (hold: Hold) => string | undefined): string {
-  const found = TOLD.flatMap((hold) => {
+  const found = REPORTED.flatMap((hold) => {
     const passed = passedOf(hold);
     return passed === undefined ? [] : [`WHEN NOT (${passed}) THEN '${hold.why}'`];
   });
@@ -124,7 +126,7 @@ function firstWhy(passedOf: (hold: Hold) => string | undefined): string {
  * claim without tasks.
  */
 export function someTasksMayWait(workspace: string): string {
-  const found = TOLD.flatMap(({ someTasks }) => someTasks?.(workspace) ?? []);
+  const found = REPORTED.flatMap(({ someTasks }) => someTasks?.(workspace) ?? []);
   return `(${found.join(' OR ')})`;
 }
 

@@ -40,7 +40,7 @@ export class GatewayGuard implements CanActivate {
     if (!refused || performance.now() < this.warnedAt + WARN_EVERY_MS) return;
     this.warnedAt = performance.now();
     const why = error.extras.detail ?? this.why;
-    this.logger.warn('A gateway’s token was refused', { why, from });
+    this.logger.warn('Token of a gateway refused', { why, from });
   }
 
   private get why(): string {

@@ -103,7 +103,11 @@ export class GatewayHeartbeats {
     await service.rows(noteConflictsOfSessions, [of]);
     const announced = await service.rows(announceSecondSessions, [of, gatewayId]);
     for (const { run_id: runId, gateway_id: rightful } of announced) {
-      this.logger.warn('Two gateways had a session of one run', { runId, gatewayId, rightful });
+      this.logger.warn('Second session of a run found at another gateway', {
+        runId,
+        gatewayId,
+        rightful,
+      });
     }
   }
 
@@ -120,7 +124,7 @@ export class GatewayHeartbeats {
   ): Promise<void> {
     const recovered = await this.lost.recover({ gatewayId, bootId, sequence, runIds });
     if (recovered === 0 && !restarted) return;
-    this.logger.warn(restarted ? 'A gateway has restarted' : 'A gateway has lost sessions', {
+    this.logger.warn(restarted ? 'Gateway restarted' : 'Gateway lost sessions', {
       gatewayId,
       restarted,
       recovered,

@@ -141,7 +141,7 @@ journaled AS (
       run_id: 'run_id',
       agent_id: 'agent_id',
       level: "'WARN'",
-      message: "'A second gateway had a session of this run, and was told to stop it'",
+      message: "'Second session told to stop: another gateway had one of this run'",
       details: 'facts',
       actor_kind: "'system'",
       actor_id: "'gateway:' || $2",

@@ -79,16 +79,17 @@ export class SessionReports {
     }
     const error = failureOf(report);
     // Before the run ends and makes room: otherwise the agent gets the next task meanwhile.
-    if (report.event === 'failed' && error.class === 'setup') await this.rest(by, error.message);
+    if (report.event === 'failed' && error.class === 'setup')
+      await this.startCooldown(by, error.message);
     await this.runs.fail(by, { error });
   }
 
   /** A command that cannot start now would fail for the next task too. */
-  private async rest({ workspaceId, agentId }: Reporter, why: string): Promise<void> {
+  private async startCooldown({ workspaceId, agentId }: Reporter, why: string): Promise<void> {
     const cooldown = await firstRow(this.database.service, startCooldown, [workspaceId, agentId]);
     if (!cooldown) return;
     const until = cooldown.resting_until.toISOString();
-    this.logger.warn('An agent has a cooldown: its command cannot be started', {
+    this.logger.warn('Cooldown started: the command of an agent cannot be started', {
       agentId,
       until,
       why,

@@ -84,7 +84,7 @@ export class SpawnAttempts {
     await this.settle(spawn, 'SPAWNED', [null, ...place]);
     instruments.sessionsSpawned.inc();
     if (!begun) return;
-    const started = await this.unlessStale(
+    const started = await this.acceptsReport(
       this.reports.start(reporterOf(spawn), { sessionKey: session.sessionKey }),
     );
     // The run was cancelled during the spawn. If this call gets lost, the answer to the gateway's
@@ -109,7 +109,7 @@ export class SpawnAttempts {
   private async unknown(spawn: DueSpawn, why: string): Promise<void> {
     const message = `${why}. There may be a session: it is waited for until its lease has passed`;
     const entry = { level: 'WARN', event: 'spawn_unknown', message };
-    await this.unlessStale(this.reports.logs(reporterOf(spawn), [entry]));
+    await this.acceptsReport(this.reports.logs(reporterOf(spawn), [entry]));
     await this.settle(spawn, 'FAILED', [why, null, null, null, 0]);
   }
 
@@ -119,7 +119,7 @@ export class SpawnAttempts {
     { message, retryable }: Extract<AfterSpawn, { kind: 'failed' }>,
   ): Promise<void> {
     const error = { message, class: 'spawn_failed' as const, retryable };
-    await this.unlessStale(this.reports.fail(reporterOf(spawn), { error }));
+    await this.acceptsReport(this.reports.fail(reporterOf(spawn), { error }));
     await this.settle(spawn, 'FAILED', [message, null, null, null, 0]);
     // A lost answer may have been a success.
     if (retryable) await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
@@ -130,7 +130,7 @@ export class SpawnAttempts {
    * it, or its workspace was archived. Then the coordinator ends the run.
    */
   private async giveUp(spawn: DueSpawn): Promise<void> {
-    await this.unlessStale(this.reports.release(reporterOf(spawn), { reason: 'paused' }));
+    await this.acceptsReport(this.reports.release(reporterOf(spawn), { reason: 'paused' }));
     await this.settle(spawn, 'CANCELLED', [null, null, null, null, 0]);
     if (spawn.attempts > 1) {
       await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
@@ -145,7 +145,7 @@ export class SpawnAttempts {
   /**
    * @returns true if the report was accepted; false if the run is no longer its task's
    */
-  private async unlessStale(report: Promise<unknown>): Promise<boolean> {
+  private async acceptsReport(report: Promise<unknown>): Promise<boolean> {
     try {
       await report;
       return true;

@@ -90,7 +90,7 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
     const call = this.make(spawn)
       .catch((error: unknown) => {
         const { run_id: runId } = spawn;
-        this.logger.warn('An attempt to spawn broke off; it is made again', { runId, error });
+        this.logger.warn('Spawn attempt aborted, to be repeated', { runId, error });
       })
       .finally(() => {
         this.calls.delete(call);
@@ -106,7 +106,7 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
 
   private afterTrouble(error: unknown): number {
     this.failures += 1;
-    if (this.failures === 1) this.logger.warn('Intents to spawn cannot be read', { error });
+    if (this.failures === 1) this.logger.warn('Intents to spawn could not be read', { error });
     return 0;
   }
 }

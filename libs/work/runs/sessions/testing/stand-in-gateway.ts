@@ -133,7 +133,7 @@ export class StandInGateway {
   }
 
   private tellAll(): void {
-    for (const tell of this.heard) tell();
+    for (const notify of this.heard) notify();
     this.heard.clear();
   }
 
