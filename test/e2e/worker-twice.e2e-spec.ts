@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
 import { TestFleet } from '../support/fleet.js';
@@ -27,6 +27,8 @@ const env = (more: Record<string, string> = {}) => ({
   DROVER_WORKER_STALE_SECONDS: '60',
   ...more,
 });
+
+const runsFolder = () => readdirSync(folder).find((name) => name.startsWith('runs-of-')) as string;
 
 async function begin(more: Record<string, string> = {}): Promise<void> {
   first = await fleet.startWorker('twice', env(more));
@@ -61,18 +63,20 @@ describe('a second worker', () => {
   it('a worker on a copied folder of another machine is refused', async () => {
     await begin();
     cpSync(folder, `${folder}-2`, { recursive: true });
+    // On another machine, the processes of the first worker's runs do not exist.
+    rmSync(join(`${folder}-2`, runsFolder()), { recursive: true });
     const name = readdirSync(`${folder}-2`).find((one) => one.startsWith('agent-')) as string;
     const file = join(`${folder}-2`, name);
     const state = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>;
     const owner = { ...state['owner'], startTicks: 1 };
     const life = { ...state['life'], machine: 'another one' };
-    writeFileSync(file, JSON.stringify({ ...state, owner, life, runs: {} }));
+    writeFileSync(file, JSON.stringify({ ...state, owner, life }));
     const second = fleet.startWorker('twice', { DROVER_WORKER_DATA_DIR: `${folder}-2` });
     await expect(second).rejects.toThrow(/Another worker is this agent already/);
     await expectUndisturbed();
   });
 
-  it('is let in at once when it is the next life of the same, whatever ended it', async () => {
+  it('the next life of a killed worker is let in at once', async () => {
     await begin({ DROVER_WORKER_HEARTBEAT_SECONDS: '20' });
     first.kill('SIGKILL');
     await first.ended();
