@@ -48,7 +48,7 @@ export const environment = z.object({
   GATEWAY_DEFAULT_COMMAND: commandVector.optional(),
   /** The driver that runs sessions (libs/hosts/session-runtime). */
   GATEWAY_DRIVER: oneOf(DRIVER_KINDS).default('process'),
-  /** The user of the sessions, as `uid:gid`. Default: the gateway's user. */
+  /** The user of all sessions, as `uid:gid`. Default: DROVER_ACCOUNTS decides. */
   GATEWAY_SESSIONS_USER: z
     .string()
     .regex(
@@ -98,6 +98,7 @@ export function loadGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
 }
 
 function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
+  const dataDir = resolve(env.GATEWAY_DATA_DIR);
   return {
     apiUrl: apiAddress(env.DROVER_API_URL),
     sessionsApiUrl:
@@ -106,16 +107,15 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
         : apiAddress(env.GATEWAY_SESSIONS_API_URL),
     secret: env.GATEWAY_SECRET,
     gatewayId: env.GATEWAY_ID,
-    dataDir: resolve(env.GATEWAY_DATA_DIR),
+    dataDir,
     allowedExecutables: env.GATEWAY_ALLOWED_EXECUTABLES,
     defaultCommand: env.GATEWAY_DEFAULT_COMMAND,
     searchPath: searchPathOf(all),
     passedEnv: variablesOf(all, env.GATEWAY_PASS_ENV),
     driver: env.GATEWAY_DRIVER,
-    sessionsUser: toUser(env.GATEWAY_SESSIONS_USER),
     workspaces: env.GATEWAY_WORKSPACES,
     allowUnsandboxedTenants: env.ALLOW_UNSANDBOXED_TENANTS,
-    sandbox: sandboxSettings(env, [resolve(env.GATEWAY_DATA_DIR)], all),
+    isolation: sandboxSettings(env, dataDir, all, toUser(env.GATEWAY_SESSIONS_USER)),
     http: { host: env.HOST, port: env.PORT },
     metricsToken: env.METRICS_TOKEN,
     logLevel: env.LOG_LEVEL,

@@ -90,15 +90,14 @@ export class Gateway {
     private readonly logger: Logger,
     isolation: Isolation,
   ) {
-    const { dataDir, searchPath, passedEnv, sessionsUser: user } = config;
-    const passable = user !== undefined;
-    const folder = openDataFolder(dataDir, { gatewayId: config.gatewayId, passable });
+    const { dataDir, searchPath, passedEnv } = config;
+    const { sandbox, accounts } = isolation;
+    const folder = openDataFolder(dataDir, config.gatewayId);
     const { gatewayId, sessionsDir: dir } = folder;
     this.gatewayId = gatewayId;
     this.metricsToken = config.metricsToken;
     this.tokens = new GatewayTokens(config.secret, gatewayId);
-    const { sandbox } = isolation;
-    this.drivers = new Drivers({ dir, passedEnv }, { process: { searchPath, user, sandbox } });
+    this.drivers = new Drivers({ dir, passedEnv }, { process: { searchPath, accounts, sandbox } });
     this.book = new SessionBook(folder.recordsDir, logger);
     const { tokens } = this;
     const server = hostClient(config.apiUrl, {
@@ -262,11 +261,13 @@ export class Gateway {
 }
 
 function logIsolation(isolation: Isolation, config: GatewayConfig, logger: Logger): void {
+  const { runAs } = isolation;
   if (isolation.sandbox !== undefined) {
-    logger.info('each session has a sandbox of its own', { limits: isolation.limits });
+    const { limits } = isolation;
+    logger.info('each session has a sandbox of its own', { limits, runAs });
     return;
   }
   const serves = config.allowUnsandboxedTenants ? 'every workspace' : 'one workspace only';
   const message = 'sessions have no sandbox: they can read and change what their user can';
-  logger.warn(message, { reason: isolation.reason, serves });
+  logger.warn(message, { reason: isolation.reason, runAs, serves });
 }

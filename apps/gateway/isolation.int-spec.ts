@@ -12,8 +12,10 @@ import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testi
 import { aSpawn, SECRET } from './testing/gateway-process.js';
 import { gatewayForEach, type World } from './testing/world.js';
 
+const ALLOWED = { ALLOW_UNSANDBOXED_TENANTS: 'true' };
 const UNSANDBOXED = { DROVER_SANDBOX: 'off', ALLOW_UNSANDBOXED_TENANTS: 'false' };
 const OTHER = 54_321;
+const RANGE = '1900100000-1900100999';
 const isRoot = process.getuid?.() === 0;
 const sandbox = await testSandbox();
 
@@ -59,7 +61,7 @@ describe('A gateway without sandboxes', () => {
 });
 
 describe('A gateway without sandboxes that is allowed to', () => {
-  const world = gatewayForEach({ ...UNSANDBOXED, ALLOW_UNSANDBOXED_TENANTS: 'true' });
+  const world = gatewayForEach({ ...UNSANDBOXED, ...ALLOWED });
 
   test('serves every workspace', async () => {
     expect(await endOf(world, newId())).toMatchObject({ exitCode: 0 });
@@ -93,75 +95,101 @@ describe('A gateway whose secret stands in a file', () => {
 
 /** Users of sessions; nobody but root can have another one. */
 const USERS: [string, Record<string, string>][] = [
-  ['the gateway’s user', {}],
-  ...(isRoot
-    ? [['another user', { GATEWAY_SESSIONS_USER: `${OTHER}:${OTHER}` }] as (typeof USERS)[number]]
-    : []),
+  ['the gateway’s user', { DROVER_ACCOUNTS: 'off' }],
+  ['the workspace’s account', { DROVER_ACCOUNTS: RANGE }],
+  ['another user', { GATEWAY_SESSIONS_USER: `${OTHER}:${OTHER}` }],
 ];
 
-describe.each(sandbox === undefined ? [] : USERS)('A gateway with sandboxes for %s', (_, user) => {
-  const world = gatewayForEach({
-    ...(sandbox && variablesOf(sandbox)),
-    ...user,
-    ALLOW_UNSANDBOXED_TENANTS: 'false',
-  });
-  let reach: string;
+describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1))(
+  'A gateway with sandboxes for %s',
+  (_, user) => {
+    const world = gatewayForEach({
+      ...(sandbox && variablesOf(sandbox)),
+      ...user,
+      ALLOW_UNSANDBOXED_TENANTS: 'false',
+    });
+    let reach: string;
 
-  beforeEach(() => {
-    const { origin } = new URL(world.server.apiUrl);
-    reach = `exec node -e "fetch('${origin}').then(() => process.exit(0), () => process.exit(7))"`;
-  });
+    beforeEach(() => {
+      const { origin } = new URL(world.server.apiUrl);
+      reach = `exec node -e "fetch('${origin}').then(() => process.exit(0), () => process.exit(7))"`;
+    });
 
-  test('says so, and keeps every workspace from the others', async () => {
-    await world.gateway.said('each session has a sandbox of its own');
-    const seconds = uniqueSeconds();
-    const neighbour = aSpawn(`exec sleep ${seconds}`);
-    await world.gateway.spawn(neighbour);
-    await world.untilStatus(neighbour.runId, 'RUNNING');
-    const { dataDir } = world.gateway;
-    const script = `
+    test('says so, and keeps every workspace from the others', async () => {
+      await world.gateway.said('each session has a sandbox of its own');
+      const seconds = uniqueSeconds();
+      const neighbour = aSpawn(`exec sleep ${seconds}`);
+      await world.gateway.spawn(neighbour);
+      await world.untilStatus(neighbour.runId, 'RUNNING');
+      const { dataDir } = world.gateway;
+      const script = `
       ls ${dataDir}/sessions | wc -l; cat ${dataDir}/sessions/*/task.json | grep -c ${neighbour.runId}
       cat ${dataDir}/gateway.json ${dataDir}/records/*; cat /proc/*/environ | grep -ac ${neighbour.runId}
       cat /proc/*/comm | grep -c sleep; id -u`;
-    const { output } = await endOf(world, newId(), script);
-    const uid = 'GATEWAY_SESSIONS_USER' in user ? OTHER : process.getuid?.();
-    const lines = output?.split('\n').filter((line) => /^\d+$/.test(line));
-    expect(lines).toEqual(['1', '0', '0', '0', String(uid)]);
-    expect(processesWith(seconds)).toHaveLength(1);
-  });
+      const { output } = await endOf(world, newId(), script);
+      const uid = 'GATEWAY_SESSIONS_USER' in user ? OTHER : process.getuid?.();
+      const expected = user['DROVER_ACCOUNTS'] === RANGE ? /^1900100\d{3}$/ : RegExp(`^${uid}$`);
+      const lines = output?.split('\n').filter((line) => /^\d+$/.test(line));
+      expect(lines).toEqual(['1', '0', '0', '0', expect.stringMatching(expected)]);
+      expect(processesWith(seconds)).toHaveLength(1);
+    });
 
-  test('lets sessions reach the network, unless the task or its agent says otherwise', async () => {
-    const off = { network: 'off' };
-    const context = { taskTitle: 'A test', inputContext: off };
-    const ends = [{}, { context }, { metadata: off }, { context, metadata: { network: 'on' } }].map(
-      (more) => endOf(world, newId(), reach, more),
-    );
-    expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 7, 7, 7]);
-  });
+    test('lets sessions reach the network, unless the task or its agent says otherwise', async () => {
+      const off = { network: 'off' };
+      const context = { taskTitle: 'A test', inputContext: off };
+      const ends = [
+        {},
+        { context },
+        { metadata: off },
+        { context, metadata: { network: 'on' } },
+      ].map((more) => endOf(world, newId(), reach, more));
+      expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 7, 7, 7]);
+    });
 
-  test('adopts a session after it was killed, stops it, and tells how it ended', async () => {
-    const seconds = uniqueSeconds();
-    const body = aSpawn(`trap 'echo bye; exit 9' TERM; sleep ${seconds} & wait`);
-    await world.gateway.spawn(body);
-    const { pid } = await world.untilStatus(body.runId, 'RUNNING');
+    test('adopts a session after it was killed, stops it, and tells how it ended', async () => {
+      const seconds = uniqueSeconds();
+      const body = aSpawn(`trap 'echo bye; exit 9' TERM; sleep ${seconds} & wait`);
+      await world.gateway.spawn(body);
+      const { pid } = await world.untilStatus(body.runId, 'RUNNING');
+      await world.gateway.crash();
+      await world.gateway.start();
+      expect(await world.gateway.session(body.runId)).toMatchObject({ status: 'RUNNING', pid });
+      await world.gateway.ask('DELETE', `/api/sessions/${body.runId}`);
+      expect(await world.server.endOf(body.runId)).toMatchObject({ exitCode: 9, output: 'bye' });
+      expect(processesWith(seconds)).toEqual([]);
+    });
+
+    test('hears how a session ended while it was away', async () => {
+      const body = aSpawn('kill -9 $$');
+      const waits = aSpawn(`sleep ${uniqueSeconds()}`);
+      for (const one of [body, waits]) await world.gateway.spawn(one);
+      const { pid } = await world.untilStatus(waits.runId, 'RUNNING');
+      await world.gateway.crash();
+      process.kill(pid ?? 0, 'SIGKILL');
+      await world.gateway.start();
+      for (const one of [body, waits]) {
+        expect(await world.server.endOf(one.runId)).toMatchObject({ signal: 'SIGKILL' });
+      }
+    });
+  },
+);
+
+(isRoot ? describe : describe.skip)('A gateway of root', () => {
+  const world = gatewayForEach({ ...UNSANDBOXED, ...ALLOWED, DROVER_ACCOUNTS: RANGE });
+  const ownerOf = async (workspaceId: string, script = 'id -u; id -G; stat -c %u:%a ..') =>
+    (await endOf(world, workspaceId, script)).output?.trim().split('\n');
+
+  test('runs the sessions of each workspace as an account of its own, also in its next life', async () => {
+    const [mine, other] = [newId(), newId()];
+    const [uid, groups, folder] = (await ownerOf(mine)) ?? [];
+    expect(uid).toMatch(/^1900100\d{3}$/);
+    expect([groups, folder]).toEqual([uid, `${uid}:700`]);
+    const [otherUid] = (await ownerOf(other)) ?? [];
+    expect(otherUid).toMatch(/^1900100\d{3}$/);
+    expect(otherUid).not.toBe(uid);
     await world.gateway.crash();
     await world.gateway.start();
-    expect(await world.gateway.session(body.runId)).toMatchObject({ status: 'RUNNING', pid });
-    await world.gateway.ask('DELETE', `/api/sessions/${body.runId}`);
-    expect(await world.server.endOf(body.runId)).toMatchObject({ exitCode: 9, output: 'bye' });
-    expect(processesWith(seconds)).toEqual([]);
-  });
-
-  test('hears how a session ended while it was away', async () => {
-    const body = aSpawn('kill -9 $$');
-    const waits = aSpawn(`sleep ${uniqueSeconds()}`);
-    for (const one of [body, waits]) await world.gateway.spawn(one);
-    const { pid } = await world.untilStatus(waits.runId, 'RUNNING');
-    await world.gateway.crash();
-    process.kill(pid ?? 0, 'SIGKILL');
-    await world.gateway.start();
-    for (const one of [body, waits]) {
-      expect(await world.server.endOf(one.runId)).toMatchObject({ signal: 'SIGKILL' });
-    }
+    expect((await ownerOf(other))?.[0]).toBe(otherUid);
+    expect((await ownerOf(mine))?.[0]).toBe(uid);
   });
 });

@@ -15,7 +15,7 @@ function announce(line: Record<string, unknown>): void {
 
 async function start(config: GatewayConfig): Promise<void> {
   const logger = Logger.create({ level: config.logLevel });
-  const gateway = new Gateway(config, logger, await isolate(config.sandbox, config.sessionsUser));
+  const gateway = new Gateway(config, logger, await isolate(config.isolation));
   const app = await createApp(gateway, logger);
   await gateway.recover();
   const { shutdownSeconds: deadlineSeconds } = config;

@@ -124,7 +124,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     logBytesPerRun: env.DROVER_WORKER_LOG_BYTES,
     logLevel: env.DROVER_WORKER_LOG_LEVEL,
     metrics: metricsOf(env),
-    sandbox: sandboxSettings(env, [dataDir], all),
+    isolation: sandboxSettings(env, dataDir, all),
   };
 }
 

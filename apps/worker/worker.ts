@@ -53,13 +53,14 @@ export interface Surroundings {
  */
 export async function runWorker(config: WorkerConfig, around: Surroundings): Promise<void> {
   const { log, stop } = around;
-  const isolation = await isolate(config.sandbox);
+  const isolation = await isolate(config.isolation);
   logIsolation(isolation, log);
   const server = hostClient(config.apiUrl);
   const { workDir: dir, passedEnv, searchPath } = config;
   const warn = (message: string): void => log.warn(message);
-  const { sandbox } = isolation;
-  const drivers = new Drivers({ dir, passedEnv, warn }, { process: { searchPath, sandbox } });
+  const { sandbox, accounts } = isolation;
+  const host = { dir, passedEnv, warn };
+  const drivers = new Drivers(host, { process: { searchPath, accounts, sandbox } });
   try {
     const membership = await registerUnlessStopped(config, server, { ...around, drivers });
     if (membership === undefined) return;
@@ -71,11 +72,12 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
 }
 
 function logIsolation(isolation: Isolation, log: Log): void {
+  const { runAs } = isolation;
   if (isolation.sandbox !== undefined) {
-    return log.info('Each run has a sandbox of its own', { limits: isolation.limits });
+    return log.info('Each run has a sandbox of its own', { limits: isolation.limits, runAs });
   }
   const message = 'Runs have no sandbox: they can read and change what this worker can';
-  log.warn(message, { reason: isolation.reason });
+  log.warn(message, { reason: isolation.reason, runAs });
 }
 
 async function registerUnlessStopped(
@@ -208,7 +210,7 @@ class Worker {
       config,
       membership,
       log,
-      execution: { drivers, allowedDirs, passedEnv },
+      execution: { drivers, allowedDirs, passedEnv, workspaceId: membership.api.workspaceId },
       giveUp: this.giveUp.signal,
       claims: {
         claimNext: () => this.claimer.claimNext(),

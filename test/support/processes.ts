@@ -5,7 +5,11 @@ import { join } from 'node:path';
 const DIST = join(import.meta.dirname, '../../dist');
 
 /** The same on every machine: tests of the sandbox ask for it. */
-const UNSANDBOXED = { DROVER_SANDBOX: 'off', ALLOW_UNSANDBOXED_TENANTS: 'true' };
+const UNSANDBOXED = {
+  DROVER_SANDBOX: 'off',
+  DROVER_ACCOUNTS: 'off',
+  ALLOW_UNSANDBOXED_TENANTS: 'true',
+};
 
 /** One of the built programs as a process of its own. */
 export class BuiltProcess {

@@ -55,6 +55,7 @@ function startWorker(stage: Stage, { workerKey }: People, plan: WorkerPlan): Pro
       DROVER_WORKER_GRACE_SECONDS: '1',
       // The demo's tasks work on the project's own files.
       DROVER_SANDBOX: 'off',
+      DROVER_ACCOUNTS: 'off',
     },
   });
 }

@@ -1,6 +1,7 @@
 import { isolate, SANDBOX_VARIABLES, sandboxSettings } from '#lib/agent-host';
 import { findBubblewrap } from '#lib/local-servers';
 import { readVariables } from '#lib/env';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { sandboxVariables } from './settings.js';
 
@@ -17,17 +18,23 @@ export async function arrangeIsolation(
 ): Promise<TaskIsolation> {
   const given = sandboxVariables();
   const hide = [given['DROVER_SANDBOX_HIDE'], home].filter(Boolean).join(',');
-  const env = { ...(await bubblewrap(given, tell)), ...given, DROVER_SANDBOX_HIDE: hide };
+  const env = {
+    ...(await bubblewrap(given, tell)),
+    ...given,
+    DROVER_SANDBOX_HIDE: hide,
+    // Worker and gateway share the folder, so a workspace has one account at both.
+    DROVER_ACCOUNTS_DIR: given['DROVER_ACCOUNTS_DIR'] ?? join(home, 'accounts'),
+  };
   const settings = sandboxSettings(
     readVariables(z.object(SANDBOX_VARIABLES), env),
-    [],
+    home,
     process.env,
   );
   const isolation = await isolate(settings);
   const sentence =
     isolation.sandbox !== undefined
-      ? 'each task and session runs in a sandbox of its own (bubblewrap)'
-      : `NONE: tasks and sessions can read what this user can, since ${isolation.reason}`;
+      ? `each task and session runs in a sandbox of its own (bubblewrap), as ${isolation.runAs}`
+      : `NONE: tasks and sessions run as ${isolation.runAs} and can read what that user can, since ${isolation.reason}`;
   return { env, sentence };
 }
 

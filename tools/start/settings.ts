@@ -28,7 +28,7 @@ export function gatewaySettings(env = process.env): Environment {
 }
 
 export function sandboxVariables(env = process.env): Environment {
-  return pick(env, (name) => name.startsWith('DROVER_SANDBOX'));
+  return pick(env, (name) => /^DROVER_(SANDBOX|ACCOUNTS)/.test(name));
 }
 
 /** The variables that another one names, for the programs that are handed on what it names. */

@@ -106,7 +106,12 @@ export class SpawnedSession {
       DROVER_TASK_FILE: { name: 'task.json', content: JSON.stringify(task) },
       DROVER_WORK_DIR: { name: 'work' },
     };
-    return driver.spawn({ id: record.id, ...rest, files });
+    return driver.spawn({
+      id: record.id,
+      workspaceId: record.workspaceId ?? undefined,
+      ...rest,
+      files,
+    });
   }
 
   private noteStart(pid: number | null, startedAt: string): void {

@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeOver } from '#lib/agent-host';
 import { makeFolder, newId } from '#lib/kernel';
@@ -20,16 +19,10 @@ export interface DataFolder {
 /**
  * Takes the data folder over from an earlier life.
  *
- * @param settings.passable whether others may go through it to what they know the path of: sessions of
- *   another user have to
  * @throws Error in a sentence when another gateway lives on it, or it cannot be used
  */
-export function openDataFolder(
-  dir: string,
-  { gatewayId, passable = false }: { gatewayId?: string; passable?: boolean },
-): DataFolder {
+export function openDataFolder(dir: string, gatewayId?: string): DataFolder {
   makeFolder(dir, 0o700);
-  if (passable) chmodSync(dir, 0o711);
   const conflict = `the data folder ${dir}: give this gateway another GATEWAY_DATA_DIR`;
   const identity = takeOver<Identity>(join(dir, 'gateway.json'), conflict, (earlier) => ({
     gatewayId: gatewayId ?? earlier?.gatewayId ?? newId(),

@@ -109,10 +109,10 @@ async function joinWithKey(
   body: Registration,
 ): Promise<DroverApi> {
   const holder = server.with({ credentials: bearer(key), workspaceId });
-  await new DroverApi(holder, agentId).register(body);
+  const agent = await new DroverApi(holder, agentId).register(body);
   const token = new FetchedToken(holder, agentId);
   await token.headers();
-  return new DroverApi(server.with({ credentials: token }), agentId);
+  return new DroverApi(server.with({ credentials: token }), agentId, agent.workspaceId);
 }
 
 async function joinWithToken(
@@ -121,9 +121,9 @@ async function joinWithToken(
   agentId: string,
   body: Registration,
 ): Promise<DroverApi> {
-  const api = new DroverApi(server.with({ credentials: new GivenToken(credentials) }), agentId);
-  await api.register(body);
-  return api;
+  const holder = server.with({ credentials: new GivenToken(credentials) });
+  const agent = await new DroverApi(holder, agentId).register(body);
+  return new DroverApi(holder, agentId, agent.workspaceId);
 }
 
 function registration(config: WorkerConfig, state: StateFile): Registration {

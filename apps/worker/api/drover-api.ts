@@ -1,6 +1,7 @@
 import { patient } from '#lib/agent-host';
 import { type DroverClient, itemsOf } from '#lib/api-client';
 import type {
+  Agent,
   ClaimAnswer,
   ClaimedTask,
   FinalReport,
@@ -19,6 +20,8 @@ export class DroverApi {
   constructor(
     private readonly server: DroverClient,
     readonly agentId: string,
+    /** The agent's workspace, once the agent is registered. */
+    readonly workspaceId?: string,
   ) {}
 
   /** The life of the worker that registered last as this agent. */
@@ -27,7 +30,7 @@ export class DroverApi {
     return agent.bootId;
   }
 
-  register(registration: Registration): Promise<unknown> {
+  register(registration: Registration): Promise<Agent> {
     return this.server.put('/api/v1/agents/{id}', { ...this.agent(), body: registration });
   }
 

@@ -3,6 +3,9 @@ import type { components } from '#lib/api-client';
 
 type Schemas = components['schemas'];
 
+/** A server of the version before may leave some of it out. */
+export type Agent = Partial<Schemas['Agent']>;
+
 export type ClaimAnswer = Schemas['Claim'];
 
 export type ClaimedTask = ClaimAnswer['tasks'][number];

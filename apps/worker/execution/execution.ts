@@ -22,6 +22,8 @@ export interface ExecutionOptions {
   allowedDirs: readonly string[];
   /** The part of the worker's own environment that its sessions see. */
   passedEnv: Record<string, string>;
+  /** The workspace of the worker, whose account runs its sessions. */
+  workspaceId?: string;
 }
 
 /**
@@ -40,6 +42,7 @@ export async function startExecution(
   const output = new ProcessOutput(job.report, new Redactor(secrets));
   const session = await driver.spawn({
     id: job.run.id,
+    workspaceId: options.workspaceId,
     command: spec.command,
     searchPath: spec.env['PATH'],
     env: environmentOf(job, spec),

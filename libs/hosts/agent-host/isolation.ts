@@ -4,12 +4,29 @@ import { z } from 'zod';
 import { integer, list, oneOf } from '#lib/env';
 import { searchPathOf } from './settings.js';
 import {
+  type AccountRange,
+  type Accounts,
+  accountsIn,
+  accountWithin,
   findGroup,
   type Sandbox,
   type SandboxProgram,
   type SessionUser,
-  whyNoSandbox,
+  whyNoAccounts,
+  whyNoSession,
 } from '#lib/session-runtime';
+
+/** No account of a system and no container of systemd, podman or docker has a number in it. */
+const ACCOUNTS: AccountRange = { first: 1_900_000_000, last: 1_900_065_535 };
+
+/** The last two numbers mean "nobody" and "no change" to the system. */
+const MAX_ID = 4_294_967_293;
+
+const accountRange = z
+  .string()
+  .regex(/^(auto|off|\d{4,10}-\d{4,10})$/, 'must be auto, off or a range, as in 200000-265535')
+  .transform((text) => (text === 'auto' || text === 'off' ? text : toRange(text)))
+  .refine(isRange, 'must go from a number to a greater one of at most 4294967293');
 
 const paths = list.refine((all) => all.every(isAbsolute), 'must hold absolute paths only');
 
@@ -21,6 +38,16 @@ export const SANDBOX_VARIABLES = {
   DROVER_SANDBOX_PROGRAM: z.string().optional(),
   /** Folders with the libraries of DROVER_SANDBOX_PROGRAM, separated by colons. */
   DROVER_SANDBOX_LIBRARIES: z.string().optional(),
+  /**
+   * As root: the user numbers for sessions, one for each workspace, such as 200000-265535; `off`
+   * runs them as root. `auto`: 1900000000-1900065535, or root if sessions cannot have those.
+   */
+  DROVER_ACCOUNTS: accountRange.default('auto'),
+  /**
+   * The folder that holds each workspace's number. Hosts of one machine share it or use ranges of
+   * their own. Default: `accounts` in the data folder.
+   */
+  DROVER_ACCOUNTS_DIR: z.string().optional(),
   /** Hidden paths that sessions can read nevertheless, such as homes; separated by commas. */
   DROVER_SANDBOX_SHOW: paths.default([]),
   /** Visible paths that are hidden from sessions; separated by commas. */
@@ -38,22 +65,33 @@ export const SANDBOX_VARIABLES = {
 
 type Variables = z.infer<z.ZodObject<typeof SANDBOX_VARIABLES>>;
 
+interface AccountSettings {
+  range: AccountRange | 'auto' | 'off';
+  dir: string;
+  /** The one account of all sessions; it takes precedence over the range. */
+  fixed?: SessionUser;
+}
+
 export interface SandboxSettings {
   mode: Variables['DROVER_SANDBOX'];
   program: SandboxProgram | undefined;
   limits: Omit<Sandbox, 'program' | 'groups'>;
+  accounts: AccountSettings;
+  /** The host's own folder. */
+  dir: string;
   /** Where bubblewrap is looked for, and what a sandbox has to have of it. */
   searchPath: string;
 }
 
 /**
- * @param own folders of the program itself, which no session may see
+ * @param dir the program's own folder, which no session may see
  * @param all its environment: neither do they see the files that its secrets came from
  */
 export function sandboxSettings(
   env: Variables,
-  own: readonly string[],
+  dir: string,
   all: NodeJS.ProcessEnv,
+  fixed?: SessionUser,
 ): SandboxSettings {
   const { DROVER_SANDBOX_PROGRAM: file, DROVER_SANDBOX_LIBRARIES: libraries } = env;
   return {
@@ -63,12 +101,18 @@ export function sandboxSettings(
         ? undefined
         : { file, env: libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries } },
     limits: {
-      hidden: [...env.DROVER_SANDBOX_HIDE, ...own, ...secretFiles(all)],
+      hidden: [...env.DROVER_SANDBOX_HIDE, dir, ...secretFiles(all)],
       shown: env.DROVER_SANDBOX_SHOW,
       network: env.DROVER_SANDBOX_NETWORK,
       memoryMb: env.DROVER_SANDBOX_MEMORY_MB,
       processes: env.DROVER_SANDBOX_PROCESSES,
     },
+    accounts: {
+      range: env.DROVER_ACCOUNTS,
+      dir: resolve(env.DROVER_ACCOUNTS_DIR ?? join(dir, 'accounts')),
+      fixed,
+    },
+    dir,
     searchPath: searchPathOf(all),
   };
 }
@@ -78,33 +122,87 @@ function secretFiles(all: NodeJS.ProcessEnv): string[] {
   return named.flatMap(([, path]) => (path ? [resolve(path)] : []));
 }
 
-/** Whether what runs here runs in a sandbox, and what its limits hold for; else why not, as the end of a sentence. */
-export type Isolation =
-  { sandbox: Sandbox; limits: string } | { sandbox: undefined; reason: string };
+type SandboxChoice = { sandbox: Sandbox; limits: string } | { sandbox: undefined; reason: string };
+
+/** How sessions are kept apart from the machine and from each other. */
+export type Isolation = SandboxChoice & {
+  /** Absent: sessions run as the host's user. */
+  accounts?: Accounts;
+  /** The user of the sessions, for the log. */
+  runAs: string;
+};
 
 /**
- * Tries the sandbox out.
+ * Chooses accounts and sandbox of the sessions by trial.
  *
- * @throws Error in a sentence when it is required and cannot be had
+ * @throws Error in a sentence when one of them is required and cannot be had
  */
-export async function isolate(settings: SandboxSettings, user?: SessionUser): Promise<Isolation> {
-  const isolation = await tryOut(settings, user);
-  if (isolation.sandbox !== undefined || settings.mode !== 'required') return isolation;
-  throw new Error(`DROVER_SANDBOX is "required", and there is no sandbox: ${isolation.reason}.`);
+export async function isolate(settings: SandboxSettings): Promise<Isolation> {
+  const { user, accounts, runAs } = chooseAccounts(settings.accounts);
+  const choice = await tryOut(settings, user);
+  const why =
+    user !== undefined && choice.sandbox === undefined && (await whyNotAs(user, settings));
+  if (!why) return { ...requireSandbox(settings, choice), accounts, runAs };
+  const { range, fixed } = settings.accounts;
+  if (range !== 'auto' || fixed) throw new Error(`Sessions cannot run as ${runAs}: ${why}.`);
+  return { ...requireSandbox(settings, await tryOut(settings)), runAs: `root, since ${why}` };
+}
+
+function requireSandbox(settings: SandboxSettings, choice: SandboxChoice): SandboxChoice {
+  if (choice.sandbox !== undefined || settings.mode !== 'required') return choice;
+  throw new Error(`DROVER_SANDBOX is "required", and there is no sandbox: ${choice.reason}.`);
+}
+
+/** @returns the user for the trial too */
+function chooseAccounts({ range: setting, dir, fixed }: AccountSettings): {
+  accounts?: Accounts;
+  user?: SessionUser;
+  runAs: string;
+} {
+  const runAs = process.getuid?.() === 0 ? 'root' : 'the user of this program';
+  if (fixed) return { accounts: () => fixed, user: fixed, runAs: `user ${fixed.uid}` };
+  if (setting === 'off' || runAs !== 'root') return { runAs };
+  const range = setting === 'auto' ? ACCOUNTS : setting;
+  const why = whyNoAccounts(range);
+  if (why !== undefined && setting === 'auto') return { runAs: `${runAs}, since ${why}` };
+  const taken = accountWithin(range);
+  const refusal = why ?? (taken && `the account ${taken} of this machine lies in it`);
+  if (refusal) throw new Error(`DROVER_ACCOUNTS cannot be used: ${refusal}.`);
+  const { first, last } = range;
+  const user = { uid: first, gid: first };
+  return {
+    accounts: accountsIn(dir, range),
+    user,
+    runAs: `an account of its workspace (${first} to ${last})`,
+  };
+}
+
+/** @returns undefined when a session without a sandbox runs as this user */
+function whyNotAs(user: SessionUser, { dir, searchPath }: SandboxSettings) {
+  return whyNoSession({ dir, searchPath, user });
 }
 
 async function tryOut(
-  { mode, searchPath, program = bubblewrapOn(searchPath), limits }: SandboxSettings,
+  { mode, searchPath, program = bubblewrapOn(searchPath), limits, dir }: SandboxSettings,
   user?: SessionUser,
-): Promise<Isolation> {
-  const none = (reason: string): Isolation => ({ sandbox: undefined, reason });
+): Promise<SandboxChoice> {
+  const none = (reason: string): SandboxChoice => ({ sandbox: undefined, reason });
   if (mode === 'off') return none('DROVER_SANDBOX is "off"');
   if (process.platform !== 'linux') return none('only Linux has what it needs');
   if (program === undefined) return none('bubblewrap (`bwrap`) is not on the PATH');
   const grouped = groupsFor(limits);
   const sandbox = { ...limits, ...grouped.found, program };
-  const why = await whyNoSandbox(sandbox, { searchPath, user });
+  const why = await whyNoSession({ dir, searchPath, user, sandbox });
   return why === undefined ? { sandbox, limits: grouped.limits } : none(why);
+}
+
+function toRange(text: string): AccountRange {
+  const [first = 0, last = 0] = text.split('-').map(Number);
+  return { first, last };
+}
+
+function isRange(range: AccountRange | 'auto' | 'off'): boolean {
+  return typeof range === 'string' || (range.first < range.last && range.last <= MAX_ID);
 }
 
 function groupsFor({ memoryMb, processes }: SandboxSettings['limits']): {

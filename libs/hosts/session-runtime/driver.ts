@@ -19,6 +19,8 @@ export interface OutputSink {
 export interface SessionSpec {
   /** A UUID. Everything that comes of the session is found by it. */
   id: string;
+  /** The workspace that it belongs to; absent for a session that belongs to none. */
+  workspaceId?: string;
   /** An argument vector: no shell takes it apart. */
   command: [string, ...string[]];
   /** Where the program is looked for; in the driver's own search path when left out. */

@@ -13,10 +13,17 @@ export {
   type ProcessRef,
   readProcess,
 } from './process/process-tree.js';
+export {
+  type AccountRange,
+  type Accounts,
+  accountsIn,
+  accountWithin,
+  whyNoAccounts,
+} from './process/accounts.js';
 export { bootId as machineBootId, type SessionUser } from './process/session-folder.js';
 export { readRegularFile } from './regular-file.js';
 export { removeTree } from './remove-tree.js';
 export type { SessionSignal } from './signals-file.js';
 export { findGroup } from './sandbox/control-group.js';
-export { whyNoSandbox } from './sandbox/open-sandbox.js';
+export { whyNoSession } from './sandbox/open-sandbox.js';
 export type { Sandbox, SandboxProgram } from './sandbox/sandbox.js';

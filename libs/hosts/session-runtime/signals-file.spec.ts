@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { appendSignal } from './signals-file.js';
@@ -32,6 +40,14 @@ describe('appendSignal', () => {
     const other = join(folder, 'other');
     writeFileSync(other, 'as it was');
     symlinkSync(other, file);
+    expect(appendSignal(file, WARNING)).toBe(false);
+    expect(readFileSync(other, 'utf8')).toBe('as it was');
+  });
+
+  it('writes to no file that has a second name', () => {
+    const other = join(folder, 'other');
+    writeFileSync(other, 'as it was');
+    linkSync(other, file);
     expect(appendSignal(file, WARNING)).toBe(false);
     expect(readFileSync(other, 'utf8')).toBe('as it was');
   });

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 
 /** Something that a session is told while it runs. */
 export interface SessionSignal {
@@ -37,6 +37,8 @@ export function appendSignal(path: string, signal: SessionSignal): boolean {
   try {
     const file = openSync(path, FLAGS, 0o600);
     try {
+      // A second name may be a file that the session cannot write itself.
+      if (fstatSync(file).nlink !== 1) return false;
       return writeSync(file, line) === Buffer.byteLength(line);
     } finally {
       closeSync(file);

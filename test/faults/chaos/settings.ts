@@ -36,7 +36,11 @@ export const SERVER_ENV = {
 };
 
 /** Sessions write down their births outside of their folders, and are found by the marks in their environment. */
-const UNSANDBOXED = { DROVER_SANDBOX: 'off', ALLOW_UNSANDBOXED_TENANTS: 'true' };
+const UNSANDBOXED = {
+  DROVER_SANDBOX: 'off',
+  DROVER_ACCOUNTS: 'off',
+  ALLOW_UNSANDBOXED_TENANTS: 'true',
+};
 
 export const WORKER_ENV = {
   DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
@@ -47,6 +51,7 @@ export const WORKER_ENV = {
   // The next life of a drained worker is the same agent.
   DROVER_WORKER_DEREGISTER: 'false',
   DROVER_SANDBOX: UNSANDBOXED.DROVER_SANDBOX,
+  DROVER_ACCOUNTS: UNSANDBOXED.DROVER_ACCOUNTS,
 };
 
 export const GATEWAY_ENV = {

@@ -49,10 +49,10 @@ if (sandbox) describeDriver('A process in a sandbox', () => harnessOf({ sandbox 
 
 // Nobody but root can start a process as somebody else.
 if (isRoot) {
-  describeDriver('A process of another user', () => harnessOf({ user: OTHER }));
+  describeDriver('A process of another user', () => harnessOf({ accounts: () => OTHER }));
   if (sandbox) {
     describeDriver('A process of another user in a sandbox', () =>
-      harnessOf({ user: OTHER, sandbox }),
+      harnessOf({ accounts: () => OTHER, sandbox }),
     );
   }
 }
@@ -60,18 +60,17 @@ if (isRoot) {
 (isRoot ? describe : describe.skip)('A session of another user', () => {
   test('has its own folder to itself, and sees nothing of who started it', async () => {
     const dir = temporary();
-    const driver = driverIn(dir, { user: OTHER });
+    const driver = driverIn(dir, { accounts: () => OTHER });
     const script = `
       id -u; id -g; id -G; echo mine > file && cat file
       cat "$DROVER_TASK_FILE" > /dev/null && echo reads
       cat /proc/${process.pid}/environ > /dev/null 2>&1 || echo no environment
-      ls .. 2>/dev/null || echo no list
+      ls ../.. 2>/dev/null || echo no list
       ls ../../.*/launch-* > /dev/null 2>&1 || echo no launch
-      mv "$DROVER_TASK_FILE" ../other 2>/dev/null || echo no move`;
+      mv "$PWD/.." ../../other 2>/dev/null || echo no move`;
     const session = await driver.spawn({
       id: newId(),
       command: ['sh', '-c', script],
-
       env: {},
       secrets: [],
       files: { DROVER_TASK_FILE: { name: 'task.json', content: '{}' } },

@@ -13,6 +13,7 @@ import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
 import { removeGroup } from '../sandbox/control-group.js';
 import { groupOf, type Sandbox, sandboxLaunch, type SandboxLaunch } from '../sandbox/sandbox.js';
+import type { Accounts } from './accounts.js';
 import { FirstProcess, type Launch } from './first-process.js';
 import { ProcessSession } from './process-session.js';
 import { isMarked, killTree, membersOf, ownRef, type ProcessTree } from './process-tree.js';
@@ -41,10 +42,10 @@ export interface ProcessSettings {
   /** Where programs are looked for; the sessions' PATH too. */
   searchPath: string;
   /**
-   * The user that runs the sessions, where that is not this process' own: they cannot read what is its
-   * then. Only root can do that; the folders above `dir` must let that user through.
+   * The users that run the sessions, if they are not this process' own: sessions cannot read its files
+   * then. Only root can do that. Without a sandbox the folders above `dir` must let those users through.
    */
-  user?: SessionUser;
+  accounts?: Accounts;
   /** What keeps the sessions apart; without it they see what their user can see. */
   sandbox?: Sandbox;
   /** The compiled shim and supervisor, where they do not lie beside this file. */
@@ -71,9 +72,10 @@ export class ProcessDriver implements RuntimeDriver {
 
   async spawn(spec: SessionSpec): Promise<RuntimeSession> {
     const program = this.find(spec);
-    const folder = this.makeFolder(spec);
+    const user = this.options.accounts?.(spec.workspaceId);
+    const folder = this.makeFolder(spec, user);
     try {
-      const launch = this.launchOf(spec, folder, program);
+      const launch = this.launchOf(spec, folder, { program, user });
       if (spec.output === undefined) return await this.detach(launch, folder, spec.secrets);
       return await this.attach(launch, folder, spec.output);
     } catch (error) {
@@ -135,10 +137,10 @@ export class ProcessDriver implements RuntimeDriver {
     throw explainSpawnFailure(name, { code: 'ENOENT' });
   }
 
-  private makeFolder(spec: SessionSpec): SessionFolder {
+  private makeFolder(spec: SessionSpec, user: SessionUser | undefined): SessionFolder {
     try {
       const files = Object.values(spec.files);
-      return SessionFolder.create(this.options.dir, spec.id, files, this.options.user);
+      return SessionFolder.create(this.options.dir, spec.id, files, user);
     } catch (error) {
       const { code = 'unknown error' } = error as NodeJS.ErrnoException;
       const message = `The folder of the session could not be made (${code})`;
@@ -201,8 +203,12 @@ export class ProcessDriver implements RuntimeDriver {
     return new ProcessSession({ tree, folder, startedAt, exit });
   }
 
-  private launchOf(spec: SessionSpec, folder: SessionFolder, program: string): Launch {
-    const { searchPath, passedEnv = {}, user } = this.options;
+  private launchOf(
+    spec: SessionSpec,
+    folder: SessionFolder,
+    { program, user }: Pick<Launch, 'program' | 'user'>,
+  ): Launch {
+    const { searchPath, passedEnv = {} } = this.options;
     const paths = Object.entries(spec.files).map(
       ([variable, { name }]) => [variable, folder.pathOf(name)] as const,
     );
@@ -219,14 +225,15 @@ export class ProcessDriver implements RuntimeDriver {
     if (!isMarked(env, spec.id)) env['DROVER_SESSION_ID'] = spec.id;
     const { id: sessionId, command, cwd = folder.work, stdin } = spec;
     const launch = { sessionId, program, command, env, cwd, stdin, user };
-    return { ...launch, sandbox: this.sandboxOf(spec, folder) };
+    return { ...launch, sandbox: this.sandboxOf(spec, folder, user) };
   }
 
   private sandboxOf(
     { network, cwd, within: shared = cwd }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
+    user: SessionUser | undefined,
   ): SandboxLaunch | undefined {
-    const { dir, sandbox, searchPath, user } = this.options;
+    const { dir, sandbox, searchPath } = this.options;
     if (sandbox !== undefined) {
       const places = { dir, root, launch, tmp, shared, searchPath, asOther: user !== undefined };
       return sandboxLaunch(sandbox, places, network);

@@ -187,10 +187,11 @@ export class SessionFolder {
     }
   }
 
-  /** Files that the session reads and writes are its user's; the way there can be gone, and not listed. */
+  /** The folder comes last: from then on its user can put links in the places of the others. */
   private handOver(dir: string, paths: string[], { uid, gid }: SessionUser): void {
-    for (const path of paths) chownSync(path, uid, gid);
-    for (const path of [dir, this.root]) chmodSync(path, 0o711);
+    for (const path of [...paths, this.root]) chownSync(path, uid, gid);
+    // Its user passes through the folder of all sessions, and cannot list it.
+    chmodSync(dir, 0o711);
   }
 
   private file(name: string): string {

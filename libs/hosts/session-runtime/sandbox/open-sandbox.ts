@@ -1,5 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
@@ -8,33 +7,48 @@ import { SessionFolder, type SessionUser } from '../process/session-folder.js';
 import { removeTree } from '../remove-tree.js';
 import { type Sandbox, sandboxLaunch } from './sandbox.js';
 
-/** As whom, and with which search path, sessions will run. */
+/** Where, as whom and with which search path sessions will run. */
 export interface Trial {
+  /** The host's folder. The trial makes and removes one of its own in it. */
+  dir: string;
   searchPath: string;
   user?: SessionUser;
+  sandbox?: Sandbox;
 }
 
 /**
- * Whether sessions really run in this sandbox: starts `true` in it.
+ * Starts `true` as a session of this host.
  *
- * @returns undefined when it does; else why it does not
+ * @returns undefined when it ran, else the reason why it did not
  */
-export async function whyNoSandbox(sandbox: Sandbox, trial: Trial): Promise<string | undefined> {
-  const dir = await mkdtemp(join(tmpdir(), 'drover-sandbox-'));
+export async function whyNoSession(trial: Trial): Promise<string | undefined> {
   try {
-    const { exitCode, signal } = await runTrue(sandbox, dir, trial);
+    await mkdir(trial.dir, { recursive: true, mode: 0o700 });
+    // Its user passes through the folder, and cannot list it. In a sandbox the folder is another one.
+    if (trial.user && !trial.sandbox) await chmod(trial.dir, 0o711);
+    const { exitCode, signal } = await inFolderWithin(trial.dir, (dir) =>
+      runTrue({ ...trial, dir }),
+    );
     return exitCode === 0 ? undefined : `it ended with ${exitCode ?? signal}`;
   } catch (error) {
     return (error as Error).message;
+  }
+}
+
+async function inFolderWithin<T>(parent: string, work: (dir: string) => Promise<T>): Promise<T> {
+  const dir = await mkdtemp(join(parent, 'trial-'));
+  try {
+    return await work(dir);
   } finally {
     await removeTree(dir);
   }
 }
 
-async function runTrue(sandbox: Sandbox, dir: string, { searchPath, user }: Trial) {
+async function runTrue({ sandbox, dir, searchPath, user }: Trial) {
   const sessionId = newId();
   const folder = SessionFolder.create(dir, sessionId, [], user);
   const { root, launch, tmp, work: cwd } = folder;
+  const places = { dir, root, launch, tmp, searchPath, asOther: user !== undefined };
   const first = await FirstProcess.start({
     sessionId,
     program: '/bin/true',
@@ -42,14 +56,7 @@ async function runTrue(sandbox: Sandbox, dir: string, { searchPath, user }: Tria
     env: {},
     cwd,
     user,
-    sandbox: sandboxLaunch(sandbox, {
-      dir,
-      root,
-      launch,
-      tmp,
-      searchPath,
-      asOther: user !== undefined,
-    }),
+    sandbox: sandbox && sandboxLaunch(sandbox, places),
   });
   const nowhere = { write: () => undefined, end: () => undefined };
   return first.follow(folder, nowhere, new Throttle(MAX_BYTES_PER_SECOND));

@@ -45,7 +45,7 @@ cases('A session of %s', (_, user) => {
     new ProcessDriver({
       dir,
       shim,
-      user,
+      accounts: user && (() => user),
       searchPath: process.env['PATH'] ?? '',
       ...(sandboxed && { sandbox: { ...sandbox!, program, hidden: [home], ...more } }),
     });

@@ -1,7 +1,8 @@
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findBubblewrap } from '#lib/local-servers';
 import type { Sandbox } from '../sandbox/sandbox.js';
-import { whyNoSandbox } from '../sandbox/open-sandbox.js';
+import { whyNoSession } from '../sandbox/open-sandbox.js';
 
 const INNER = join(
   import.meta.dirname,
@@ -22,7 +23,7 @@ export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox 
     processes: 0,
     ...more,
   };
-  const why = await whyNoSandbox(sandbox, { searchPath: '/usr/bin:/bin' });
+  const why = await whyNoSession({ dir: tmpdir(), sandbox, searchPath: '/usr/bin:/bin' });
   return why === undefined ? sandbox : noSandbox(why);
 }
 
