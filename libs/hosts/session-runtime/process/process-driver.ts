@@ -235,7 +235,7 @@ export class ProcessDriver implements RuntimeDriver {
   ): SandboxLaunch | undefined {
     const { dir, sandbox, searchPath } = this.options;
     if (sandbox !== undefined) {
-      const places = { dir, root, launch, tmp, shared, searchPath, asOther: user !== undefined };
+      const places = { dir, root, launch, tmp, shared, searchPath, user };
       return sandboxLaunch(sandbox, places, network);
     }
     if (network !== 'off') return undefined;

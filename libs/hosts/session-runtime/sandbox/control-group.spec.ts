@@ -83,7 +83,6 @@ describe('A session', () => {
         root: '/d/id',
         launch: '/d/id/l',
         tmp: '/d/id/t',
-        asOther: false,
         searchPath: '',
       },
     );

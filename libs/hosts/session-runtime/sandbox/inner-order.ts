@@ -1,13 +1,9 @@
-import type { SessionUser } from '../process/session-folder.js';
-
 /** What a sandbox's first process is to start: one line of JSON, and an empty line once it was found. */
 export interface InnerOrder {
   program: string;
   command: [string, ...string[]];
   env: Record<string, string>;
   cwd: string;
-  /** The user to run it as, where that is not the first process' own. */
-  user?: SessionUser;
 }
 
 /** What it tells, each in a line of JSON: `started` or `failed`; after `started` mostly `ending`, and `exited`. */

@@ -70,11 +70,10 @@ function sendAnswer(answer: InnerAnswer): void {
 // Who asks the session to end asks the command.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
-const { program, command, env, cwd, user } = JSON.parse(readLine()) as InnerOrder;
+const { program, command, env, cwd } = JSON.parse(readLine()) as InnerOrder;
 const [argv0, ...args] = command;
 closeInherited();
 const child = spawn(program, args, {
-  ...user,
   argv0,
   cwd,
   env,

@@ -48,7 +48,7 @@ async function runTrue({ sandbox, dir, searchPath, user }: Trial) {
   const sessionId = newId();
   const folder = SessionFolder.create(dir, sessionId, [], user);
   const { root, launch, tmp, work: cwd } = folder;
-  const places = { dir, root, launch, tmp, searchPath, asOther: user !== undefined };
+  const places = { dir, root, launch, tmp, searchPath, user };
   const first = await FirstProcess.start({
     sessionId,
     program: '/bin/true',

@@ -30,7 +30,7 @@ function argumentsFor(searchPath: string): string[] {
       memoryMb: 0,
       processes: 0,
     },
-    { dir: '/d', root: '/d/id', launch: '/d/id/l', tmp: '/d/id/t', asOther: false, searchPath },
+    { dir: '/d', root: '/d/id', launch: '/d/id/l', tmp: '/d/id/t', searchPath },
   );
   return args;
 }

@@ -1,8 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findExecutable } from '../process/find-executable.js';
+import type { SessionUser } from '../process/session-folder.js';
 import { SMALL_HEAP } from '../process/start-shim.js';
+import { findLoader } from './loader.js';
+import { isKnownProcessor, type Processor } from './seccomp.js';
 
 /** Bubblewrap, and what it needs in its environment. */
 export interface SandboxProgram {
@@ -40,8 +45,8 @@ export interface SandboxPlaces {
   /** What it works in beyond its own folder. */
   shared?: string;
   searchPath: string;
-  /** Whether the command runs as another user than this process. */
-  asOther: boolean;
+  /** The user that runs the command, if it is not the user of this process. */
+  user?: SessionUser;
 }
 
 /** A command that starts the first process of a sandbox. */
@@ -51,11 +56,22 @@ export interface SandboxLaunch {
   env: Record<string, string>;
   /** The control group that it makes for itself. */
   group?: string;
+  /** The file at descriptor LOADER. */
+  loader?: string;
+  /** The processor whose filter descriptor FILTER gives. */
+  processor?: Processor;
 }
+
+/** Descriptors of the command: the socket to the first process, and two files for bubblewrap. */
+export const CHANNEL = 3;
+export const FILTER = 4;
+export const LOADER = 5;
 
 const INNER = fileURLToPath(new URL('./inner-process.js', import.meta.url));
 /** Node within the sandbox, wherever it lies outside. */
 const NODE = '/run/drover-node';
+/** The copy of its loader, which nobody can read. */
+const NODE_LOADER = '/run/drover-loader';
 /**
  * The first process runs under the memory limit of the session. Node 24 reserves 512 MiB for compiled
  * code, which a limit on data counts, and a process of a hundred lines needs no compiler.
@@ -73,10 +89,14 @@ const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
 const MIB = 1_048_576;
 const TEMPORARY = ['/tmp', '/var/tmp'];
 /**
- * What the first process needs to become another user, in a folder of theirs. It is this process' user that
- * makes the sandbox: nothing of it has to lie where that other user may go.
+ * What `setpriv` needs to become another user for good. The user of this process makes the sandbox, so the
+ * other one needs no access to bubblewrap, Node and the host's folders.
  */
-const TO_BECOME_ANOTHER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_DAC_READ_SEARCH'];
+const TO_BECOME_ANOTHER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'];
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
+/** The keys that a process can see. */
+const KEYS = ['/proc/keys', '/proc/key-users'];
+const CONTROL_GROUPS = '/sys/fs/cgroup';
 
 /**
  * The command for one session: its own processes, memory segments and mounts, no privileges; the system to
@@ -89,32 +109,92 @@ export function sandboxLaunch(
 ): SandboxLaunch {
   const { program } = sandbox;
   const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
+  const loader = findLoader();
+  const processor = isKnownProcessor(process.arch) ? process.arch : undefined;
   const node = [NODE, ...FIRST_PROCESS, '--input-type=module', '-e', inner];
   const args = [
     '--die-with-parent',
     '--unshare-pid',
     '--unshare-ipc',
+    '--unshare-cgroup-try',
     '--cap-drop',
     'ALL',
-    ...(places.asOther ? TO_BECOME_ANOTHER.flatMap((name) => ['--cap-add', name]) : []),
+    ...(places.user === undefined
+      ? namespaceOf(program)
+      : TO_BECOME_ANOTHER.flatMap((name) => ['--cap-add', name])),
+    ...(processor === undefined ? [] : ['--seccomp', String(FILTER)]),
     ...(network === 'off' || sandbox.network === 'off' ? ['--unshare-net'] : []),
     '--ro-bind',
     '/',
     '/',
     '--dev',
     '/dev',
+    '--perms',
+    '1777',
+    '--tmpfs',
+    '/dev/shm',
+    '--remount-ro',
+    '/dev',
     '--proc',
     '/proc',
     ...SETTINGS.map((name) => `/proc/${name}`).flatMap((path) => ['--ro-bind-try', path, path]),
+    ...KEYS.filter(isFile).flatMap((path) => ['--ro-bind', '/dev/null', path]),
+    ...(isFolder(CONTROL_GROUPS) ? coverFully(CONTROL_GROUPS) : []),
     ...mounts(sandbox, places),
+    ...(loader === undefined ? [] : unreadable(LOADER, NODE_LOADER)),
     '--chdir',
     '/',
     '--',
+    ...(places.user === undefined ? [] : becoming(places.user, places.searchPath)),
+    ...(loader === undefined ? [] : [NODE_LOADER]),
     ...node,
   ];
   const group = groupOf(sandbox, basename(places.root));
   const command = ['sh', group ?? '', program.file, ...args];
-  return { file: '/bin/sh', args: ['-c', limits(sandbox), ...command], env: program.env, group };
+  return {
+    file: '/bin/sh',
+    args: ['-c', limits(sandbox), ...command],
+    env: program.env,
+    group,
+    loader,
+    processor,
+  };
+}
+
+/** A user namespace that holds no further one. Bubblewrap has the second option since 0.8.0. */
+function namespaceOf({ file, env }: SandboxProgram): string[] {
+  const known = nestable.get(file) ?? canForbidNesting(file, env);
+  nestable.set(file, known);
+  return ['--unshare-user', ...(known ? ['--disable-userns'] : [])];
+}
+
+const nestable = new Map<string, boolean>();
+
+function canForbidNesting(file: string, env: Record<string, string>): boolean {
+  const help = look(() => execFileSync(file, ['--help'], { env, encoding: 'utf8', stdio: 'pipe' }));
+  return help?.includes('--disable-userns') === true;
+}
+
+/**
+ * Becomes the user for good, without any privilege.
+ *
+ * @throws Error when the machine cannot do that
+ */
+function becoming({ uid, gid }: SessionUser, searchPath: string): string[] {
+  const program = findExecutable('setpriv', `${SYSTEM_PATH}${delimiter}${searchPath}`);
+  if (program === undefined) throw new Error('`setpriv` of util-linux is not installed');
+  const ids = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups'];
+  return [program, ...ids, '--inh-caps=-all', '--bounding-set=-all', '--'];
+}
+
+/** A file that everybody can execute and nobody can read. */
+function unreadable(descriptor: number, path: string): string[] {
+  return ['--perms', '0111', '--ro-bind-data', String(descriptor), path];
+}
+
+/** An empty folder that nobody can write. */
+function coverFully(path: string): string[] {
+  return ['--tmpfs', path, '--remount-ro', path];
 }
 
 /** The control group of a session, where sessions have them. */
@@ -129,7 +209,8 @@ function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces): strin
   ];
   const { dir, root, launch, tmp, shared, searchPath } = places;
   const worksIn = shared === undefined ? [] : [shared];
-  const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, homedir()]);
+  const closed = places.user === undefined ? [] : [root, ...worksIn].flatMap(closedAbove);
+  const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, homedir(), ...closed]);
   const secret = outermost([...hidden, dir].filter((path) => !isWithin(path, homes)));
   const isCovered = (path: string): boolean => isWithin(path, [...homes, ...TEMPORARY]);
   const visible = [...new Set([...shown, ...programs(searchPath)])]
@@ -194,6 +275,14 @@ function nameServers(): string[] {
 function wayTo(path: string): string[] {
   const above = dirname(path);
   return above === sep ? [] : [...wayTo(above), '--perms', '0755', '--dir', above];
+}
+
+/** The folders above that another user than their owner cannot enter: they are replaced by empty ones. */
+function closedAbove(path: string): string[] {
+  const above = dirname(path);
+  if (above === sep) return [];
+  const isOpen = ((look(() => statSync(above))?.mode ?? 1) & 1) !== 0;
+  return [...closedAbove(above), ...(isOpen ? [] : [above])];
 }
 
 /** @returns undefined for what is not there, or not to be seen by this process either */

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import { SpawnError } from '../driver.js';
@@ -8,9 +9,9 @@ import type { Launch, RunningProcess } from '../process/first-process.js';
 import { findInside, realtimeSignalOf } from '../process/process-tree.js';
 import { explainSpawnFailure } from '../process/spawn-failure.js';
 import type { InnerAnswer, InnerOrder } from './inner-order.js';
-import type { SandboxLaunch } from './sandbox.js';
+import { CHANNEL, FILTER, type SandboxLaunch } from './sandbox.js';
+import { encodeFilter, sandboxFilter } from './seccomp.js';
 
-const CHANNEL = 3;
 const LAST_WORDS = 2_000;
 /** Bytes of all answers: four short lines. */
 const MAX_ANSWERS = 16_384;
@@ -21,15 +22,10 @@ const MAX_ANSWERS = 16_384;
  * @throws SpawnError
  */
 export async function startInside(
-  { program, command, env, cwd, stdin, user }: Launch,
+  { program, command, env, cwd, stdin }: Launch,
   sandbox: SandboxLaunch,
 ): Promise<RunningProcess> {
-  const child = spawn(sandbox.file, sandbox.args, {
-    cwd: '/',
-    env: sandbox.env,
-    detached: true,
-    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
-  });
+  const child = spawnSandbox(sandbox, stdin === undefined ? 'ignore' : 'pipe');
   const over = exitOf(child);
   await once(child, 'spawn');
   const channel = child.stdio[CHANNEL] as Duplex;
@@ -41,7 +37,7 @@ export async function startInside(
   });
   const answers = createInterface({ input: channel });
   const next = answersOf(answers, over);
-  const order: InnerOrder = { program, command, env, cwd, user };
+  const order: InnerOrder = { program, command, env, cwd };
   channel.write(`${JSON.stringify(order)}\n`);
   const first = await next();
   if (first === undefined) throw notMade(await lastWordsOf(child));
@@ -55,6 +51,24 @@ export async function startInside(
     return realtime;
   }).then((exit) => exit ?? over);
   return { child, leader, exited, release: () => channel.destroy() };
+}
+
+function spawnSandbox(
+  { file, args, env, loader, processor }: SandboxLaunch,
+  stdin: 'ignore' | 'pipe',
+): ChildProcess {
+  const opened = loader === undefined ? 'ignore' : openSync(loader, 'r');
+  try {
+    const stdio: StdioOptions = [stdin, 'pipe', 'pipe', 'pipe', 'pipe', opened];
+    const child = spawn(file, args, { cwd: '/', env, detached: true, stdio });
+    const filter = child.stdio[FILTER] as Duplex | null;
+    // A sandbox that ends early has not read it.
+    filter?.on('error', () => undefined);
+    filter?.end(processor && encodeFilter(sandboxFilter(processor)));
+    return child;
+  } finally {
+    if (opened !== 'ignore') closeSync(opened);
+  }
 }
 
 /** @param look at how it ends, and let it go on; @returns undefined when the sandbox ended without a word of it */
