@@ -166,10 +166,12 @@ const createKey: CommandSpec = {
 
 const revoke: CommandSpec = {
   usage: 'revoke <id>',
-  summary: 'Revoke an API key',
+  summary: 'Revoke an API key and the agent tokens that it issued',
+  options: [['--keep-tokens', 'keep these agent tokens valid']],
   examples: ['key revoke $KEY_ID'],
-  run: async (cli, [id = '']) => {
-    const params = { path: { workspaceId: await cli.workspaceId(), id } };
+  run: async (cli, [id = ''], flags) => {
+    const path = { workspaceId: await cli.workspaceId(), id };
+    const params = { path, query: flags.has('keep-tokens') ? { keepTokens: true } : {} };
     await cli.drover.delete('/api/v1/workspaces/{workspaceId}/api-keys/{id}', { params });
     cli.out.done({ id }, `API key ${id} revoked`);
   },

@@ -153,7 +153,10 @@ function Revoke({ apiKey: { id, name, revokedAt } }: { apiKey: ApiKey }) {
       confirm="Revoke API key"
       onConfirm={revoke.mutate}
     >
-      <p>Programs that use this key lose access immediately. You cannot undo this.</p>
+      <p>
+        Programs that use this key, and agents with tokens that it issued, lose access immediately.
+        You cannot undo this.
+      </p>
     </FormDialog>
   );
 }

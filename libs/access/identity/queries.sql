@@ -156,6 +156,11 @@ SELECT user_id, role, version FROM workspace_members
     ORDER BY user_id
       FOR UPDATE
 
+-- identity_lock_valid_key
+SELECT floor(extract(epoch FROM expires_at - now()))::float8 AS seconds_left FROM api_keys
+    WHERE workspace_id = $1 AND id = $2 AND revoked_at IS NULL
+      FOR SHARE
+
 -- identity_prune_agent_tokens
 DELETE FROM agent_tokens
     WHERE (workspace_id, id) IN (
@@ -230,6 +235,9 @@ DELETE FROM agent_tokens t USING workspace_members m
     WHERE m.user_id = $1 AND ($2::uuid IS NULL OR m.workspace_id = $2)
       AND t.workspace_id = m.workspace_id AND t.issued_by = m.user_id
    RETURNING t.id
+
+-- identity_take_tokens_of_key
+DELETE FROM agent_tokens WHERE workspace_id = $1 AND issued_by_key = $2 RETURNING id
 
 -- identity_update_user
 UPDATE users

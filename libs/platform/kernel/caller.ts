@@ -36,6 +36,14 @@ export interface AgentTokenMarks {
   tokenVersion?: number;
   /** Absent if no token was used, and in older tokens. */
   tokenId?: string;
+  /** The expiry of an agent's token in seconds since 1970. A run's token lacks it: it claims nothing. */
+  tokenEndsAt?: number;
+}
+
+/** The marks of a token alone, to hand them to the tokens of its runs. */
+export function tokenMarksOf(token: AgentTokenMarks): AgentTokenMarks {
+  const { tokenVersion, tokenId, tokenEndsAt } = token;
+  return { tokenVersion, tokenId, tokenEndsAt };
 }
 
 export interface AgentCaller extends AgentTokenMarks {

@@ -14,6 +14,7 @@ import { idAfter } from '../domain/id-cursor.js';
 import { isAtLeast } from '../domain/roles.js';
 import type { Scope } from '../domain/scopes.js';
 import { revokeApiKey } from './api-keys.sql.js';
+import { revokeTokensOfKey } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
 
 const DEFAULT_SECONDS = 90 * 86_400;
@@ -96,13 +97,25 @@ export class ApiKeysService {
     );
   }
 
-  /** @throws DroverError `api_key_not_found` */
-  async revoke({ workspaceId }: Caller, apiKeyId: string): Promise<void> {
+  /**
+   * Revokes a key and the agent tokens that it issued.
+   *
+   * @param keepTokens whether these tokens stay valid until they expire
+   * @throws DroverError `api_key_not_found`
+   */
+  async revoke(
+    { workspaceId }: Caller,
+    apiKeyId: string,
+    { keepTokens = false }: { keepTokens?: boolean } = {},
+  ): Promise<void> {
+    const { revocations } = this;
     await this.database.tenant(workspaceId).transaction(async (tx) => {
       const revoked = await firstRow(tx, revokeApiKey, [workspaceId, apiKeyId]);
       if (revoked === undefined) throw new DroverError('api_key_not_found');
-      await this.revocations.revoke(tx, [{ kind: 'api_key', apiKeyId }]);
+      await revocations.revoke(tx, [{ kind: 'api_key', apiKeyId }]);
+      if (keepTokens) return;
+      await revokeTokensOfKey({ workspaceId, apiKeyId }, { runner: tx, revocations });
     });
-    await this.revocations.announce();
+    await revocations.announce();
   }
 }

@@ -55,7 +55,7 @@ export function toPayload(claims: Claims): Payload {
 
 /** The claims of a payload. Undefined if a required one is missing or malformed. */
 export function fromPayload(payload: Payload): Claims | undefined {
-  const { typ, sub, sid, wid, ver, aid, tid, atk } = payload;
+  const { typ, sub, sid, wid, ver, aid, tid, atk, exp } = payload;
   switch (typ) {
     case 'user':
       if (!isUuid(sub) || !isSession(sid) || !(wid === undefined || isUuid(wid))) return undefined;
@@ -63,7 +63,14 @@ export function fromPayload(payload: Payload): Claims | undefined {
     case 'agent':
       if (!isUuid(sub) || !isUuid(wid) || !isVersion(ver)) return undefined;
       if (!isIdOrAbsent(atk)) return undefined;
-      return { kind: 'agent', workspaceId: wid, agentId: sub, tokenVersion: ver, tokenId: atk };
+      return {
+        kind: 'agent',
+        workspaceId: wid,
+        agentId: sub,
+        tokenVersion: ver,
+        tokenId: atk,
+        tokenEndsAt: typeof exp === 'number' ? exp : undefined,
+      };
     case 'run':
       if (!isUuid(sub) || !isUuid(wid) || !isUuid(aid) || !isUuid(tid)) return undefined;
       if (!(ver === undefined || isVersion(ver)) || !isIdOrAbsent(atk)) return undefined;

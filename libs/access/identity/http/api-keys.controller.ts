@@ -11,7 +11,7 @@ import { ApiErrors, PageQuery, UuidParam } from '#lib/http';
 import type { Page, UserCaller } from '#lib/kernel';
 import { Auth, CurrentCaller } from '../access/decorators.js';
 import { ApiKeysService, type ApiKeyView } from '../api-keys/api-keys.service.js';
-import { CreateApiKeyDto } from './workspaces.dto.js';
+import { CreateApiKeyDto, RevokeApiKeyQuery } from './workspaces.dto.js';
 import { ApiKeyPageDto, NewApiKeyDto } from './workspaces-answers.dto.js';
 
 /** For users only, because a key that could create keys could extend its own permissions. */
@@ -43,10 +43,17 @@ export class ApiKeysController {
 
   @Delete(':id')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Revoke an API key' })
+  @ApiOperation({
+    summary: 'Revoke an API key and the agent tokens that it issued',
+    description: 'The tokens of runs that were claimed with these agent tokens end as well.',
+  })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'api_key_not_found')
-  revoke(@CurrentCaller() caller: UserCaller, @UuidParam('id') id: string): Promise<void> {
-    return this.apiKeys.revoke(caller, id);
+  revoke(
+    @CurrentCaller() caller: UserCaller,
+    @UuidParam('id') id: string,
+    @Query() query: RevokeApiKeyQuery,
+  ): Promise<void> {
+    return this.apiKeys.revoke(caller, id, query);
   }
 }

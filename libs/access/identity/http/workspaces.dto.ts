@@ -1,4 +1,4 @@
-import { Id, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
+import { Flag, Id, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
 import type { MemberRole } from '#lib/kernel';
 import { EMAIL_PATTERN } from '../domain/email.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
@@ -37,6 +37,15 @@ export class ChangeMemberDto {
 export class AgentTokensQuery extends PageQuery {
   @Id({ optional: true, description: 'Only tokens that this user issued.' }) issuedBy?: string;
   @Id({ optional: true, description: 'Only tokens of this agent.' }) agentId?: string;
+}
+
+export class RevokeApiKeyQuery {
+  @Flag({
+    optional: true,
+    description:
+      'Whether the agent tokens that the key issued stay valid until they expire; false by default.',
+  })
+  keepTokens?: boolean;
 }
 
 export class CreateApiKeyDto {

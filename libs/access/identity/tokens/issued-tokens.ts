@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  firstRow,
   type Prisma,
   type SqlRunner,
   type Transaction,
@@ -8,7 +9,13 @@ import {
 } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { idAfter } from '../domain/id-cursor.js';
-import { forgetAgentTokens, insertAgentToken, takeTokensIssuedBy } from './agent-tokens.sql.js';
+import {
+  forgetAgentTokens,
+  insertAgentToken,
+  lockValidKey,
+  takeTokensIssuedBy,
+  takeTokensOfKey,
+} from './agent-tokens.sql.js';
 import type { Revocations } from './revocations.js';
 import { type IssuedToken, TokenService } from './token.service.js';
 
@@ -32,8 +39,11 @@ export class IssuedTokens {
   ) {}
 
   /**
+   * A token of an API key ends with the key at the latest.
+   *
    * @param tx has locked the agent
-   * @throws DroverError `forbidden` if the caller was removed meanwhile, `wrong_token_kind`
+   * @throws DroverError `forbidden` if the caller was removed meanwhile, `token_revoked` or
+   *   `token_expired` if the key ended meanwhile, `wrong_token_kind`
    */
   async issue(
     tx: Transaction,
@@ -44,14 +54,29 @@ export class IssuedTokens {
       throw new DroverError('wrong_token_kind');
     const { workspaceId, userId } = caller;
     const tokenId = newId();
-    const issued = this.tokens.issueAgentToken({ ...claims, workspaceId, tokenId });
     const key = caller.kind === 'api_key' ? caller.apiKeyId : null;
+    const expiresInSeconds = await this.boundByKey(tx, caller, claims.expiresInSeconds);
+    const ids = { workspaceId, tokenId };
+    const issued = this.tokens.issueAgentToken({ ...claims, ...ids, expiresInSeconds });
     const row = [workspaceId, tokenId, claims.agentId, userId, key, issued.expiresAt];
     await tx.rows(insertAgentToken, row).catch((error: unknown) => {
       if (violatedConstraint(error) !== 'agent_tokens_issuer_fkey') throw error;
       throw new DroverError('forbidden', { cause: error });
     });
     return issued;
+  }
+
+  private async boundByKey(
+    tx: Transaction,
+    caller: Caller,
+    requested: number | undefined,
+  ): Promise<number | undefined> {
+    if (caller.kind !== 'api_key') return requested;
+    const key = await firstRow(tx, lockValidKey, [caller.workspaceId, caller.apiKeyId]);
+    if (key === undefined) throw new DroverError('token_revoked');
+    if (key.seconds_left === null) return requested;
+    if (key.seconds_left <= 0) throw new DroverError('token_expired');
+    return Math.min(requested ?? Infinity, key.seconds_left);
   }
 
   /** Forgets the tokens of an agent, which are refused by their version. */
@@ -86,6 +111,11 @@ interface TokenFilter {
   agentId?: string;
 }
 
+interface Revoking {
+  runner: SqlRunner;
+  revocations: Revocations;
+}
+
 /**
  * Revokes the tokens that a user has issued. Call `Revocations.announce` after the commit.
  *
@@ -94,9 +124,26 @@ interface TokenFilter {
 export async function revokeTokensIssuedBy(
   userId: string,
   workspaceId: string | null,
-  { runner, revocations }: { runner: SqlRunner; revocations: Revocations },
+  revoking: Revoking,
 ): Promise<void> {
-  const taken = await runner.rows(takeTokensIssuedBy, [userId, workspaceId]);
+  await revokeTaken(
+    await revoking.runner.rows(takeTokensIssuedBy, [userId, workspaceId]),
+    revoking,
+  );
+}
+
+/** The same for the tokens that an API key has issued. */
+export async function revokeTokensOfKey(
+  { workspaceId, apiKeyId }: { workspaceId: string; apiKeyId: string },
+  revoking: Revoking,
+): Promise<void> {
+  await revokeTaken(await revoking.runner.rows(takeTokensOfKey, [workspaceId, apiKeyId]), revoking);
+}
+
+async function revokeTaken(
+  taken: readonly { id: string }[],
+  { runner, revocations }: Revoking,
+): Promise<void> {
   const ended = taken.map(({ id }) => ({ kind: 'agent_token', tokenId: id }) as const);
   await revocations.revoke(runner, ended);
 }

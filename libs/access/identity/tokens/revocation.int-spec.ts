@@ -38,6 +38,7 @@ async function refusedOn(server: IdentityApp, token: string): Promise<number> {
 async function subjects(server: IdentityApp): Promise<[string, string, Revocation][]> {
   const tokens = server.app.get(TokenService);
   const [sessionId, agentId, taskId, runId] = [newId(), newId(), newId(), newId()];
+  const [tokenId, claimedWith] = [newId(), newId()];
   const userId = await aMember(db.owner, workspaceId);
   const agent = { workspaceId, agentId };
   return [
@@ -52,6 +53,16 @@ async function subjects(server: IdentityApp): Promise<[string, string, Revocatio
       { kind: 'agent', ...agent, minVersion: 2 },
     ],
     ['run', tokens.issueRunToken({ ...agent, taskId, runId }), { kind: 'run', runId }],
+    [
+      'agent_token',
+      tokens.issueAgentToken({ ...agent, tokenVersion: 2, tokenId }).token,
+      { kind: 'agent_token', tokenId },
+    ],
+    [
+      'agent_token of a run',
+      tokens.issueRunToken({ ...agent, taskId, runId: newId(), tokenId: claimedWith }),
+      { kind: 'agent_token', tokenId: claimedWith },
+    ],
   ];
 }
 

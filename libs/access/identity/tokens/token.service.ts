@@ -70,9 +70,15 @@ export class TokenService {
     return this.issue({ kind: 'agent', ...rest }, seconds);
   }
 
-  /** A token for the reports of one run and nothing else, valid for RUN_TOKEN_SECONDS. */
+  /**
+   * A token for the reports of one run and nothing else, valid for RUN_TOKEN_SECONDS, but no longer
+   * than the agent's token with which the run was claimed.
+   */
   issueRunToken(claims: Omit<RunClaims, 'kind'>): string {
-    return this.issue({ kind: 'run', ...claims }, this.settings.runTokenSeconds).token;
+    const { tokenEndsAt = Infinity } = claims;
+    const secondsLeft = tokenEndsAt - Math.floor(Date.now() / 1000);
+    const seconds = Math.min(this.settings.runTokenSeconds, secondsLeft);
+    return this.issue({ kind: 'run', ...claims }, seconds).token;
   }
 
   /**

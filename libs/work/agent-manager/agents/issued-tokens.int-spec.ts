@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
 import { newId } from '#lib/kernel';
 import { apiClient, type ApiClient } from '../../../../test/support/api-client.js';
 import {
@@ -92,6 +93,83 @@ it.each(ENDS)(
     expect(await list()).toMatchObject([{ issuedBy: staying }]);
   },
 );
+
+interface Claimed {
+  tasks: { run: { id: string; token: string } }[];
+}
+
+interface Completed {
+  claimed: Claimed['tasks'];
+}
+
+interface Key {
+  id: string;
+  key: string;
+  expiresAt: string;
+}
+
+const keysPath = () => `/workspaces/${workspace.id}/api-keys`;
+
+async function aKey(body = {}): Promise<Key> {
+  const key = { name: 'Theirs', scopes: ['agents:write'] };
+  const made = await workspace.api.post<Key>(keysPath(), { ...key, ...body });
+  expect(made.status).toBe(201);
+  return made.body;
+}
+
+async function claimedRun(agent: ApiClient): Promise<{ id: string; token: string }> {
+  await aTask(server.db.owner, workspace.id);
+  const { body } = await agent.post<Claimed>(`/agents/${agentId}/claim`, {});
+  const [task] = body.tasks;
+  if (task === undefined) throw new Error('no task was claimed');
+  return task.run;
+}
+
+const endOf = (token: string): number => (decodeJwt(token).exp ?? 0) * 1000;
+
+it('a revoked API key ends the agent tokens that it issued, and those of their runs', async () => {
+  const [key, other] = [await aKey(), await aKey()];
+  const byKey = await issuedBy(withToken(key.key));
+  const byOther = await issuedBy(withToken(other.key));
+  const run = await claimedRun(byKey);
+  expect((await workspace.api.delete(`${keysPath()}/${key.id}`)).status).toBe(204);
+  expect([await works(byKey), await works(byOther)]).toEqual([401, 200]);
+  const refused = { status: 401, body: { code: 'token_revoked' } };
+  expect(await withToken(run.token).post(`/runs/${run.id}/start`)).toMatchObject(refused);
+  expect(await list()).toMatchObject([{ issuedByKey: other.id }]);
+});
+
+it('a revoked API key keeps its agent tokens on request, until it is revoked again', async () => {
+  const key = await aKey();
+  const byKey = await issuedBy(withToken(key.key));
+  const path = `${keysPath()}/${key.id}`;
+  expect((await workspace.api.delete(`${path}?keepTokens=true`)).status).toBe(204);
+  const issue = await withToken(key.key).post(`/agents/${agentId}/token`, {});
+  expect([issue.status, await works(byKey)]).toEqual([401, 200]);
+  expect(await list()).toMatchObject([{ issuedByKey: key.id }]);
+  expect((await workspace.api.delete(path)).status).toBe(204);
+  expect(await works(byKey)).toBe(401);
+});
+
+it('neither an agent token of an API key nor the token of its run outlives the key', async () => {
+  const key = await aKey({ expiresInSeconds: 3_600 });
+  const keyEnds = Date.parse(key.expiresAt);
+  const path = `/agents/${agentId}/token`;
+  const { body } = await withToken(key.key).post<{ token: string; expiresAt: string }>(path, {
+    expiresInSeconds: 86_400,
+  });
+  expect(endOf(body.token)).toBe(Date.parse(body.expiresAt));
+  expect(endOf(body.token)).toBeLessThanOrEqual(keyEnds);
+  expect(endOf(body.token)).toBeGreaterThan(keyEnds - 60_000);
+  const run = await claimedRun(withToken(body.token));
+  expect(endOf(run.token)).toBe(endOf(body.token));
+  await aTask(server.db.owner, workspace.id);
+  const agent = withToken(body.token);
+  expect((await agent.post(`/runs/${run.id}/start`)).status).toBeLessThan(300);
+  const claimNext = { maxTasks: 1 };
+  const completed = await agent.post<Completed>(`/runs/${run.id}/complete`, { claimNext });
+  expect(endOf(completed.body.claimed[0]?.run.token ?? '')).toBe(endOf(body.token));
+});
 
 it('the list has the valid tokens, after a rotation the new one', async () => {
   await issuedBy(as(staying), { expiresInSeconds: 3_600 });

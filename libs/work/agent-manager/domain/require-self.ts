@@ -1,4 +1,4 @@
-import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
+import { type AgentCaller, type Caller, DroverError, tokenMarksOf } from '#lib/kernel';
 
 /**
  * An agent can act only for itself and cannot see other agents' ids.
@@ -13,7 +13,10 @@ export function requireSelf(caller: Caller, agentId: string): AgentCaller {
 /** The same, also for an agent's run, which can send a sign of life for its agent. */
 export function requireSelfOrRun(caller: Caller, agentId: string): AgentCaller {
   if (caller.kind !== 'run') return requireSelf(caller, agentId);
-  const { workspaceId, tokenVersion, tokenId } = caller;
-  const agent = { kind: 'agent', workspaceId, agentId: caller.agentId } as const;
-  return requireSelf({ ...agent, tokenVersion, tokenId }, agentId);
+  const agent = {
+    kind: 'agent',
+    workspaceId: caller.workspaceId,
+    agentId: caller.agentId,
+  } as const;
+  return requireSelf({ ...agent, ...tokenMarksOf(caller) }, agentId);
 }

@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Revocations, TokenService } from '#lib/identity';
-import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
+import { type AgentCaller, DroverError, tokenMarksOf, withAnySignal } from '#lib/kernel';
 import { legalTaskTransitions, TASK_PHASES } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { ClaimedRow, NothingClaimed } from '../store/claim-tasks.sql.js';
@@ -141,7 +141,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
 
   private async attempt(request: Omit<ClaimRequest, 'waitMs'>): Promise<Attempt> {
     const { agent, maxTasks, leaseSeconds, taskId } = request;
-    const { workspaceId, agentId, tokenVersion, tokenId } = agent;
+    const { workspaceId, agentId } = agent;
     const outcome = await this.claims.claim({
       workspaceId,
       agent_id: agentId,
@@ -155,9 +155,9 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     if (rows.length === 0 && outcome.claimed.length > 0) return this.attempt(request);
     if (this.revocations.isRevoked(agent)) await this.releaseRuns(agent, rows);
     this.revocations.refuse(agent);
-    const holder = { workspaceId, agentId, tokenVersion, tokenId };
+    const marks = tokenMarksOf(agent);
     const tasks = rows.map((row) => {
-      const run = { ...holder, taskId: row.id, runId: row.run_id };
+      const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id, ...marks };
       return toClaimedTask(row, this.tokens.issueRunToken(run));
     });
     const { lifecycle, mode, why, someHeld } = outcome;

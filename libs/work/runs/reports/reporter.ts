@@ -6,6 +6,7 @@ import {
   type Caller,
   DroverError,
   type RunCaller,
+  tokenMarksOf,
 } from '#lib/kernel';
 
 /** The run of a report, and its reporter with the marks of its token. */
@@ -30,7 +31,8 @@ export function reporterOf(
   runId: string | undefined,
   alsoNamed?: string,
 ): Reporter {
-  const { workspaceId, agentId, tokenVersion, tokenId } = agentSide(caller);
+  const side = agentSide(caller);
+  const { workspaceId, agentId } = side;
   const named = runId?.toLowerCase() ?? (caller.kind === 'run' ? caller.runId : undefined);
   if (named === undefined) throw new DroverError('run_required');
   if (alsoNamed !== undefined && alsoNamed.toLowerCase() !== named) {
@@ -38,8 +40,8 @@ export function reporterOf(
     throw new DroverError('run_not_found', { errors });
   }
   if (caller.kind === 'run' && caller.runId !== named) throw new DroverError('run_not_found');
-  const token = { tokenVersion, tokenId };
-  return { workspaceId, agentId, runId: named, actor: actorOf(caller), ...token };
+  const actor = actorOf(caller);
+  return { workspaceId, agentId, runId: named, actor, ...tokenMarksOf(side) };
 }
 
 function agentSide(caller: Caller): AgentCaller | RunCaller {

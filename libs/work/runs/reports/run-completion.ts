@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, DroverError } from '#lib/kernel';
+import { type Caller, DroverError, tokenMarksOf } from '#lib/kernel';
 import type { UsageReport } from '#lib/ledger';
 import { ClaimService } from '../claims/claim-service.js';
 import { type Reporter, reporterOf } from './reporter.js';
@@ -97,10 +97,11 @@ export class RunCompletion {
   }
 
   private claimNext(
-    { workspaceId, agentId, tokenVersion, tokenId }: Reporter,
+    reporter: Reporter,
     { maxTasks = 1 }: { maxTasks?: number },
   ): Promise<ClaimedTask[]> {
-    const agent = { kind: 'agent', workspaceId, agentId, tokenVersion, tokenId } as const;
+    const { workspaceId, agentId } = reporter;
+    const agent = { kind: 'agent', workspaceId, agentId, ...tokenMarksOf(reporter) } as const;
     return this.claiming.claimNow({ agent, maxTasks });
   }
 }
