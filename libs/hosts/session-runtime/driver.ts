@@ -2,13 +2,13 @@ import type { SessionSignal } from './signals-file.js';
 
 /** A file in a session's folder. */
 export interface SessionFile {
-  /** Its name within the folder, `work` for the folder in which the session starts. */
+  /** The file's name within the folder. `work` is the folder in which the session starts. */
   name: string;
-  /** The first content; absent for a file that the session may make. */
+  /** The first content. It is absent for a file that the session can create. */
   content?: string;
 }
 
-/** Where a session's output goes while it runs. Neither method may fail or wait. */
+/** The receiver of a session's output while the session runs. Neither method may fail or wait. */
 export interface OutputSink {
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
   /** Both streams have ended. */
@@ -17,141 +17,155 @@ export interface OutputSink {
 
 /** The specification of a session. */
 export interface SessionSpec {
-  /** A UUID. Everything that comes of the session is found by it. */
+  /** A UUID. It identifies everything that belongs to the session. */
   id: string;
-  /** The workspace that it belongs to; absent for a session that belongs to none. */
+  /** The workspace of the session. It is absent for a session without a workspace. */
   workspaceId?: string;
-  /** An argument vector: no shell takes it apart. */
+  /** An argument vector. No shell parses it. */
   command: [string, ...string[]];
-  /** Where the program is looked for; in the driver's own search path when left out. */
+  /** The folders in which the program is looked up. The driver's own search path is the default. */
   searchPath?: string;
   /**
-   * Variables for the session beyond those that the driver sets: PATH, LANG, HOME, TMPDIR, those of
-   * `files`, and DROVER_SESSION_ID where no variable carries the session's id yet as DROVER_RUN_ID.
-   * Nothing else comes through.
+   * Variables of the session, in addition to the driver's: PATH, LANG, HOME, TMPDIR, the variables
+   * of `files`, and DROVER_SESSION_ID if no variable has the session's id as DROVER_RUN_ID. The
+   * session gets no other variable.
    */
   env: Record<string, string>;
-  /** The files of the session, each by the variable that holds its path. */
+  /** The files of the session. The key is the variable that holds the file's path. */
   files: Record<string, SessionFile>;
-  /** Where it starts instead of its own folder: a directory of this machine. */
+  /** The directory of this machine in which the session starts, instead of its own folder. */
   cwd?: string;
   /**
-   * The folder above `cwd` that a sandbox lets it work in, whose path no session can change: within it, one
-   * could put a link in the place of `cwd`. `cwd` itself when left out.
+   * The folder above `cwd` in which a sandbox lets the session work. No session can change its
+   * path. Below it, a session could replace `cwd` by a link. The default is `cwd` itself.
    */
   within?: string;
-  /** Its standard input; empty when absent. */
+  /** The standard input of the session. The default is an empty input. */
   stdin?: string;
-  /** `off`: it reaches no network, not even this machine's; as the host has it when left out. */
+  /**
+   * `off`: the session reaches no network, not even this machine's. The default is the host's
+   * setting.
+   */
   network?: 'on' | 'off';
-  /** Values that must not appear in the output that is kept. */
+  /** Values that must not appear in the output that Drover keeps. */
   secrets: string[];
   /**
-   * Takes all of its output, unredacted. Such a session ends with this process, however that ends.
-   * Without it the session outlives this process, and the end of its output is kept for its exit.
+   * Takes all output of the session, unredacted. Such a session ends with this process, even if
+   * this process is killed. Without a sink the session outlives this process, and its exit has the
+   * end of its output.
    */
   output?: OutputSink;
 }
 
-/** Processes that were ended because they outlived the first one of their session. */
+/** Processes that outlived the first process of their session and were ended. */
 export interface Strays {
   found: number;
-  /** False when the kernel does not let one go. */
+  /** False if the kernel keeps at least one of them alive. */
   gone: boolean;
 }
 
-/** How a session ended. */
+/** The end of a session. */
 export interface SessionExit {
-  /** Null when a signal ended it, or nobody saw how it ended. */
+  /** Null if a signal ended the session, or if nobody saw the end. */
   exitCode: number | null;
   signal: string | null;
-  /** Whether the kernel killed it for want of memory; null where the kernel does not say. */
+  /**
+   * True if the kernel killed the session for lack of memory; null if the kernel does not report
+   * it.
+   */
   oomKilled: boolean | null;
-  /** Nobody saw how it ended: what watched it is gone too. */
+  /** True if nobody saw the end of the session because its watcher is gone too. */
   lost: boolean;
-  /** The end of what it wrote to both streams, redacted, at most MAX_OUTPUT_BYTES of UTF-8. */
+  /**
+   * The end of the session's output on both streams: redacted, at most MAX_OUTPUT_BYTES of UTF-8.
+   */
   output: string;
   endedAt: string;
   strays?: Strays;
 }
 
-/** Bytes of output that are kept of a session. */
+/** The size of the output that Drover keeps for a session, in bytes. */
 export const MAX_OUTPUT_BYTES = 8_192;
 
-/** A session that was started. */
+/** A started session. */
 export interface RuntimeSession {
   readonly id: string;
-  /** As its machine counts; null where that means nothing. */
+  /** The process id on the session's machine; null if such an id means nothing. */
   readonly pid: number | null;
   readonly startedAt: string;
-  /** Resolves when nothing of the session is left running. Never rejects. */
+  /** Resolves when no process of the session is left. Never rejects. */
   readonly exit: Promise<SessionExit>;
   /**
-   * Asks the session to end, and ends all of it by force after `graceMs`. May be called again: the
+   * Asks the session to end, and kills all of it after `graceMs`. If it is called again, the
    * earliest deadline counts.
    */
   stop(graceMs: number): void;
-  /** Adds to what the session reads at DROVER_SIGNALS_FILE: a JSON object a line. Never fails. */
+  /** Adds a line, a JSON object, to the session's file at DROVER_SIGNALS_FILE. Never fails. */
   notify(signal: SessionSignal): void;
-  /** When it last wrote something; its start when it never did. */
+  /** The time of the session's last output; its start if it wrote nothing. */
   lastActivityAt(): string;
 }
 
-/** The state of a session that an earlier life of this process had started, or meant to start. */
+/** The state of a session that an earlier process of this host started, or intended to start. */
 export type Recovered =
-  /** It runs, and is followed again. */
+  /** The session runs, and this process follows it now. */
   | { kind: 'running'; session: RuntimeSession }
-  /** It ran, and nothing of it runs any more. */
+  /** The session ran, and no process of it is left. */
   | { kind: 'ended'; exit: SessionExit; pid: number | null; startedAt: string | null }
-  /** It could not be started. */
+  /** The session could not be started. */
   | { kind: 'failed'; error: SpawnError }
-  /** It never started, and the earlier life's attempt never will: it may be spawned now. */
+  /** The session did not start, and the earlier attempt never will. It can be spawned now. */
   | { kind: 'absent' };
 
-/** What a host gives every driver. */
+/** The settings that a host gives to every driver. */
 export interface DriverHost {
-  /** Holds a folder for each session. A driver takes all that lies in it for its own. */
+  /** Holds a folder for each session. The driver owns everything in it. */
   dir: string;
-  /** The part of the host's own environment that its sessions see. */
+  /** The variables of the host's environment that its sessions see. */
   passedEnv?: Record<string, string>;
-  /** Takes one sentence for the operator. */
+  /** Reports one sentence to the operator. */
   warn?: (message: string) => void;
 }
 
 /**
- * Where sessions run: processes of this machine, containers, pods. `testing/driver-conformance.ts`
- * says what every driver must do.
+ * The place where sessions run: processes of this machine, containers, pods.
+ * `testing/driver-conformance.ts` specifies the behaviour of every driver.
  */
 export interface RuntimeDriver {
   readonly kind: string;
-  /** False while sessions would not end with this process, or could not be started at all. */
+  /** False while sessions cannot be started, or would not end with this process. */
   readonly healthy: boolean;
   /**
    * Resolves when the session's first process runs.
    *
-   * @throws SpawnError when it could not be started; nothing of it is left then
+   * @throws SpawnError if the session could not be started; nothing of it is left then
    */
   spawn(spec: SessionSpec): Promise<RuntimeSession>;
-  /** Adopts what an earlier life left of a session, or ends what cannot be adopted. */
+  /** Adopts a session of an earlier process of this host, or ends it if it cannot be adopted. */
   recover(id: string): Promise<Recovered>;
-  /** The sessions of which anything is left, running or not. */
+  /** The sessions that have left a process or a folder, running or not. */
   list(): Promise<string[]>;
   /**
-   * Ends what runs of a session, and leaves its folder.
+   * Ends the processes of a session, and leaves its folder.
    *
-   * @returns false when something of it cannot be ended
+   * @returns false if a process of it cannot be ended
    */
   end(id: string): Promise<boolean>;
-  /** Ends what runs of a session and removes its folder. Harmless when nothing is left of it. */
+  /**
+   * Ends the processes of a session and removes its folder. A session without remains is no error.
+   */
   remove(id: string): Promise<void>;
-  /** Ends every session that has an OutputSink. The driver starts nothing afterwards. */
+  /** Ends every session that has an OutputSink. Afterwards the driver starts nothing. */
   close(): void;
 }
 
-/** Its message is one sentence that may be shown to the author of the command. */
+/** Its message is one sentence. The author of the command can see it. */
 export class SpawnError extends Error {
   constructor(
-    /** `setup`: the command is wrong, on every attempt. `infrastructure`: another may succeed. */
+    /**
+     * `setup`: the command is wrong, and every attempt fails. `infrastructure`: another attempt can
+     * succeed.
+     */
     readonly failureClass: 'setup' | 'infrastructure',
     message: string,
     options?: ErrorOptions,

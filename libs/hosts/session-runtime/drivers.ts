@@ -1,7 +1,10 @@
 import { type DriverHost, type RuntimeDriver, SpawnError } from './driver.js';
 import { ProcessDriver, type ProcessSettings } from './process/process-driver.js';
 
-/** The settings of each driver, by the name by which a task chooses it. A new driver has a line here and in DRIVERS. */
+/**
+ * The settings of each driver. The key is the name by which a task chooses the driver. A new driver
+ * has a line here and in DRIVERS.
+ */
 export interface DriverSettings {
   process: ProcessSettings;
 }
@@ -16,7 +19,7 @@ const DEFAULT_KIND = 'process';
 
 export const DRIVER_KINDS = Object.keys(DRIVERS) as (keyof DriverSettings)[];
 
-/** The drivers of one host: those that it has settings for. */
+/** The drivers of one host. A driver without settings is absent. */
 export class Drivers {
   private readonly byKind = new Map<string, RuntimeDriver>();
 
@@ -29,9 +32,9 @@ export class Drivers {
   }
 
   /**
-   * @param kind what a task names
-   * @param hint what to try where a task names nothing; a process when there is no such driver
-   * @throws SpawnError when this host has no driver of that kind
+   * @param kind the driver that the task names
+   * @param hint the driver if the task names none; if there is no such driver, processes
+   * @throws SpawnError if this host has no driver of that kind
    */
   choose(kind?: unknown, hint = DEFAULT_KIND): RuntimeDriver {
     const wanted = kind ?? (this.byKind.has(hint) ? hint : DEFAULT_KIND);

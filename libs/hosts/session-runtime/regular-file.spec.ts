@@ -22,7 +22,7 @@ describe.each([
   ['readRegularFile', readRegularFile],
   ['readRegularFileSync', async (path: string, max: number) => readRegularFileSync(path, max)],
 ])('%s', (_name, read) => {
-  it('reads what is as long as the limit, and no more', async () => {
+  it('the reader reads a file up to the limit, and no more', async () => {
     writeFileSync(file, 'wörds');
     expect(await read(file, 6)).toEqual({ kind: 'text', text: 'wörds' });
     expect(await read(file, 5)).toEqual({ kind: 'unusable', why: 'has more than 5 bytes' });
@@ -31,21 +31,21 @@ describe.each([
     expect(await read(join(folder, 'gone'), 5)).toEqual({ kind: 'absent' });
   });
 
-  it('believes no size: what is said to be empty may be long', async () => {
+  it('the reader ignores the reported size: a file of size 0 can be long', async () => {
     expect(await read('/proc/self/status', 100)).toMatchObject({ why: 'has more than 100 bytes' });
   });
 
-  it('follows no link', async () => {
+  it('the reader follows no link', async () => {
     symlinkSync('/dev/zero', file);
     expect(await read(file, 5)).toEqual({ kind: 'unusable', why: 'is a symbolic link' });
   });
 
-  it('does not wait for the writer of a pipe', async () => {
+  it('the reader does not wait for the writer of a pipe', async () => {
     execFileSync('mkfifo', [file]);
     expect(await read(file, 5)).toEqual(IRREGULAR);
   });
 
-  it('takes neither a folder nor a socket for a file', async () => {
+  it('the reader accepts neither a folder nor a socket', async () => {
     mkdirSync(file);
     expect(await read(file, 5)).toEqual(IRREGULAR);
     const socket = createServer().listen(join(folder, 'socket'));

@@ -5,17 +5,17 @@ export type RegularFile =
   { kind: 'absent' } | { kind: 'text'; text: string } | { kind: 'unusable'; why: string };
 
 /**
- * The processes of a session may have put anything in a file's place. A link is not followed, and a pipe
- * into which nobody writes is not waited for.
+ * The processes of a session can replace the file by anything. Links are not followed, and nobody
+ * waits for a pipe without a writer.
  */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const IRREGULAR: RegularFile = { kind: 'unusable', why: 'is no regular file' };
 
 /**
- * Reads a file of UTF-8 that a session could replace, or may be writing to. Never rejects.
+ * Reads a UTF-8 file that a session can replace or still writes. Never rejects.
  *
- * @param maxBytes of a longer file, no more than this is read, whatever its size is said to be
+ * @param maxBytes the maximum of bytes to read, whatever size the file system reports
  */
 export async function readRegularFile(path: string, maxBytes: number): Promise<RegularFile> {
   try {
@@ -69,7 +69,7 @@ function explain(error: unknown): RegularFile {
       return { kind: 'absent' };
     case 'ELOOP':
       return { kind: 'unusable', why: 'is a symbolic link' };
-    // A socket, or a device that is not there.
+    // A socket, or a device without a driver.
     case 'ENXIO':
       return IRREGULAR;
     default:

@@ -13,7 +13,7 @@ const isRoot = process.getuid?.() === 0;
 const FOLDERS = 40;
 const FILES = Array.from({ length: 50 }, (_, index) => `file-${index}`);
 
-/** Puts a link in the place of each folder and the folder back, for ever. */
+/** Replaces each folder by a link and puts the folder back, without end. */
 const SWAPPER = `
 const { mkdirSync, renameSync, symlinkSync, unlinkSync } = require('node:fs');
 const [victim, count] = process.argv.slice(1);
@@ -54,7 +54,7 @@ function fill(folder: string): void {
 }
 
 (isRoot ? describe : describe.skip)('removeTree as root', () => {
-  test('removes nothing behind a link that another user puts in a folder’s place', async () => {
+  test('the target of a link that another user puts in place is not removed', async () => {
     const victim = join(world, 'victim');
     const theirs = join(world, 'theirs');
     const session = join(theirs, 'work');
@@ -70,14 +70,14 @@ function fill(folder: string): void {
       stdio: ['ignore', 'pipe', 2],
     });
     await once(createInterface({ input: swapper.stdout! }), 'line');
-    // Whoever keeps putting something back can keep the folder, and nothing else.
+    // A process that recreates its folder can keep this folder, and nothing else.
     await removeTree(session).catch(() => undefined);
     expect(readdirSync(victim)).toHaveLength(FILES.length);
   });
 });
 
-describe('removeTree', () => {
-  test('removes folders that are deeper than a path can be long', async () => {
+describe('removeTree with deep folders', () => {
+  test('folders deeper than the longest path are removed', async () => {
     const tree = join(world, 'tree');
     mkdirSync(tree);
     const script = `for (let depth = 0; depth < 20; depth += 1) {

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, chown, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 
-/** A name in it leads to the very folder that was opened, wherever that was moved. */
+/** A name in it leads to the opened folder itself, even after a rename. */
 const DESCRIPTORS = '/proc/self/fd';
 
-/** A folder that need not be readable, and no link to one. */
+/** A folder that can be unreadable, but no link to a folder. */
 const O_PATH = 0o10_000_000;
 const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** How often to begin again where a process of the same user puts back what was removed. */
+/** The number of attempts while a process of the same user recreates removed files. */
 const ATTEMPTS = 6;
 
 /**
- * Removes a file, or a folder with all that is in it, and follows no link, whatever somebody puts in the
- * place of what was just looked at. Nothing that it holds is too deep. An absent path is no error.
+ * Removes a file, or a folder with its content. It follows no link, even if a process replaces a
+ * path that was just checked. The depth of the content has no limit. An absent path is no error.
  */
 export async function removeByDescriptor(path: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
@@ -26,13 +26,17 @@ export async function removeByDescriptor(path: string): Promise<void> {
   }
 }
 
-/** @param clear empties a folder */
+/**
+ * @param clear empties a folder
+ */
 async function removeAt(path: string, clear: (folder: string) => Promise<void>): Promise<void> {
   const isFolder = await withFolder(path, clear);
   await (isFolder ? rmdir(path) : unlink(path)).catch(unlessGone);
 }
 
-/** @returns whether there is a folder, and not a link to one */
+/**
+ * @returns true if there is a folder, and not a link to one
+ */
 async function withFolder(path: string, work: (folder: string) => Promise<void>): Promise<boolean> {
   const handle = await open(path, FOLDER).catch(noFolder);
   if (handle === undefined) return false;
@@ -56,7 +60,7 @@ async function empty(top: string): Promise<void> {
   }
 }
 
-/** Folders are laid beside the one that they are in: they may be deeper than files can be open at once. */
+/** Moves folders beside their parent: they can be deeper than the limit of open files. */
 async function spread(folder: string, top: string): Promise<void> {
   for await (const entry of await opendir(folder)) {
     const path = `${folder}/${entry.name}`;
@@ -66,7 +70,7 @@ async function spread(folder: string, top: string): Promise<void> {
   }
 }
 
-/** From here on nobody else can change what is in it. What cannot be done, the removal tells of. */
+/** Stops everybody else from changing the content. If this fails, the removal reports it. */
 async function take(folder: string): Promise<void> {
   const [uid, gid] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
   if (uid === 0) await chown(folder, uid, gid).catch(() => undefined);

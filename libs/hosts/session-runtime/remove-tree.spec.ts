@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Nothing is closed to root, so that it has to be somebody else for a while. */
+/** Root can open everything, so the test runs as another user for a while. */
 async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   if (!isRoot) return work();
   process.seteuid?.(NOBODY);
@@ -42,13 +42,13 @@ describe('removeTree', () => {
     ['open folders', 'mkdir -p a/b; touch a/b/file a/file'],
     ['read-only folders', 'mkdir -p a/b/c; touch a/b/file a/file; chmod -R a-w .'],
     ['folders that cannot even be listed', 'mkdir -p a/b; touch a/b/file; chmod 0 a/b a .'],
-  ])('removes %s', async (_what, script) => {
+  ])('a tree with %s is removed', async (_what, script) => {
     make(script);
     await asOrdinaryUser(() => removeTree(root));
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('touches nothing behind a link', async () => {
+  it('the target of a link stays untouched', async () => {
     make(
       'mkdir ../other; touch ../other/file; chmod 500 ../other; ln -s ../other link; chmod 500 .',
     );
@@ -58,13 +58,13 @@ describe('removeTree', () => {
     expect(existsSync(join(folder, 'other/file'))).toBe(true);
   });
 
-  it('removes a link itself, a file, and what is not there', async () => {
+  it('a link and a file are removed, and an absent path is no error', async () => {
     make('touch file; ln -s / link');
     for (const name of ['file', 'link', 'gone']) await removeTree(join(root, name));
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it('says what it may not remove', async () => {
+  it('a forbidden removal fails with its reason', async () => {
     make('mkdir a; chmod 500 .');
     await expect(asOrdinaryUser(() => removeTree(join(root, 'a')))).rejects.toThrow('EACCES');
   });

@@ -5,9 +5,9 @@ import { removeByDescriptor } from './remove-by-descriptor.js';
 const OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
 
 /**
- * Removes a file, or a folder with all that is in it; folders that were closed against writing too, as Go
- * leaves those of its module cache. An absent path is no error. On Linux nobody can lead it elsewhere by
- * putting a link in the place of a folder meanwhile, provided that the folder above is not theirs.
+ * Removes a file, or a folder with its content, and read-only folders too, such as Go's module
+ * cache. An absent path is no error. On Linux nobody can redirect it by replacing a folder with a
+ * link, provided that the parent folder does not belong to them.
  */
 export async function removeTree(path: string): Promise<void> {
   return process.platform === 'linux' ? removeByDescriptor(path) : removeByPath(path);
@@ -24,7 +24,7 @@ async function removeByPath(path: string): Promise<void> {
   }
 }
 
-// Follows no link. A folder that cannot be opened is passed over: the removal says why it failed.
+// Follows no link. Skips a folder that cannot be opened: the removal reports why it failed.
 async function openFolder(path: string): Promise<void> {
   try {
     const found = await lstat(path);
@@ -34,6 +34,6 @@ async function openFolder(path: string): Promise<void> {
       if (entry.isDirectory()) await openFolder(join(path, entry.name));
     }
   } catch {
-    // Somebody else's, or gone meanwhile.
+    // The folder belongs to another user, or is gone.
   }
 }

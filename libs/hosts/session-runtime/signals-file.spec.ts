@@ -25,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const WARNING = { action: 'warn', reason: 'hung' } as const;
 
 describe('appendSignal', () => {
-  it('adds lines, in a file that only its user reads', () => {
+  it('the signals file gets lines, and only its user can read it', () => {
     expect(appendSignal(file, WARNING)).toBe(true);
     expect(appendSignal(file, { action: 'stop', reason: 'drain', graceSeconds: 5 })).toBe(true);
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
@@ -36,7 +36,7 @@ describe('appendSignal', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('writes through no link that the session has put there', () => {
+  it('a link that the session puts in its place is not followed', () => {
     const other = join(folder, 'other');
     writeFileSync(other, 'as it was');
     symlinkSync(other, file);
@@ -44,7 +44,7 @@ describe('appendSignal', () => {
     expect(readFileSync(other, 'utf8')).toBe('as it was');
   });
 
-  it('writes to no file that has a second name', () => {
+  it('a signals file with a second name is not written', () => {
     const other = join(folder, 'other');
     writeFileSync(other, 'as it was');
     linkSync(other, file);
@@ -52,7 +52,7 @@ describe('appendSignal', () => {
     expect(readFileSync(other, 'utf8')).toBe('as it was');
   });
 
-  it('does not wait for the reader of a pipe, nor fail for a folder that is gone', () => {
+  it('a pipe without a reader delays nobody, and a missing folder is no error', () => {
     execFileSync('mkfifo', [file]);
     expect(appendSignal(file, WARNING)).toBe(false);
     expect(appendSignal(join(folder, 'gone', 'signals'), WARNING)).toBe(false);

@@ -8,11 +8,11 @@ test.each([
   ['tab\tstays', 'tab\tstays'],
   ['bell\u0007 and NUL\0', 'bell and NUL'],
   ['lone \ud800 surrogate', 'lone \ufffd surrogate'],
-])('%j is shown as %j', (line, expected) => {
+])('the line %j is shown as %j', (line, expected) => {
   expect(cleanText(line)).toBe(expected);
 });
 
-test('A line that is cut says how much is missing, and cuts no character in two', () => {
+test('a cut line reports the missing characters and splits no character', () => {
   expect(shorten('12345', 5)).toBe('12345');
   expect(shorten('1234567', 5)).toBe('12345 [2 more characters]');
   expect(shorten('12345', 5, 10)).toBe('12345 [10 more characters]');

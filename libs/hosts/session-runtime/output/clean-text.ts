@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Other control characters than the tab, DEL included. */
+/** Control characters except the tab; DEL is one of them. */
 const CONTROLS = /[^\P{Cc}\t]/gu;
 
 /**
- * A line as a terminal would leave it: without colours and cursor movements, and where a carriage
- * return overwrites it (progress bars do), only what was written last.
+ * The line as a terminal shows it: without colours and cursor movements. If carriage returns
+ * overwrite it (progress bars do), only the last text is left.
  */
 export function cleanText(line: string): string {
   const plain = stripVTControlCharacters(line);
@@ -14,14 +14,17 @@ export function cleanText(line: string): string {
 }
 
 /**
- * The first characters of a text, in memory of their own: a slice of a string holds all of it for as long as
- * it is kept itself. Half a character counts as one that cannot be shown.
+ * The first characters of a text, copied: a slice of a string keeps the whole string in memory.
+ * Half a character becomes the replacement character.
  */
 export function copyStart(text: string, maxLength: number): string {
   return Buffer.from(text.slice(0, maxLength)).toString();
 }
 
-/** Cuts a text to a length, saying how much is missing. Does not hold what was cut off. */
+/**
+ * Cuts a text to a length and adds the number of missing characters. The cut part does not stay in
+ * memory.
+ */
 export function shorten(text: string, maxLength: number, alsoDropped = 0): string {
   if (text.length <= maxLength && alsoDropped === 0) return text;
   const kept = copyStart(text, maxLength);

@@ -9,8 +9,8 @@ const SECRET = 'hunter2-and-the-rest-of-it';
 const redact = (text: string) => new Redactor([SECRET]).redact(text);
 const keep = (line: string, dropped = 0) => keepLine(line, dropped, redact);
 
-describe('A line that is kept', () => {
-  test('is shown as it is where it fits', () => {
+describe('A kept line', () => {
+  test('a short line is shown unchanged', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'é', '☃', '🐑', ' ', '\t') });
     fc.assert(
       fc.property(text, fc.nat(10_000), (said, times) => {
@@ -21,7 +21,7 @@ describe('A line that is kept', () => {
     );
   });
 
-  test('is bounded, counts as what is held of it, and says what is missing', () => {
+  test('a long line is bounded, and its size counts only the kept part', () => {
     fc.assert(
       fc.property(fc.nat(300_000), fc.nat(10), (length, dropped) => {
         const { size, show } = keep('☃'.repeat(length), dropped);
@@ -34,7 +34,7 @@ describe('A line that is kept', () => {
     );
   });
 
-  test('shows no half of a secret, wherever it is cut and whatever is left out before', () => {
+  test('a cut line shows no half of a secret', () => {
     fc.assert(
       fc.property(fc.nat(SECRET.length), fc.nat(3_000), (half, colours) => {
         const before = '\u001b[0m'.repeat(colours).padEnd(1.5 * MAX_LINE - half, 'x');
@@ -43,13 +43,13 @@ describe('A line that is kept', () => {
     );
   });
 
-  test('is what a progress bar shows last, however long it went on', () => {
+  test('a progress bar shows only its last state', () => {
     const line = Array.from({ length: 20_000 }, (_, index) => `${index} done`).join('\r');
     expect(keep(line)).toMatchObject({ size: 10 });
     expect(keep(line).show()).toBe('19999 done');
   });
 
-  test('does not hold what was cut off', () => {
+  test('the cut part of a line is freed', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const heap = (): number => {
@@ -61,7 +61,7 @@ describe('A line that is kept', () => {
       const line = `${index}`.repeat(262_144).slice(0, 262_144);
       return [keep(line), keep(`${line}\rwhat is shown last`), keep(line.slice(0, 100))];
     });
-    // Some 5 MB; all of the lines are more than 100.
+    // About 5 MB. All lines together have more than 100 MB.
     expect(heap() - before).toBeLessThan(40_000_000);
     expect(kept).toHaveLength(400);
   });

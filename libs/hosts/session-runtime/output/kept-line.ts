@@ -1,24 +1,25 @@
 import { cleanText, copyStart, shorten } from './clean-text.js';
 
-/** Characters that are shown of one line. */
+/** The visible characters of one line. */
 export const MAX_LINE = 8_192;
 /**
- * Kept of a longer line beyond that, and redacted, but never shown: what is hidden or left out before it
- * would else bring a secret into sight that was cut in two, and is not known by its half.
+ * A longer line keeps this many more characters. They are redacted and never shown. Redaction
+ * shortens the text before them; without them, the half of a secret that was cut in two could
+ * become visible.
  */
 const MARGIN = 4_096;
 
-/** A line that is made readable only if it is wanted. */
+/** A line that is made readable only on demand. */
 export interface KeptLine {
   size: number;
   show: () => string;
 }
 
 /**
- * Keeps of a line what may be shown of it, and no more: many lines may wait for the end of their session,
- * most of them only to be dropped.
+ * Keeps only the visible part of a line: many lines can wait for the end of their session, and most
+ * of them are dropped then.
  *
- * @param dropped how many characters of the line are missing at its end
+ * @param dropped the number of characters that are missing at the end of the line
  */
 export function keepLine(
   line: string,
@@ -26,7 +27,7 @@ export function keepLine(
   redact: (text: string) => string,
   maxLength = MAX_LINE,
 ): KeptLine {
-  // Text that it overwrites itself would not be shown: a progress bar can be long.
+  // A carriage return hides the text before it, and a progress bar can write a lot of text.
   const visible = line.slice(line.lastIndexOf('\r') + 1);
   const kept = copyStart(visible, maxLength + MARGIN);
   const missing = visible.length - kept.length + dropped;

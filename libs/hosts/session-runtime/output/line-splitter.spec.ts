@@ -12,7 +12,7 @@ function split(chunks: Buffer[], maxLength: number): Line[] {
   return lines;
 }
 
-describe('A stream', () => {
+describe('A stream of bytes', () => {
   test.each<[string, Line[]]>([
     ['', []],
     ['\n', [['', 0]]],
@@ -41,11 +41,11 @@ describe('A stream', () => {
       ],
     ],
     ['1234567890', [['12345', 5]]],
-  ])('%j is cut into lines', (text, expected) => {
+  ])('the stream %j is split into lines', (text, expected) => {
     expect(split([Buffer.from(text)], 5)).toEqual(expected);
   });
 
-  test('is cut the same however it arrives', () => {
+  test('the lines do not depend on the chunks', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'é', '☃', '🐑', '\n', '\r') });
     fc.assert(
       fc.property(text, fc.array(fc.nat(40)), fc.integer({ min: 1, max: 8 }), (said, cuts, max) => {

@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /**
- * Cuts a stream of bytes into lines, however the bytes arrive in chunks. The rest of a line longer than
- * `maxLength` characters is counted and not kept, so a stream without line breaks costs no memory.
+ * Splits a stream of bytes into lines, independent of the chunks. Characters after the first
+ * `maxLength` of a line are only counted, so a stream without line breaks needs no memory.
  */
 export class LineSplitter {
   private readonly decoder = new StringDecoder('utf8');
@@ -11,7 +11,7 @@ export class LineSplitter {
 
   constructor(
     private readonly maxLength: number,
-    /** Gets each line without its break, and how many characters of it were not kept. */
+    /** Gets each line without its break, and the number of characters that were dropped. */
     private readonly onLine: (line: string, dropped: number) => void,
   ) {}
 
@@ -19,7 +19,7 @@ export class LineSplitter {
     this.take(this.decoder.write(chunk));
   }
 
-  /** The stream has ended: a last line without a break counts too. */
+  /** Ends the stream: a last line without a break counts too. */
   end(): void {
     this.take(this.decoder.end());
     if (this.line !== '' || this.dropped > 0) this.emit();

@@ -3,12 +3,12 @@ import { keepLine, type KeptLine } from './kept-line.js';
 import { LineSplitter } from './line-splitter.js';
 import type { Redactor } from './redactor.js';
 
-/** Characters of one line that are shown. */
+/** The visible characters of one line. */
 const MAX_LINE = 4_096;
-/** Read of a line, of which a progress bar may overwrite the most. */
+/** The characters that are read of a line. A progress bar can overwrite most of them. */
 const MAX_READ = 4 * MAX_LINE;
 
-/** Keeps the end of what a process writes to both its streams, and makes only that readable. */
+/** Keeps the end of a process's output on both streams, and makes only this part readable. */
 export class OutputTail implements OutputSink {
   private lines: KeptLine[] = [];
   private size = 0;
@@ -44,8 +44,8 @@ export class OutputTail implements OutputSink {
   private keep(line: KeptLine): void {
     this.lines.push(line);
     this.size += line.size + 1;
-    // Twice as much as is shown, since hiding secrets may shorten it; dropped in bulk, since
-    // shifting an array by one for each line of a flood would cost more than reading the line.
+    // Keeps twice the visible size, since redaction can shorten it. Drops in bulk: to shift an
+    // array for each line of a flood costs more than reading the line.
     if (this.size < 4 * this.maxBytes) return;
     while (this.size > 2 * this.maxBytes) {
       const half = Math.max(1, this.lines.length >> 1);
@@ -59,7 +59,7 @@ function lastBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
   let from = bytes.length - maxBytes;
-  // Not in the middle of a character.
+  // Does not start in the middle of a character.
   while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
   return bytes.subarray(from).toString('utf8');
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { looksSecret } from '#lib/kernel';
 import { Redactor, secretsIn } from './redactor.js';
 
-describe('What looks like a credential', () => {
+describe('Text that looks like a credential', () => {
   test.each([
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl', '[redacted]'],
     ['key drv_0123456789abcdef used', 'key [redacted] used'],
@@ -14,7 +14,7 @@ describe('What looks like a credential', () => {
     ['postgres://user:hunter22@db/x', 'postgres://user:[redacted]@db/x'],
     ['DB_PASSWORD=hunter22 next', 'DB_PASSWORD=[redacted] next'],
     ['{"apiKey": "hunter22"}', '{"apiKey": "[redacted]"}'],
-  ])('%s is hidden', (text, expected) => {
+  ])('the credential %s is hidden', (text, expected) => {
     expect(new Redactor([]).redact(text)).toBe(expected);
   });
 
@@ -24,14 +24,14 @@ describe('What looks like a credential', () => {
     'commit 1234567890abcdef1234567890abcdef12345678',
     'the token count is 512',
     'task-list and risk-based',
-  ])('%s is left alone', (text) => {
+  ])('the harmless text %s stays visible', (text) => {
     expect(new Redactor([]).redact(text)).toBe(text);
   });
 });
 
-// A pattern that starts anew at each dash would be at one of these for a quarter of an hour.
+// A pattern that restarts at each dash needs 15 minutes for one of these texts.
 test.each(['eyJ-', '-eyJabcdefgh', 'eyJabcdefgh.', 'a-', 'token-', 'password ', '//a:', 'xoxb-'])(
-  'A megabyte of %j is looked through',
+  'a megabyte of %j is redacted in time',
   (unit) => {
     const text = unit.repeat(2 ** 20 / unit.length);
     expect(new Redactor(['hunter22']).redact(text).length).toBeGreaterThan(0);
@@ -43,7 +43,7 @@ describe('A secret of the task', () => {
     .string({ minLength: 8, maxLength: 40 })
     .filter((text) => !/^[\s[\]redacted]+$/.test(text));
 
-  test('is in no line, as it stands, in a URL or in base64', () => {
+  test('a secret appears in no line, neither plain nor in a URL nor in base64', () => {
     fc.assert(
       fc.property(secret, fc.string(), fc.string(), (hidden, before, after) => {
         const redactor = new Redactor([hidden]);
@@ -51,25 +51,25 @@ describe('A secret of the task', () => {
         const shown = [hidden.trim(), encodeURIComponent(hidden), base64]
           .filter((form) => form.length >= 8)
           .map((form) => [form, redactor.redact(`${before}${form}${after}`)] as const);
-        // What stands around a secret may happen to spell it again together with the mark.
+        // The text around a secret can spell the secret again together with the mark.
         return shown.every(([form, text]) => !text.replaceAll('[redacted]', '\n').includes(form));
       }),
     );
   });
 
-  test('is hidden whole, however long', () => {
+  test('a long secret is hidden completely', () => {
     const long = Array.from({ length: 400 }, (_, index) => `k${index}`).join('');
     expect(new Redactor([long]).redact(`a ${long} b`)).toBe('a [redacted][redacted][redacted] b');
   });
 
-  test('is hidden beside one of a thousand lines, and one of a megabyte', () => {
+  test('a secret is hidden beside one with 1,000 lines and one of 1 MB', () => {
     const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index} of a key`).join('\n');
     const long = Array.from({ length: 200_000 }, (_, index) => index.toString(36)).join('');
     expect(new Redactor([lines, long, 'hunter22']).redact('of hunter22')).toBe('of [redacted]');
     expect(new Redactor([`${'a1'.repeat(250)}info`]).redact('an info')).toBe('an info');
   });
 
-  test('is found by the name it has, however deep', () => {
+  test('a nested value counts as a secret by its name', () => {
     const input = {
       env: { API_TOKEN: 'one', PATH: '/bin', DATABASE_URL: 'postgres://me:two@db' },
       list: [{ password: 'three' }],
@@ -80,26 +80,27 @@ describe('A secret of the task', () => {
   });
 
   test.each(['password', 'DB_PASSWD', 'apiKey', 'API-KEY', 'aws_secret_access_key', 'authToken'])(
-    'may be called %s',
+    'the name %s marks a secret',
     (name) => expect(looksSecret(name)).toBe(true),
   );
 
-  test.each(['path', 'keyboard', 'author', 'passage', 'monkey'])('is not called %s', (name) =>
-    expect(looksSecret(name)).toBe(false),
+  test.each(['path', 'keyboard', 'author', 'passage', 'monkey'])(
+    'the name %s marks no secret',
+    (name) => expect(looksSecret(name)).toBe(false),
   );
 
-  test('of several lines is hidden line by line', () => {
+  test('a secret of several lines is hidden line by line', () => {
     const redactor = new Redactor(['first-line\nsecond-line']);
     expect(redactor.redact('a first-line')).toBe('a [redacted]');
     expect(redactor.redact('a second-line')).toBe('a [redacted]');
   });
 
-  test('that is a common word hides nothing', () => {
+  test('a secret that is a common word hides nothing', () => {
     expect(new Redactor(['true', 'ab', '']).redact('true ab')).toBe('true ab');
   });
 });
 
-test('A private key is hidden from its first line to its last', () => {
+test('a private key is hidden from its first line to its last', () => {
   const redactorOf = new Redactor([]).forLines();
   const lines = [
     'before',

@@ -16,7 +16,7 @@ const NOT_SECRET = new Set(['true', 'false', 'null', 'none', 'undefined']);
 const KEY_BEGINS = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 const KEY_ENDS = /-----END [A-Z ]*PRIVATE KEY-----/;
 
-/** Hides secrets in text: values that were named, and whatever looks like a credential. */
+/** Hides secrets in text: given values, and everything that looks like a credential. */
 export class Redactor {
   private readonly values: RegExp | undefined;
 
@@ -30,8 +30,8 @@ export class Redactor {
   }
 
   /**
-   * For a stream that comes line by line: hides private keys, which take several lines, too. It must
-   * see every line; what it returns makes the line readable, later or never.
+   * For a stream of lines: it also hides private keys, which take several lines. It must see every
+   * line. It returns a function that makes the line readable, later or never.
    */
   forLines(): (line: string) => (text: string) => string {
     let withinKey = false;
@@ -43,7 +43,7 @@ export class Redactor {
   }
 }
 
-/** The values within a JSON value whose names say that they are secret, and passwords in URLs. */
+/** The values of a JSON value whose names call them secret, and passwords in URLs. */
 export function secretsIn(value: unknown): string[] {
   const found: string[] = [];
   collect(value, false, found);
@@ -63,7 +63,7 @@ function collect(value: unknown, secret: boolean, found: string[]): void {
   }
 }
 
-/** A secret as it stands, as URLs and headers carry it, and its lines. */
+/** A secret as it is, as URLs and headers encode it, and its single lines. */
 function variantsOf(secret: string): SecretPattern[] {
   const base64 = Buffer.from(secret.toWellFormed()).toString('base64');
   const lines = secret.split(/\r?\n/);

@@ -45,7 +45,7 @@ test.each<[string, string, string | undefined]>([
   ],
   ['an error without a message', 'Error\n    at f (a.js:1:1)\n\nNode.js v22.1.0', 'Error'],
   [
-    'an error, then other words',
+    'an error before other words',
     'Error: the first\nError: the second\ncleaned up',
     'Error: the second',
   ],
@@ -62,13 +62,13 @@ test.each<[string, string, string | undefined]>([
     'PHP Fatal error:  Uncaught Exception: bad in a.php:3\n  thrown in a.php on line 3',
     'PHP Fatal error:  Uncaught Exception: bad in a.php:3',
   ],
-  ['a word that only contains one', 'Errors: 0\nErroneous\n3 passed', '3 passed'],
+  ['a word that only contains error', 'Errors: 0\nErroneous\n3 passed', '3 passed'],
   ['the line that throws', "throw new Error('x');\nlast", 'last'],
-])('%s', (_name, words, expected) => {
+])('the telling line of the output is found: %s', (_name, words, expected) => {
   expect(tellingLine(words.split('\n'))).toBe(expected);
 });
 
-test('What this Node says of a program that throws', () => {
+test('the last output of Node after an error names the error', () => {
   let words = '';
   try {
     execFileSync(process.execPath, ['-e', 'throw new RangeError("too far")'], { stdio: 'pipe' });
@@ -79,8 +79,8 @@ test('What this Node says of a program that throws', () => {
   expect(tellingLine(words.split('\n'))).toBe('RangeError: too far');
 });
 
-// The pattern is given whatever a program writes.
-test('A line that is long takes no long time', () => {
+// The pattern runs on any output of a program.
+test('a long line is searched in time', () => {
   const begun = performance.now();
   tellingLine(['$'.repeat(200_000), 'Error'.repeat(40_000), ' '.repeat(200_000) + 'x']);
   expect(performance.now() - begun).toBeLessThan(1_000);

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 
 const WINDOW_MS = 100;
-/** Enough for any honest output of the sessions that are read together. */
+/** Enough for the honest output of all sessions that are read together. */
 export const MAX_BYTES_PER_SECOND = 8 * 1024 * 1024;
 
 /**
- * Lets streams together deliver no more than so many bytes a second, by not reading on: processes
- * then wait in their writes, and a flood of output can neither keep the host from its heartbeats
+ * Limits the bytes a second that several streams deliver together, because it pauses reading. The
+ * processes then wait in their writes. A flood of output can neither delay the host's heartbeats
  * nor fill its memory.
  */
 export class Throttle {
@@ -28,7 +28,9 @@ export class Throttle {
     });
   }
 
-  /** @returns how many milliseconds to wait before reading on */
+  /**
+   * @returns the milliseconds to wait before the next read
+   */
   private count(bytes: number): number {
     const now = performance.now();
     if (now - this.windowStart >= WINDOW_MS) {

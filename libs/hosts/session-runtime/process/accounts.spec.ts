@@ -17,7 +17,7 @@ function withFolder(work: (dir: string) => void): void {
   }
 }
 
-test('each workspace keeps an account of its own, also in the next life and on a second host', () => {
+test('each workspace keeps its own account after a restart and on a second host', () => {
   withFolder((dir) => {
     const [accounts, others] = [accountsIn(dir, RANGE), accountsIn(dir, RANGE)];
     const uids = WORKSPACES.map((id, index) => (index % 2 ? accounts : others)(id).uid);

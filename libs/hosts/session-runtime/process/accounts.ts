@@ -21,9 +21,10 @@ export type Accounts = (workspaceId: string | undefined) => SessionUser;
 const NO_WORKSPACE = 'none';
 
 /**
- * One account for each workspace. A link in `dir`, named by the number, holds the workspace's id. The
- * system creates a link only once, so hosts that share the folder never give one number to two workspaces.
- * The search starts at a number that the id determines: a lost folder seldom changes an assignment.
+ * One account for each workspace. A link in `dir`, named by the number, holds the workspace's id.
+ * The system creates a link only once, so hosts that share the folder never give one number to two
+ * workspaces. The search starts at a number that the id determines: a lost folder seldom changes an
+ * assignment.
  */
 export function accountsIn(dir: string, { first, last }: AccountRange): Accounts {
   const known = new Map<string, SessionUser>();
@@ -34,8 +35,10 @@ export function accountsIn(dir: string, { first, last }: AccountRange): Accounts
       const id = first + ((start + step) % size);
       if (claimLink(join(dir, String(id)), owner)) return { uid: id, gid: id };
     }
-    const message = `All accounts from ${first} to ${last} belong to other workspaces (DROVER_ACCOUNTS)`;
-    throw new SpawnError('infrastructure', message);
+    throw new SpawnError(
+      'infrastructure',
+      `All accounts from ${first} to ${last} belong to other workspaces (DROVER_ACCOUNTS)`,
+    );
   };
   return (workspaceId = NO_WORKSPACE) => {
     const user = known.get(workspaceId) ?? find(workspaceId);

@@ -2,11 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Strays } from '../driver.js';
 import { killTree, membersOf, type ProcessTree, signalTree } from './process-tree.js';
 
-/** The time that children that outlive the first process get to end by themselves. */
+/** The time for children that outlive the first process to end by themselves. */
 const STRAY_GRACE_MS = 2_000;
 const POLL_MS = 50;
 
-/** Ends what outlives the first process of a tree: asks it, and kills it after two seconds. */
+/**
+ * Ends the processes that outlive the first process of a tree: asks them, and kills them after 2 s.
+ */
 export async function endStrays(tree: ProcessTree): Promise<Strays> {
   const found = signalTree(tree, 'SIGTERM');
   if (found === 0) return { found, gone: true };

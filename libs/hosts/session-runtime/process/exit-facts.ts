@@ -1,19 +1,19 @@
 import type { SessionExit } from '../driver.js';
 import { tellingLine } from '../output/telling-line.js';
 
-/** A runtime that ends itself says so; the kernel has then nothing to do with it. */
+/** A runtime that ends itself prints this. The kernel kills nothing then. */
 const OUT_OF_MEMORY =
   /heap out of memory|java\.lang\.OutOfMemoryError|^MemoryError\b|fatal error: runtime: out of memory|memory allocation of \d+ bytes failed/m;
 
-/** Whether a program's words say that it ended because its own heap was full. */
+/** True if the program's output says that it ended because its own heap was full. */
 export function tellsOfFullHeap(words: string): boolean {
   return OUT_OF_MEMORY.test(words);
 }
 
-/** Characters of a failure's message, as the server takes it. */
+/** The maximum of a failure message on the server, in characters. */
 export const MAX_MESSAGE = 1_000;
 
-/** The failure, with the line of the last words that explains it best. */
+/** Describes the failure, with the line of the last output that explains it best. */
 export function describeExit(
   exit: Pick<SessionExit, 'lost' | 'exitCode' | 'signal'>,
   lastWords: readonly string[] = [],

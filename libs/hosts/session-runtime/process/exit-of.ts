@@ -7,9 +7,10 @@ import { realtimeSignalOf } from './process-tree.js';
 export type FirstExit = Pick<SessionExit, 'exitCode' | 'signal'>;
 
 /**
- * How a child ends. Node tells a realtime signal as exit code 0. The kernel notes what a process dies by before it
- * closes its files, and Node reads what there is before it waits for children: so the end of an output is the moment
- * to look. Where somebody else holds both outputs open, a realtime signal stays exit code 0.
+ * The end of a child. Node reports a realtime signal as exit code 0. A dying process first records
+ * its signal in the kernel, then closes its files. Node reads the end of the output before it waits
+ * for the child. The end of an output is therefore the moment to read the signal. If another
+ * process holds both outputs open, a realtime signal stays exit code 0.
  */
 export function exitOf(child: ChildProcess): Promise<FirstExit> {
   const { pid, stdout, stderr } = child;
@@ -21,7 +22,9 @@ export function exitOf(child: ChildProcess): Promise<FirstExit> {
   });
 }
 
-/** @param realtime the number of the signal that it was seen to die by */
+/**
+ * @param realtime the number of the signal that was read while the process died
+ */
 export function withRealtime(exit: FirstExit, realtime?: number): FirstExit {
   if (realtime === undefined || exit.exitCode !== 0) return exit;
   return { exitCode: null, signal: signalOf(128 + realtime) ?? null };

@@ -2,10 +2,10 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * The file that a program's name means, looked up in a search path. A name with a slash is a path
- * already and stays as it is.
+ * Finds the file of a program in a search path. A name with a slash is a path already and does not
+ * change.
  *
- * @returns undefined when there is no such executable file
+ * @returns undefined if there is no such executable file
  */
 export function findExecutable(name: string, searchPath: string): string | undefined {
   if (name.includes('/')) return name;

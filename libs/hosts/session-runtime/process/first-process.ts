@@ -14,38 +14,38 @@ import { startInside } from '../sandbox/start-inside.js';
 import type { SessionFolder, SessionUser } from './session-folder.js';
 import { explainSpawnFailure } from './spawn-failure.js';
 
-/** How long the streams may stay open once every process that was found is gone. */
+/** The time that streams can stay open after every known process is gone. */
 const STREAM_END_MS = 1_000;
 
 /** The specification of a session's first process. */
 export interface Launch {
   sessionId: string;
-  /** The file to execute, and the name by which the command called it. */
+  /** The file to execute. The command has the name that its author wrote. */
   program: string;
   command: [string, ...string[]];
   env: Record<string, string>;
   cwd: string;
   stdin?: string;
-  /** The user that runs the session; the starter's own when left out. */
+  /** The user that runs the session. The default is the user of this process. */
   user?: SessionUser;
-  /** What puts it into a sandbox. */
+  /** The command that starts the sandbox. */
   sandbox?: SandboxLaunch;
 }
 
-/** A command that was started, and what stands around it. */
+/** A started command and its surroundings. */
 export interface RunningProcess {
-  /** The process of ours: the command itself, or the sandbox that holds it. */
+  /** The direct child: the command itself, or the sandbox around it. */
   child: ChildProcess;
   leader: ProcessRef;
   exited: Promise<FirstExit>;
-  /** Ends the sandbox, with everything that is in it. */
+  /** Ends the sandbox and everything in it. */
   release: () => void;
 }
 
-/** How a process that was followed ended. */
+/** The end of a process that this process followed. */
 export type ProcessExit = Pick<SessionExit, 'exitCode' | 'signal' | 'oomKilled' | 'strays'>;
 
-/** A session's first process, from its start until nothing of its tree is left. */
+/** A session's first process, from its start until no process of its tree is left. */
 export class FirstProcess {
   readonly leader: ProcessRef;
   readonly startedAt = new Date().toISOString();
@@ -72,7 +72,7 @@ export class FirstProcess {
         : startInside(launch, sandbox));
       const { child } = running;
       child.on('error', () => undefined);
-      // A process need not read what it is given.
+      // A process can ignore its input.
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(stdin);
       return new FirstProcess(sessionId, running, oomKillsBefore, sandbox?.group);
@@ -82,7 +82,7 @@ export class FirstProcess {
     }
   }
 
-  /** Reads its output, and ends what outlives it. Call it at once. Never rejects. */
+  /** Reads its output, and ends the processes that outlive it. Call it at once. Never rejects. */
   async follow(
     folder: SessionFolder,
     output: OutputSink,
@@ -130,7 +130,7 @@ async function startHere({
     ...user,
     cwd,
     env,
-    // A process group and session of its own, so that all of it can be signalled.
+    // Its own process group and session, so that a signal reaches all of it.
     detached: true,
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
@@ -138,13 +138,15 @@ async function startHere({
   return { child, leader: refOf(child), exited: exitOf(child), release: () => undefined };
 }
 
-// A process that is over already cannot be told apart any more, and need not be.
+// A process that has ended already has no start time any more, and nobody needs it.
 function refOf(child: ChildProcess): ProcessRef {
   const pid = child.pid as number;
   return { pid, startTicks: readProcess(pid)?.startTicks ?? 0 };
 }
 
-/** @returns null where the kernel does not count */
+/**
+ * @returns null if the kernel does not count
+ */
 function wasOomKilled(
   exit: Pick<ProcessExit, 'exitCode' | 'signal'>,
   before?: number,

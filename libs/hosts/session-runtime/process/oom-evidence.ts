@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * How many processes the kernel has killed for want of memory so far: in the control group of this
- * process where it can be read, else on the whole machine. Undefined where the kernel does not say.
+ * The number of processes that the kernel has killed for lack of memory so far: in the control
+ * group of this process if it is readable, else on the whole machine. Undefined if the kernel does
+ * not report it.
  */
 export function countOomKills(): number | undefined {
   return groupKills() ?? numberIn('/proc/vmstat', 'oom_kill');
 }
 
-/** The same in a control group; undefined where there is no such group. */
+/** The same number for one control group; undefined if there is no such group. */
 export function oomKillsIn(group: string): number | undefined {
   return numberIn(`${group}/memory.events`, 'oom_kill');
 }

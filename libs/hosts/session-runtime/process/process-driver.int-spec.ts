@@ -15,6 +15,7 @@ import { isAlive, listProcesses, membersOf, readProcess } from './process-tree.j
 import { SessionFolder } from './session-folder.js';
 
 const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime');
+const DRIVER = join(DIST, 'process/process-driver.js');
 const SCRIPTS = {
   shim: join(DIST, 'process/shim-process.js'),
   supervisor: join(DIST, 'process/supervisor-process.js'),
@@ -47,7 +48,7 @@ const sandbox = await testSandbox();
 describeDriver('A process of this machine', () => harnessOf());
 if (sandbox) describeDriver('A process in a sandbox', () => harnessOf({ sandbox }));
 
-// Nobody but root can start a process as somebody else.
+// Only root can start a process as another user.
 if (isRoot) {
   describeDriver('A process of another user', () => harnessOf({ accounts: () => OTHER }));
   if (sandbox) {
@@ -57,8 +58,8 @@ if (isRoot) {
   }
 }
 
-(isRoot ? describe : describe.skip)('A session of another user', () => {
-  test('has its own folder to itself, and sees nothing of who started it', async () => {
+(isRoot ? describe : describe.skip)('A session as another user', () => {
+  test('a session as another user has a private folder and a clean environment', async () => {
     const dir = temporary();
     const driver = driverIn(dir, { accounts: () => OTHER });
     const script = `
@@ -117,10 +118,10 @@ describe('Sessions as processes', () => {
 
   const claimOf = (id: string) => SessionFolder.open(dir, id)?.readClaim();
 
-  /** Another process that starts a session, tells so, and lives on. */
+  /** Another process that starts a session, reports it, and stays alive. */
   async function startHost(id: string, script: string): Promise<ChildProcess> {
     const program = `
-      const { ProcessDriver } = await import(${JSON.stringify(join(DIST, 'process/process-driver.js'))});
+      const { ProcessDriver } = await import(${JSON.stringify(DRIVER)});
       const driver = new ProcessDriver(${JSON.stringify({ dir, searchPath })});
       await driver.spawn(${JSON.stringify(spec(script, id))});
       console.log('started');
@@ -138,7 +139,7 @@ describe('Sessions as processes', () => {
     await once(host, 'exit');
   }
 
-  test('survive the SIGKILL of their host, and write on', async () => {
+  test('a session survives the SIGKILL of its host and continues to write', async () => {
     const [id, seconds] = [newId(), uniqueSeconds()];
     const script = `trap 'echo still here; exit 7' TERM; echo up; sleep ${seconds} & wait`;
     await kill(await startHost(id, script));
@@ -150,7 +151,7 @@ describe('Sessions as processes', () => {
     expect(exit).toMatchObject({ exitCode: 7, lost: false, output: 'up\nstill here' });
   });
 
-  test('tell their exit code to a next life when they ended between two', async () => {
+  test('a restarted host gets the exit code of a session that ended meanwhile', async () => {
     const [id, seconds] = [newId(), uniqueSeconds()];
     await kill(await startHost(id, `trap 'exit 11' TERM; sleep ${seconds} & wait`));
     const shim = claimOf(id)?.keeper;
@@ -164,13 +165,13 @@ describe('Sessions as processes', () => {
     });
   });
 
-  test('are killed by the next life when their shim was killed too', async () => {
+  test('a restarted host kills a session whose shim was killed too', async () => {
     const [id, seconds] = [newId(), uniqueSeconds()];
     const host = await startHost(id, `(setsid sleep ${seconds} &); sleep ${seconds} & wait`);
     await waitFor('both to run', () => processesWith(seconds).length === 2);
     const shim = claimOf(id)?.keeper;
     if (!shim) throw new Error('no shim');
-    // The host first: one that sees its shim end would end the session itself.
+    // Kills the host first: a host that sees its shim end would end the session itself.
     await kill(host);
     process.kill(shim.pid, 'SIGKILL');
     await waitFor('the shim to end', () => !isAlive(shim));
@@ -182,7 +183,7 @@ describe('Sessions as processes', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('are ended when their shim is killed under a living driver', async () => {
+  test('a session ends when its shim is killed under a running driver', async () => {
     const seconds = uniqueSeconds();
     const session = await driverIn(dir).spawn(spec(`sleep ${seconds} & wait`));
     process.kill(claimOf(session.id)?.keeper?.pid ?? 0, 'SIGKILL');
@@ -190,9 +191,9 @@ describe('Sessions as processes', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('never start once a next life has voided the attempt', async () => {
+  test('a session never starts after a restarted host has voided the attempt', async () => {
     const [id, mark] = [newId(), join(dir, `mark-${newId()}`)];
-    // A shim that comes late: it reads its order only after the next life has looked.
+    // A late shim: it reads its order only after the restarted host has looked for it.
     const late = join(dir, 'late-shim.mjs');
     const gate = join(dir, 'gate');
     writeFileSync(
@@ -213,7 +214,7 @@ describe('Sessions as processes', () => {
     expect(readFileSync(mark, 'utf8')).toBe('again\n');
   });
 
-  test('do not take a process for theirs that only has the number', async () => {
+  test('a process with a reused number is not killed in place of the session', async () => {
     const bystander = spawn('sleep', [uniqueSeconds()], { detached: true, stdio: 'ignore' });
     children.push(bystander);
     await once(bystander, 'spawn');
@@ -229,14 +230,14 @@ describe('Sessions as processes', () => {
     expect(isAlive(ref)).toBe(true);
   });
 
-  test('do not include a process that merely has the number of theirs', () => {
+  test('a process with the number of the leader does not belong to the tree', () => {
     const self = listProcesses().find(({ pid }) => pid === process.pid);
     const other = { pid: process.pid, startTicks: (self?.startTicks ?? 0) - 1 };
     expect(isAlive(other)).toBe(false);
     expect(membersOf({ id: 'nobody', leader: other })).toEqual([]);
   });
 
-  test('are not waited for where they leave pipes in the place of what is written of them', async () => {
+  test('a session that replaces its own files by pipes delays nobody', async () => {
     const script = `launch=$(echo ../../.$(basename "$(dirname "$PWD")")/launch-*)
       for name in activity started.json ended.json ended.json.new
       do rm -f "$launch/$name" && mkfifo "$launch/$name"; done; echo done`;
@@ -244,7 +245,7 @@ describe('Sessions as processes', () => {
     expect(await session.exit).toMatchObject({ exitCode: 0, lost: false, output: 'done' });
   });
 
-  test('are lost, and not waited for, where a next life finds a pipe in the place of their end', async () => {
+  test('a session is lost at once if its end is a pipe after a restart', async () => {
     const id = newId();
     const folder = SessionFolder.create(dir, id, []);
     folder.claim({ pid: 1, startTicks: 0 });
@@ -255,7 +256,7 @@ describe('Sessions as processes', () => {
     expect(await driverIn(dir).recover(id)).toMatchObject({ kind: 'ended', exit: { lost: true } });
   });
 
-  test('leave no folder behind, and their own is nobody else’s', async () => {
+  test('a session leaves no folder behind, and its own folder is private', async () => {
     const session = await driverIn(dir).spawn(spec('umask; ls -ld . ..; touch x; mkdir -p a/b'));
     const { output } = await session.exit;
     expect(output.match(/^drwx------ /gm)).toHaveLength(2);

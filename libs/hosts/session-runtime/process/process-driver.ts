@@ -32,23 +32,26 @@ import { Supervisor } from './supervisor.js';
 
 const POLL_MS = 20;
 const FOLLOW_EVERY_MS = 100;
-/** How long a shim that lives may take from its claim to the start of the session. */
+/** The time of a living shim from its claim to the start of the session. */
 const START_WITHIN_MS = 10_000;
-/** Several empty looks: a process may be forked just now and not carry its mark yet. */
+/** Several empty looks in a row, because a process that was just forked has no mark yet. */
 const EMPTY_LOOKS = 4;
 
 /** The settings that only processes of this machine have. */
 export interface ProcessSettings {
-  /** Where programs are looked for; the sessions' PATH too. */
+  /** The folders in which programs are looked up. It is the PATH of the sessions too. */
   searchPath: string;
   /**
-   * The users that run the sessions, if they are not this process' own: sessions cannot read its files
-   * then. Only root can do that. Without a sandbox the folders above `dir` must let those users through.
+   * The users that run the sessions, if they differ from the user of this process. Sessions cannot
+   * read its files then. Only root can do that. Without a sandbox the folders above `dir` must let
+   * those users through.
    */
   accounts?: Accounts;
-  /** What keeps the sessions apart; without it they see what their user can see. */
+  /**
+   * The sandbox around each session. Without it, a session sees everything that its user can see.
+   */
   sandbox?: Sandbox;
-  /** The compiled shim and supervisor, where they do not lie beside this file. */
+  /** The compiled shim and supervisor, if they are not beside this file. */
   shim?: string;
   supervisor?: string;
 }
@@ -59,7 +62,7 @@ export type ProcessDriverOptions = DriverHost & ProcessSettings;
 export class ProcessDriver implements RuntimeDriver {
   readonly kind = 'process';
   private readonly supervisor: Supervisor;
-  /** Of all sessions that are read here together. */
+  /** The limit of all sessions that this process reads together. */
   private readonly throttle = new Throttle(MAX_BYTES_PER_SECOND);
 
   constructor(private readonly options: ProcessDriverOptions) {
@@ -91,7 +94,7 @@ export class ProcessDriver implements RuntimeDriver {
     const folder = SessionFolder.open(this.options.dir, id);
     const claim = folder?.claim() === false ? folder.readClaim() : undefined;
     if (folder === undefined || claim?.keeper === undefined) {
-      // A session can remove its folder, and live.
+      // A session can remove its folder and continue.
       if (folder === undefined) await this.end(id);
       await this.remove(id);
       return { kind: 'absent' };
@@ -119,7 +122,7 @@ export class ProcessDriver implements RuntimeDriver {
 
   async remove(id: string): Promise<void> {
     const folder = SessionFolder.open(this.options.dir, id);
-    // Without a folder there is nobody to look for: whatever was started had one.
+    // A session without a folder was never started.
     if (folder?.hasEnded() === false && !isVoided(folder)) await this.end(id);
     const { dir, sandbox } = this.options;
     const group = sandbox && groupOf(sandbox, id);
@@ -148,7 +151,7 @@ export class ProcessDriver implements RuntimeDriver {
     }
   }
 
-  /** This process follows the session, and the supervisor ends it should this process end. */
+  /** This process follows the session. If this process ends, the supervisor ends the session. */
   private async attach(
     launch: Launch,
     folder: SessionFolder,
@@ -187,7 +190,7 @@ export class ProcessDriver implements RuntimeDriver {
     return { ...ended, lost: false };
   }
 
-  /** A shim follows the session, whatever becomes of this process. */
+  /** A shim follows the session, even after the end of this process. */
   private async detach(
     launch: Launch,
     folder: SessionFolder,
@@ -246,7 +249,10 @@ export class ProcessDriver implements RuntimeDriver {
   }
 }
 
-/** Whether nobody may start the session any more. On a full disk that can't be said, and what runs is ended. */
+/**
+ * True if no process can start the session any more. On a full disk this is unknown, so the session
+ * is ended.
+ */
 function isVoided(folder: SessionFolder): boolean {
   try {
     return folder.claim();
@@ -269,7 +275,7 @@ function follow(
   });
 }
 
-/** How a session ended whose shim is gone. Its processes that live without a shim are killed. */
+/** The end of a session whose shim is gone. Kills the processes that live without a shim. */
 async function concludeSession(folder: SessionFolder, tree: ProcessTree): Promise<SessionExit> {
   const ended = folder.readEnded();
   if (ended?.kind === 'exited') return toExit(ended);
@@ -280,7 +286,7 @@ async function concludeSession(folder: SessionFolder, tree: ProcessTree): Promis
   return { exitCode: null, signal: null, oomKilled: null, lost: true, output: '', endedAt, strays };
 }
 
-/** A shim that has claimed its session is about to start it. */
+/** Waits until a shim that has claimed its session starts it. */
 async function untilStarted(folder: SessionFolder, claim: Claim): Promise<void> {
   const giveUpAt = performance.now() + START_WITHIN_MS;
   while (performance.now() < giveUpAt && folder.shimLives(claim)) {
@@ -289,7 +295,7 @@ async function untilStarted(folder: SessionFolder, claim: Claim): Promise<void> 
   }
 }
 
-/** Looks until a shim that is nobody's child here has ended or has written down the end. */
+/** Looks until the shim has ended or has written the end. It is no child of this process. */
 async function untilOver(folder: SessionFolder): Promise<void> {
   const claim = folder.readClaim();
   while (!folder.hasEnded() && claim !== undefined && folder.shimLives(claim)) {

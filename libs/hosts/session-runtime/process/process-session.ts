@@ -7,11 +7,11 @@ export interface SessionParts {
   tree: ProcessTree;
   folder: SessionFolder;
   startedAt: string;
-  /** Resolves when nothing of the session is left. */
+  /** Resolves when no process of the session is left. */
   exit: Promise<SessionExit>;
 }
 
-/** A session of this machine, that this process follows or a shim does. */
+/** A session of this machine. This process or a shim follows it. */
 export class ProcessSession implements RuntimeSession {
   readonly id: string;
   readonly pid: number | null;
@@ -19,7 +19,9 @@ export class ProcessSession implements RuntimeSession {
   readonly exit: Promise<SessionExit>;
   private forceAt = Infinity;
   private forceTimer: NodeJS.Timeout | undefined;
-  /** Nothing of it runs any more: the number of its group may be another's by now. */
+  /**
+   * Every process of the session has ended. Another process can have the number of its group now.
+   */
   private isOver = false;
 
   constructor(private readonly parts: SessionParts) {

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FIRST_REALTIME } from '#lib/kernel';
 
-/** A process beyond confusion: ids are used again, but not with the same start time. */
+/** A unique process: the kernel reuses ids, but not with the same start time. */
 export interface ProcessRef {
   pid: number;
-  /** Clock ticks from the machine's start to the process'. */
+  /** Clock ticks from the start of the machine to the start of the process. */
   startTicks: number;
 }
 
@@ -13,45 +13,47 @@ export interface ProcessInfo extends ProcessRef {
   parent: number;
   group: number;
   session: number;
-  /** Whether somebody sits at it. */
+  /** True if a person can sit at it. */
   hasTerminal: boolean;
   /** Processor time so far, in clock ticks. */
   ticks: number;
 }
 
-/** The processes that came of one start, as they can be recognised. */
+/** The processes that descend from one start, with the facts that identify them. */
 export interface ProcessTree {
   /** The value of one of MARKERS in their environment: the id of a run or a session. */
   id: string;
-  /** The first one; it leads its own process group and session. */
+  /** The first process. It leads its own process group and session. */
   leader?: ProcessRef;
   /**
-   * Whether the leader's group is still the tree's when the leader itself is gone: true only for a
-   * watcher that has followed it all the time, because another process may lead a group of that number by
-   * now.
+   * True if the leader's group still belongs to the tree after the leader's end. Only a watcher
+   * that has followed it all the time knows this, because another process can lead a group of that
+   * number now.
    */
   groupIsOurs?: boolean;
 }
 
-/** The environment variables by which the processes of a tree are recognised. */
+/** The environment variables that identify the processes of a tree. */
 const MARKERS = ['DROVER_RUN_ID', 'DROVER_SESSION_ID'];
 
-/** This process, beyond confusion with a later one of its number. */
+/** This process, as a unique reference. */
 export function ownRef(): ProcessRef {
   return { pid: process.pid, startTicks: readProcess(process.pid)?.startTicks ?? 0 };
 }
 
-/** Whether a process with this environment is recognised as one of the tree. */
+/** True if a process with this environment belongs to the tree. */
 export function isMarked(env: Record<string, string>, id: string): boolean {
   return MARKERS.some((name) => env[name] === id);
 }
 
-/** Every process of the machine but dead ones. Empty where there is no /proc. */
+/** Every process of the machine except dead ones. Empty if there is no /proc. */
 export function listProcesses(): ProcessInfo[] {
   return pids().flatMap((pid) => readProcess(pid) ?? []);
 }
 
-/** @returns undefined when there is no such process, or only its remains */
+/**
+ * @returns undefined if there is no such process, or if it is a zombie
+ */
 export function readProcess(pid: number): ProcessInfo | undefined {
   const [state, parent, group, session, terminal, ...fields] = statusOf(pid) ?? ['X'];
   if (state === 'Z' || state === 'X') return undefined;
@@ -67,8 +69,8 @@ export function readProcess(pid: number): ProcessInfo | undefined {
 }
 
 /**
- * The process that is the third below `ancestor`, and has this number in a sandbox' own count. Its remains
- * count too, until somebody has waited for it.
+ * The process three levels below `ancestor` that has this number inside its sandbox. A zombie
+ * counts too, until somebody waits for it.
  */
 export function findInside(ancestor: number, innerPid: number): ProcessRef | undefined {
   const parentOf = (pid: number): number => Number(statusOf(pid)?.[1] ?? 0);
@@ -78,22 +80,24 @@ export function findInside(ancestor: number, innerPid: number): ProcessRef | und
   return pid === undefined ? undefined : { pid, startTicks: Number(statusOf(pid)?.[19]) };
 }
 
-/** @returns the number of the realtime signal that the process dies or died by; undefined for any other end */
+/**
+ * @returns the number of the realtime signal that ends the process; undefined for any other end
+ */
 export function realtimeSignalOf(pid: number): number | undefined {
   const number = Number(statusOf(pid)?.[49]) & 127;
   return number >= FIRST_REALTIME ? number : undefined;
 }
 
-/** Whether the process is the one that was meant, and not a later one with its number. */
+/** True if the process is the meant one, and not a later one with its number. */
 export function isAlive(ref: ProcessRef): boolean {
   return readProcess(ref.pid)?.startTicks === ref.startTicks;
 }
 
 /**
- * The living processes of a tree: the leader's group and session, processes that carry its mark in their
- * environment or work in its folder, one that is named by its id (a child may have left the
- * session), and the descendants of all those. A process that left the session, its parents, its environment and the folder behind is not
- * found.
+ * The living processes of a tree: the leader's group and session, processes with its mark in their
+ * environment, processes that work in its folder (a child can leave the session), and the
+ * descendants of all these. A process that left the session, its parents, its environment and the
+ * folder is not found.
  */
 export function membersOf(tree: ProcessTree, processes = listProcesses()): ProcessInfo[] {
   const { leader } = tree;
@@ -111,10 +115,10 @@ export function membersOf(tree: ProcessTree, processes = listProcesses()): Proce
   return [...found.values()];
 }
 
-/** Sends a signal to every process of a tree. @returns how many were found */
+/** Sends a signal to every process of a tree. @returns the number of processes that were found */
 export function signalTree(tree: ProcessTree, signal: NodeJS.Signals): number {
   const processes = listProcesses();
-  // Without /proc the group is all that can be reached.
+  // Without /proc only the group can be reached.
   if (processes.length === 0 && tree.leader !== undefined) send(-tree.leader.pid, signal);
   const members = membersOf(tree, processes);
   for (const { pid } of members) send(pid, signal);
@@ -125,11 +129,11 @@ const POLL_MS = 50;
 const KILL_ROUNDS = 100;
 
 /**
- * Kills a tree until nothing of it is left: between two looks it may have forked.
+ * Kills a tree until no process of it is left: a process can fork between two looks.
  *
- * @param emptyLooks how many looks in a row must find nothing; more than one catches a process that
- *   was forked but does not carry the mark yet
- * @returns whether all are gone; false for a process that the kernel does not let go
+ * @param emptyLooks the number of looks in a row that must find nothing; more than one catches a
+ *   process that was just forked and has no mark yet
+ * @returns true if all are gone; false if the kernel keeps a process alive
  */
 export async function killTree(tree: ProcessTree, emptyLooks = 1): Promise<boolean> {
   let empty = 0;
@@ -141,12 +145,12 @@ export async function killTree(tree: ProcessTree, emptyLooks = 1): Promise<boole
   return false;
 }
 
-/** Sends a signal; a process that is gone, or not ours, is no error. */
+/** Sends a signal. A process that is gone, or belongs to another user, is no error. */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone between the look and the signal.
+    // The process ended between the look and the signal.
   }
 }
 
@@ -161,8 +165,8 @@ function addDescendants(found: Map<number, ProcessInfo>, processes: ProcessInfo[
   }
 }
 
-// The folder finds processes that dropped their environment. Not at a terminal: that is a person who looks
-// in.
+// The folder identifies processes that dropped their environment. A process at a terminal does not
+// count: a person looks into the folder there.
 function carriesMark({ pid, hasTerminal }: ProcessInfo, id: string): boolean {
   const environ = readText(`/proc/${pid}/environ`);
   if (MARKERS.some((name) => hasLine(environ, `${name}=${id}`))) return true;
@@ -181,7 +185,9 @@ function workingDirectoryOf(pid: number): string {
   }
 }
 
-/** From the state on: what comes before is the name, in parentheses, and may hold anything. */
+/**
+ * The fields from the state on. The name before them, in parentheses, can contain any character.
+ */
 function statusOf(pid: number): string[] | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -11,40 +11,43 @@ import { isAlive, type ProcessRef } from './process-tree.js';
 /** The right to start the session's first process, taken or voided. */
 export interface Claim {
   /**
-   * The process that starts and follows the session: its shim, or the host itself. Absent: voided, nobody
-   * may start the session any more. The name stands in files of installed gateways.
+   * The process that starts and follows the session: its shim, or the host itself. It is absent if
+   * the right is voided: nobody can start the session then. Files of installed gateways contain
+   * this name.
    */
   keeper?: ProcessRef;
-  /** Process ids and start times start again after each boot of the machine. */
+  /** Process ids and start times restart after each boot of the machine. */
   bootId: string;
 }
 
-/** A user of this machine, as its numbers. */
+/** A user of this machine, as numbers. */
 export interface SessionUser {
   uid: number;
   gid: number;
 }
 
-/** Written when the first process runs. */
+/** The file that is written when the first process runs. */
 export interface Started {
   leader: ProcessRef;
   startedAt: string;
 }
 
-/** Written when nothing of the session is left, or when it could not be started. */
+/**
+ * The file that is written when no process of the session is left, or when it could not be started.
+ */
 export type Ended = ({ kind: 'exited' } & Omit<SessionExit, 'lost'>) | NotStarted;
 
-/** Why it could not be started. */
+/** The reason why a session could not be started. */
 export interface NotStarted {
   kind: 'failed';
   message: string;
-  /** Whether another attempt may succeed. */
+  /** True if another attempt can succeed. */
   passing: boolean;
 }
 
 const LAUNCH_PREFIX = 'launch-';
 const SIGNALS_FILE: SessionFile = { name: 'signals.jsonl', content: '' };
-/** Bytes of a file of the shim's, the end of the output included. */
+/** The maximum size of a file of the shim, in bytes. The end of the output is a part of it. */
 const MAX_FILE_BYTES = 64 * 1024;
 const ACTIVITY_EVERY_MS = 1_000;
 /** Follows no link, and does not wait for the reader of a pipe. */
@@ -56,10 +59,11 @@ const TOUCH =
   constants.O_NONBLOCK;
 
 /**
- * The folder of one session. What its shim writes lies in a folder of that one attempt to start
- * it, so that a shim that comes late, after its attempt was voided and another made, finds nothing
- * to claim. That lies elsewhere, where a session in a sandbox sees nothing. One without, of the shim's own user,
- * can put anything there: it may lose its own end by that, but nobody waits for it.
+ * The folder of one session. Each attempt to start it has a folder of its own for the shim's files.
+ * A late shim, whose attempt was voided and replaced, therefore finds nothing to claim. That folder
+ * lies elsewhere, and a session in a sandbox cannot see it. A session without a sandbox, with the
+ * shim's own user, can write anything there. It can lose its own end by that, but nobody waits for
+ * it.
  */
 export class SessionFolder {
   readonly work: string;
@@ -78,8 +82,8 @@ export class SessionFolder {
   }
 
   /**
-   * @param user the owner of the session's part of it, where that is not the driver's own user
-   * @throws Error EEXIST when there is one already
+   * @param user the owner of the session's part of the folder, if it is not the driver's own user
+   * @throws Error EEXIST if the folder exists already
    */
   static create(dir: string, id: string, files: SessionFile[], user?: SessionUser): SessionFolder {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -100,31 +104,34 @@ export class SessionFolder {
     return folder;
   }
 
-  /** Where a file of the session lies. */
+  /** The path of a file of the session. */
   pathOf(name: string): string {
     return join(this.root, name);
   }
 
-  /** @returns undefined when there is none, or one that was broken off before anything could start */
+  /**
+   * @returns undefined if there is none, or if its creation was broken off before a start was
+   *   possible
+   */
   static open(dir: string, id: string): SessionFolder | undefined {
     const root = join(dir, id);
-    // Sessions of earlier versions have it in their own folder.
+    // Earlier versions have it in the session's own folder.
     const [launch] = [attemptsOf(dir, id), root].flatMap(launchesIn);
     return launch === undefined ? undefined : new SessionFolder(root, launch);
   }
 
   /**
-   * Takes the right to start the session, which can be had once.
+   * Takes the right to start the session. It can be taken once.
    *
-   * @param shim the process that will start it; without one, the right is voided
-   * @returns whether it could be had
+   * @param shim the process that will start the session; without one, the right is voided
+   * @returns true if this call took the right
    */
   claim(shim?: ProcessRef): boolean {
     const draft = join(this.launch, `claim-${process.pid}-${randomUUID()}`);
     try {
       const claim: Claim = { keeper: shim, bootId: bootId() };
       writeFileSync(draft, JSON.stringify(claim), { mode: 0o600 });
-      // A link is made whole or not at all, and never over another one.
+      // A link is created completely or not at all, and never replaces another one.
       linkSync(draft, this.file('claim'));
       return true;
     } catch (error) {
@@ -140,12 +147,15 @@ export class SessionFolder {
     return this.read<Claim>('claim');
   }
 
-  /** Whether the process that follows the session lives. */
+  /** True if the process that follows the session is alive. */
   shimLives(claim: Claim): boolean {
     return claim.keeper !== undefined && claim.bootId === bootId() && isAlive(claim.keeper);
   }
 
-  /** Tries to: on a full disk, or in a folder that was removed, the session is found by its mark. */
+  /**
+   * Writes the file if possible. On a full disk, or in a removed folder, the mark identifies the
+   * session.
+   */
   writeStarted(started: Started): void {
     attempt(() => this.write('started', started));
   }
@@ -158,7 +168,7 @@ export class SessionFolder {
     this.write('ended', ended);
   }
 
-  /** The same, where the end is known without the file. */
+  /** Writes the file if possible. The end is also known without it. */
   noteEnded(ended: Ended): void {
     attempt(() => this.write('ended', ended));
   }
@@ -171,7 +181,7 @@ export class SessionFolder {
     return existsSync(this.file('ended'));
   }
 
-  /** Notes that the session has just written something. It is told to clients, and decides nothing. */
+  /** Notes that the session has just written output. Clients see the time. It decides nothing. */
   noteActivity(): void {
     const now = performance.now();
     if (this.activeAt !== 0 && now - this.activeAt < ACTIVITY_EVERY_MS) return;
@@ -187,10 +197,10 @@ export class SessionFolder {
     }
   }
 
-  /** The folder comes last: from then on its user can put links in the places of the others. */
+  /** The folder comes last: after this its user can replace the other paths by links. */
   private handOver(dir: string, paths: string[], { uid, gid }: SessionUser): void {
     for (const path of [...paths, this.root]) chownSync(path, uid, gid);
-    // Its user passes through the folder of all sessions, and cannot list it.
+    // The session's user passes through the folder of all sessions, and cannot list it.
     chmodSync(dir, 0o711);
   }
 
@@ -208,7 +218,7 @@ export class SessionFolder {
     }
   }
 
-  // Through a rename, so that a reader finds all of it or nothing.
+  // Writes through a rename, so that a reader finds the whole file or none.
   private write(name: string, value: object): void {
     const draft = `${this.file(name)}.new`;
     try {
@@ -226,13 +236,15 @@ export function listFolders(dir: string): string[] {
   return [...new Set(namesIn(dir).map((name) => name.replace(/^\./, '')))];
 }
 
-/** The launch last: without it nobody would look for what is left of the session. */
+/**
+ * Removes the folder of the attempt last: without it nobody would look for the rest of the session.
+ */
 export async function removeFolder(dir: string, id: string): Promise<void> {
   await removeTree(join(dir, id));
   await removeTree(attemptsOf(dir, id));
 }
 
-/** Beside the session's own folder: it must not be able to put something in the place of an attempt. */
+/** A folder beside the session's own one: the session must not be able to replace an attempt. */
 function attemptsOf(dir: string, id: string): string {
   return join(dir, `.${id}`);
 }
@@ -250,7 +262,7 @@ function attempt(write: () => void): void {
   }
 }
 
-/** Another one after each boot of the machine; empty where the system does not tell. */
+/** It changes with each boot of the machine. It is empty if the system does not report it. */
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

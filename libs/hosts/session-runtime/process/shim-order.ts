@@ -3,7 +3,7 @@ import type { NotStarted, Started } from './session-folder.js';
 
 /** The order to a shim on its standard input, as one JSON text. */
 export interface ShimOrder extends Launch {
-  /** The session's folder, and that of this attempt to start it. */
+  /** The session's folder. `launch` is the folder of this attempt to start it. */
   root: string;
   launch: string;
   secrets: string[];
@@ -13,5 +13,5 @@ export interface ShimOrder extends Launch {
 export type ShimAnswer =
   | ({ kind: 'started' } & Started)
   | NotStarted
-  /** Its attempt was voided: nothing was started. */
+  /** The attempt was voided, and nothing was started. */
   | { kind: 'refused' };

@@ -8,7 +8,7 @@ import { ownRef } from './process-tree.js';
 import { type Ended, type NotStarted, SessionFolder } from './session-folder.js';
 import type { ShimAnswer, ShimOrder } from './shim-order.js';
 
-/** A full disk may be emptied: how often, and for how long, to try to write down the end. */
+/** A full disk can get free again: the interval and the number of attempts to write the end. */
 const WRITE_AGAIN_MS = 1_000;
 const WRITE_ATTEMPTS = 60;
 
@@ -56,7 +56,7 @@ export class Shim {
         this.folder.writeEnded(ended);
         return;
       } catch (error) {
-        // The folder was removed: nobody wants to know.
+        // The folder was removed, so nobody needs the end.
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
         await delay(WRITE_AGAIN_MS);
       }

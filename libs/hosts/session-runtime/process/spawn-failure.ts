@@ -7,18 +7,18 @@ const REASONS: Record<string, string> = {
   E2BIG: 'has too many or too long arguments and variables',
 };
 
-/** Errors of starting a process that tell of this machine's moment, not of the command. */
+/** Start errors whose cause is the state of this machine and not the command. */
 const PASSING = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ENOSPC', 'EIO', 'ETXTBSY']);
 
 const SHOWN_CHARACTERS = 200;
 
-/** A name without a slash was looked up: a folder on the way that this user may not enter says EACCES too. */
+/** A name without a slash was looked up. A folder that this user cannot enter causes EACCES too. */
 function reasonOf(program: string, code: string): string | undefined {
   const wasLookedUp = code === 'EACCES' && !program.includes('/');
   return wasLookedUp ? 'was not found where this user may look' : REASONS[code];
 }
 
-/** Why a program could not be started, from the error that `spawn` gave. */
+/** The reason why a program could not be started, from the error of `spawn`. */
 export function explainSpawnFailure(program: string, cause: unknown): SpawnError {
   const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
   const isLong = program.length > SHOWN_CHARACTERS;

@@ -9,13 +9,13 @@ export const SHIM = fileURLToPath(new URL('./shim-process.js', import.meta.url))
 export const SMALL_HEAP = ['--max-old-space-size=32', '--max-semi-space-size=1'];
 
 export interface StartedShim {
-  /** Undefined when the shim ended without a word. */
+  /** Undefined if the shim ended without an answer. */
   answer: ShimAnswer | undefined;
   /** Resolves when the shim has ended. */
   over: Promise<unknown>;
 }
 
-/** Starts a shim of a compiled script and gives it its order. */
+/** Starts a shim from a compiled script and gives it its order. */
 export async function startShim(order: ShimOrder, script: string): Promise<StartedShim> {
   const child = spawn(process.execPath, [...SMALL_HEAP, script], {
     cwd: '/',

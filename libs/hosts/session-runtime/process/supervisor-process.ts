@@ -1,9 +1,9 @@
-// Outlives a host that is killed, by as long as it takes to end what that one had started.
+// Outlives a killed host until the processes that the host started have ended.
 //
-// On standard input, one JSON object a line: {"watch": {sessionId, leader?}} and {"forget": sessionId}. The
-// end of standard input means that the host is gone, however it went: then every session that is still
-// watched is killed, and this process ends. It leads a session of its own, so that neither Ctrl-C
-// nor a signal to the host's group reaches it.
+// It reads one JSON object a line on standard input: {"watch": {sessionId, leader?}} and {"forget":
+// sessionId}. The end of standard input means that the host is gone, for whatever reason. It then
+// kills every watched session and ends. It leads its own session, so neither Ctrl-C nor a signal to
+// the host's group reaches it.
 import { createInterface } from 'node:readline';
 import { killTree, type ProcessRef } from './process-tree.js';
 
@@ -18,7 +18,7 @@ function followOrder(line: string): void {
 }
 
 async function endAll(): Promise<void> {
-  // Several empty looks: a process may be forked just now and not carry its mark yet.
+  // Several empty looks in a row, because a process that was just forked has no mark yet.
   await Promise.all(
     [...watched].map(([sessionId, leader]) => killTree({ id: sessionId, leader }, 4)),
   );

@@ -12,6 +12,7 @@ import { ProcessDriver } from './process-driver.js';
 import { listProcesses, readProcess } from './process-tree.js';
 
 const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime');
+const DRIVER = join(DIST, 'process/process-driver.js');
 const searchPath = process.env['PATH'] ?? '';
 let dir: string;
 const children: ChildProcess[] = [];
@@ -26,7 +27,9 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A host reduced to one session whose output it reads: it lives on once the session has spoken. */
+/**
+ * A host with one session whose output it reads. It stays alive after the session's first output.
+ */
 async function startHost(
   id: string,
   seconds: string,
@@ -34,7 +37,7 @@ async function startHost(
   const command = `trap "" TERM; (setsid sleep ${seconds} &); sleep ${seconds} & echo up; wait`;
   const spec = { id, command: ['sh', '-c', command], env: {}, files: {}, secrets: [] };
   const script = `
-    const { ProcessDriver } = await import(${JSON.stringify(join(DIST, 'process/process-driver.js'))});
+    const { ProcessDriver } = await import(${JSON.stringify(DRIVER)});
     const driver = new ProcessDriver(${JSON.stringify({ dir, searchPath })});
     const output = { write: () => console.log('up'), end() {} };
     await driver.spawn({ ...${JSON.stringify(spec)}, output });
@@ -50,8 +53,8 @@ async function startHost(
   return { host, supervisorPid: supervisor ?? 0 };
 }
 
-describe('The processes of a host that is killed', () => {
-  test('die at once with it', async () => {
+describe('The processes of a killed host', () => {
+  test('the sessions of a killed host die with it', async () => {
     const [id, seconds] = [newId(), uniqueSeconds()];
     const { host, supervisorPid } = await startHost(id, seconds);
     await waitFor('all to be there', () => processesWith(seconds).length === 2);
@@ -61,7 +64,7 @@ describe('The processes of a host that is killed', () => {
     await waitFor('the supervisor to end', () => readProcess(supervisorPid) === undefined);
   });
 
-  test('die with its next life when the supervisor was killed too', async () => {
+  test('a restarted host kills the sessions if the supervisor was killed too', async () => {
     const [id, seconds] = [newId(), uniqueSeconds()];
     const { host, supervisorPid } = await startHost(id, seconds);
     process.kill(supervisorPid, 'SIGKILL');

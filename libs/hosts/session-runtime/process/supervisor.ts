@@ -7,7 +7,7 @@ const SCRIPT = fileURLToPath(new URL('./supervisor-process.js', import.meta.url)
 const RESTART_AFTER_MS = 1_000;
 
 /**
- * Makes sure that the processes of sessions die at once when this process does, even by SIGKILL: a
+ * Makes sure that the processes of sessions die together with this process, even after SIGKILL: a
  * second process holds the other end of a pipe and kills them when the pipe breaks.
  */
 export class Supervisor {
@@ -34,13 +34,13 @@ export class Supervisor {
     this.send({ watch: { sessionId, leader } });
   }
 
-  /** Call it when nothing of the session is left. */
+  /** Call it when no process of the session is left. */
   forget(sessionId: string): void {
     this.watched.delete(sessionId);
     this.send({ forget: sessionId });
   }
 
-  /** Ends the second process, and with it whatever is still watched. */
+  /** Ends the second process, and every session that it still watches. */
   close(): void {
     this.closed = true;
     clearTimeout(this.restart);
@@ -56,7 +56,7 @@ export class Supervisor {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     this.child = child;
-    // Without a listener a broken pipe would end the host; the exit below tells all there is.
+    // Without a listener a broken pipe would end the host. The exit below handles it.
     child.stdin.on('error', () => undefined);
     child.on('error', () => this.replace());
     child.on('exit', () => this.replace());
@@ -64,8 +64,8 @@ export class Supervisor {
   }
 
   private send(order: object): void {
-    // A write to a pipe with room reaches the kernel before this returns, so an order given before
-    // a process starts is obeyed even if this process is killed right after.
+    // A write to a pipe with room reaches the kernel before this returns. An order before the start
+    // of a process is therefore obeyed, even if this process is killed right after.
     this.child?.stdin?.write(`${JSON.stringify(order)}\n`);
   }
 

@@ -17,12 +17,16 @@ const group = (more: Partial<GroupFacts>): GroupFacts => ({
 });
 const own = group({ path: '/above/own', inUse: true });
 
-describe('The groups of sessions are made', () => {
+describe("The parent of the sessions' groups", () => {
   test.each<[string, GroupFacts[], object]>([
-    ['in one that hands on', [group({ handedOn: BOTH, inUse: true })], { kind: 'ready' }],
-    ['in one that is given and free', [group({}), own], { kind: 'free', path: '/above' }],
     [
-      'rather in one that hands on',
+      'in a group with enabled controllers',
+      [group({ handedOn: BOTH, inUse: true })],
+      { kind: 'ready' },
+    ],
+    ['in a delegated group without processes', [group({}), own], { kind: 'free', path: '/above' }],
+    [
+      'preferably in a group with enabled controllers',
       [group({}), { ...own, handedOn: BOTH }],
       { kind: 'ready', path: '/above/own' },
     ],
@@ -38,21 +42,21 @@ describe('The groups of sessions are made', () => {
       { reason: expect.stringContaining('no control group is this user’s') },
     ],
     [
-      'nowhere where processes are in the way',
+      'nowhere if processes are in the group',
       [group({ writable: false }), own],
       { reason: expect.stringContaining('processes are in the control group') },
     ],
     [
-      'nowhere where a part is handed on only',
+      'nowhere if only memory is enabled',
       [group({ handedOn: ['memory'], inUse: true })],
       { kind: 'none' },
     ],
-  ])('%s', (_, candidates, choice) => {
+  ])('the groups of sessions are created %s', (_, candidates, choice) => {
     expect(chooseGroup(candidates)).toMatchObject(choice);
   });
 });
 
-describe('A session', () => {
+describe("A session's limits", () => {
   const inner = join(import.meta.dirname, 'sandbox.ts');
   let groups: string;
 
@@ -61,7 +65,7 @@ describe('A session', () => {
   });
   afterEach(() => rmSync(groups, { recursive: true, force: true }));
 
-  /** What the limits of its processes are once it was put into its group: `program` is no sandbox. */
+  /** The limits of a process after it joined the group: `program` is a shell, no sandbox. */
   function limitsIn(parent: string | undefined): string {
     const {
       file,
@@ -92,7 +96,7 @@ describe('A session', () => {
     return execFileSync(file, [dashC, script, ...command], { encoding: 'utf8' });
   }
 
-  test('is limited by a group of its own', () => {
+  test('a session is limited by its own control group', () => {
     const said = limitsIn(groups);
     const read = (name: string) => readFileSync(join(groups, 'drover-id', name), 'utf8').trim();
     expect(read('memory.max')).toBe('536870912');
@@ -103,15 +107,15 @@ describe('A session', () => {
   });
 
   test.each([
-    ['without one', undefined],
-    ['where none can be made', '/proc/none'],
-  ])('is limited by its processes %s', (_, parent) => {
+    ['without a group', undefined],
+    ['if no group can be created', '/proc/none'],
+  ])('the processes of a session are limited %s', (_, parent) => {
     const said = limitsIn(parent);
     expect(said).toMatch(/^Max data size +536870912 /m);
     expect(said).toMatch(/^Max processes +3000 /m);
   });
 
-  test('leaves no group behind, and no error where there is none', () => {
+  test('a removed group is gone, and an absent one is no error', () => {
     removeGroup(mkdtempSync(join(groups, 'drover-')));
     removeGroup(join(groups, 'none'));
     expect(readdirSync(groups)).toEqual([]);

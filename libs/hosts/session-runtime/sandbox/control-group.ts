@@ -1,29 +1,34 @@
 import { accessSync, constants, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Where version 2 alone is in use; beside version 1 it controls neither memory nor processes. */
+/**
+ * The folder of control groups if only version 2 is in use. Beside version 1 it controls neither
+ * memory nor processes.
+ */
 const ROOT = '/sys/fs/cgroup';
 const NEEDED = ['memory', 'pids'];
 
-/** What is known of a control group. */
+/** The facts about a control group. */
 export interface GroupFacts {
   path: string;
-  /** What it could have groups within it control, and what it does. */
+  /** The controllers that it can enable for groups within it. `handedOn` are the enabled ones. */
   controllers: string[];
   handedOn: string[];
-  /** Whether processes are in it: then it cannot hand on more than it does. */
+  /** True if it contains processes: it cannot enable more controllers then. */
   inUse: boolean;
-  /** Whether this user may make groups in it, and move processes between them. */
+  /** True if this user can create groups in it, and move processes between them. */
   writable: boolean;
 }
 
 export type GroupChoice =
   | { kind: 'ready'; path: string }
-  /** It has to hand on the controllers first. */
+  /** The group must enable the controllers first. */
   | { kind: 'free'; path: string }
   | { kind: 'none'; reason: string };
 
-/** Decides in which group those of sessions are made, the best candidate first. */
+/**
+ * Chooses the group in which the groups of sessions are created. The best candidate comes first.
+ */
 export function chooseGroup(candidates: readonly GroupFacts[]): GroupChoice {
   const none = (reason: string): GroupChoice => ({ kind: 'none', reason });
   const able = candidates.filter(({ controllers }) => hasAll(controllers));
@@ -37,7 +42,7 @@ export function chooseGroup(candidates: readonly GroupFacts[]): GroupChoice {
   return none('processes are in the control group that is this user’s');
 }
 
-/** The group in which those of sessions can be made, or why there is none. */
+/** The group in which the groups of sessions can be created, or the reason why there is none. */
 export function findGroup(): { path: string } | { reason: string } {
   const choice = chooseGroup(ownGroups().map(factsOf));
   if (choice.kind === 'none') return choice;
@@ -52,16 +57,18 @@ export function findGroup(): { path: string } | { reason: string } {
   }
 }
 
-/** One that is still in use stays: whoever removes the session tries again. */
+/** A group in use stays. The next removal of the session tries again. */
 export function removeGroup(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // There was none, or it is in use.
+    // There is no such group, or it is in use.
   }
 }
 
-/** That of this process, and the one above it: where a service was given a group, it is in one within. */
+/**
+ * The group of this process and its parent: a service with delegated groups runs in a group within.
+ */
 function ownGroups(): string[] {
   const own = /^0::(\/.*)$/m.exec(read('/proc/self/cgroup'))?.[1];
   if (own === undefined) return [];

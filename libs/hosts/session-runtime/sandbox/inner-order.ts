@@ -1,4 +1,7 @@
-/** What a sandbox's first process is to start: one line of JSON, and an empty line once it was found. */
+/**
+ * The order to a sandbox's first process: one line of JSON, then an empty line after the host found
+ * the command's process.
+ */
 export interface InnerOrder {
   program: string;
   command: [string, ...string[]];
@@ -6,12 +9,15 @@ export interface InnerOrder {
   cwd: string;
 }
 
-/** What it tells, each in a line of JSON: `started` or `failed`; after `started` mostly `ending`, and `exited`. */
+/**
+ * The answers, each one line of JSON: `started` or `failed`; after `started` usually `ending`, then
+ * `exited`.
+ */
 export type InnerAnswer =
-  /** The process' number within the sandbox. */
+  /** The process id within the sandbox. */
   | { started: number }
   /** The code of the error. */
   | { failed: string }
-  /** It ends, or has closed its files: nobody waits for it before there was another empty line. */
+  /** The command ends, or has closed its files. Nobody waits for it before the next empty line. */
   | { ending: true }
   | { exited: { exitCode: number | null; signal: NodeJS.Signals | null } };

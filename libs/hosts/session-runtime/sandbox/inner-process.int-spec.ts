@@ -18,7 +18,7 @@ const CHANNEL = 3;
 
 afterAll(killMarked);
 
-test('The first process of a sandbox prints nothing where nobody hears it any more', async () => {
+test('the first process of a sandbox prints nothing after its host is gone', async () => {
   const seconds = uniqueSeconds();
   const inner = spawn(process.execPath, [INNER], { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
   const printed = Promise.all([text(inner.stdout as Duplex), text(inner.stderr as Duplex)]);
@@ -37,7 +37,7 @@ test('The first process of a sandbox prints nothing where nobody hears it any mo
   channel.write('\n');
   expect(await answer()).toEqual({ exited: { exitCode: 9, signal: null } });
 
-  // It hears of the end of the last process, and then that nobody listens, both at once.
+  // After SIGCONT it learns two things at once: the last process has ended, and nobody listens.
   inner.kill('SIGSTOP');
   const stat = `/proc/${inner.pid}/stat`;
   await waitFor('it to stand still', () => readFileSync(stat, 'utf8').includes(') T '));

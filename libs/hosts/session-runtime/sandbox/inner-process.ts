@@ -1,9 +1,9 @@
-// The first process of a sandbox. It starts the session's command, and tells over a socket that the session
-// does not have how that ended: the sandbox's own exit code cannot tell 137 from SIGKILL. It ends,
-// and all of the sandbox with it, when the other end of the socket is closed.
+// The first process of a sandbox. It starts the session's command and reports its end over a socket
+// that the session does not have: the sandbox's own exit code cannot distinguish 137 from SIGKILL.
+// It ends, and with it the whole sandbox, when the other end of the socket is closed.
 //
-// Given to Node as a text, so that no file of Drover has to be seen in the sandbox: it may import
-// nothing but Node's own modules.
+// Node gets this file as a text, so that the sandbox needs no file of Drover. It can import only
+// modules of Node.
 import { spawn } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -13,7 +13,7 @@ const CHANNEL = 3;
 const CHUNK_BYTES = 65_536;
 const CLOSED_ON_EXEC = 0o2_000_000;
 
-// The session may signal it, and Node would open its inspector.
+// The session can send this signal, and Node would open its inspector.
 process.on('SIGUSR1', () => undefined);
 
 function readLine(): string {
@@ -28,7 +28,9 @@ function readLine(): string {
   }
 }
 
-/** Waits for it; Node has made the socket one that does not wait. @returns bytes, 0 at the end */
+/**
+ * Waits for bytes, because Node has made the socket non-blocking. @returns the bytes, 0 at the end
+ */
 function readSome(chunk: Buffer): number {
   for (;;) {
     try {
@@ -40,14 +42,17 @@ function readSome(chunk: Buffer): number {
   }
 }
 
-/** What the host was started with, and never asked for, would be the session's too. */
+/** Descriptors that the host inherited and never wanted would be inherited by the session too. */
 function closeInherited(): void {
   for (const fd of readdirSync('/proc/self/fd').map(Number)) {
     if (fd > CHANNEL && !isOwn(fd)) closeSync(fd);
   }
 }
 
-/** Node marks all that it opens; what cannot be read is the descriptor that read the folder. */
+/**
+ * Node marks all descriptors that it opens. The unreadable one is the descriptor that read the
+ * folder.
+ */
 function isOwn(fd: number): boolean {
   try {
     const [, flags = '0'] =
@@ -58,7 +63,9 @@ function isOwn(fd: number): boolean {
   }
 }
 
-/** Where nobody listens any more it ends at once: an error would be printed into the session's output. */
+/**
+ * If nobody listens any more, it ends at once: an error would be printed into the session's output.
+ */
 function sendAnswer(answer: InnerAnswer): void {
   try {
     writeSync(CHANNEL, `${JSON.stringify(answer)}\n`);
@@ -67,7 +74,7 @@ function sendAnswer(answer: InnerAnswer): void {
   }
 }
 
-// Who asks the session to end asks the command.
+// The first process ignores these signals. A request to end goes to the command.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const { program, command, env, cwd } = JSON.parse(readLine()) as InnerOrder;
@@ -86,8 +93,9 @@ child.on('error', (error: NodeJS.ErrnoException) => {
 });
 if (child.pid !== undefined) {
   child.on('exit', (exitCode, signal) => sendAnswer({ exited: { exitCode, signal } }));
-  // As a process ends, the kernel closes its files, and this one with them: before Node waits for it, somebody with
-  // more rights can look what it dies by. The outputs are not read here.
+  // When a process ends, the kernel closes its files, and this one with them. Before Node waits for
+  // the process, a host with more rights can read its signal. This process does not read the
+  // outputs.
   const file = child.stdio[CHANNEL] as Socket;
   file
     .on('error', () => undefined)
@@ -97,7 +105,8 @@ if (child.pid !== undefined) {
     });
   file.resume();
   sendAnswer({ started: child.pid });
-  // Until then nobody waits for a command that has ended already: its number is still its own.
+  // Until the next line nobody waits for a command that has ended already, so its number stays its
+  // own.
   readLine();
   new Socket({ fd: CHANNEL, readable: true, writable: false })
     .on('error', () => process.exit(0))

@@ -7,7 +7,7 @@ import { SessionFolder, type SessionUser } from '../process/session-folder.js';
 import { removeTree } from '../remove-tree.js';
 import { type Sandbox, sandboxLaunch } from './sandbox.js';
 
-/** Where, as whom and with which search path sessions will run. */
+/** The folder, the user and the search path of future sessions. */
 export interface Trial {
   /** The host's folder. The trial makes and removes one of its own in it. */
   dir: string;
@@ -24,7 +24,7 @@ export interface Trial {
 export async function whyNoSession(trial: Trial): Promise<string | undefined> {
   try {
     await mkdir(trial.dir, { recursive: true, mode: 0o700 });
-    // Its user passes through the folder, and cannot list it. In a sandbox the folder is another one.
+    // The session's user passes through the folder, and cannot list it. A sandbox has its own.
     if (trial.user && !trial.sandbox) await chmod(trial.dir, 0o711);
     const { exitCode, signal } = await inFolderWithin(trial.dir, (dir) =>
       runTrue({ ...trial, dir }),

@@ -21,7 +21,7 @@ const OTHER = { uid: 54_321, gid: 54_321 };
 const sandbox = await testSandbox();
 const isRoot = process.getuid?.() === 0;
 
-/** Users to try it as; nobody but root can be another one. */
+/** The users of the tests. Only root can start a process as another user. */
 const USERS: [string, SessionUser | undefined][] = [
   ['the host’s user', undefined],
   ...(isRoot ? [['another user', OTHER] as [string, SessionUser]] : []),
@@ -30,11 +30,11 @@ const USERS: [string, SessionUser | undefined][] = [
 const cases = describe.each(sandbox === undefined ? [] : USERS);
 
 cases('A session of %s', (_, user) => {
-  /** Everything in it is open to everybody: nothing but the sandbox is in the way. */
+  /** Every user can read and write here: only the sandbox prevents it. */
   const world = mkdtempSync(join(tmpdir(), 'drover-world-'));
   const home = join(world, 'home');
   const dir = join(world, 'sessions');
-  /** Lies where nobody but the host's user may go. */
+  /** Only the host's user can enter this folder. */
   const file = join(world, 'closed/bwrap');
   const program = { env: {}, ...sandbox?.program, file };
   let server: Server;
@@ -93,7 +93,7 @@ cases('A session of %s', (_, user) => {
     rmSync(world, { recursive: true, force: true });
   });
 
-  test('gets nothing that the host was started with', async () => {
+  test('a session inherits no open file of its host', async () => {
     const wrapper = join(world, 'closed/wrapper');
     const held = join(world, 'home/secrets.json');
     writeFileSync(wrapper, `#!/bin/sh\nexec 9<'${held}'\nexec '${file}' "$@"\n`, { mode: 0o700 });
@@ -103,7 +103,7 @@ cases('A session of %s', (_, user) => {
     expect(output).toMatch(/^0\n1\n2\n/m);
   });
 
-  test('sees no file that is hidden in a folder that is shown, nor through a link to its folder', async () => {
+  test('a session cannot read a hidden file in a shown folder, even through a link', async () => {
     const shown = join(world, 'shown');
     mkdirSync(join(shown, 'real'), { recursive: true });
     for (const name of ['secret.txt', 'real/secret.txt']) writeFileSync(join(shown, name), SECRET);
@@ -116,7 +116,7 @@ cases('A session of %s', (_, user) => {
     expect((await endOf(closed, script)).output).not.toContain(SECRET);
   });
 
-  /** Each tells of its success by a word of its own; `HOLD` is what the sandbox takes away. */
+  /** Each prints SECRET if it succeeds. */
   const attempts: [string, () => string, Partial<SessionSpec>?][] = [
     ['reads a program’s environment', () => `cat /proc/${other.pid}/environ | tr '\\0' ' '`],
     ['reads Drover’s home', () => `cat ${home}/secrets.json`],
@@ -125,24 +125,19 @@ cases('A session of %s', (_, user) => {
     ['writes outside', () => `echo x > ${home}/new && echo ${SECRET}`],
     ['signals a program', () => `kill -0 ${other.pid} && echo ${SECRET}`],
     ['sees other processes', () => `ls -d /proc/${other.pid} && echo ${SECRET}`],
-    [
-      'uses the network where it is off',
-      () =>
-        `exec node -e "fetch('http://127.0.0.1:${portOf(server)}').then(async (r) => console.log(await r.text()))"`,
-      { network: 'off' },
-    ],
+    ['uses the network where it is off', () => fetchFrom(server), { network: 'off' }],
   ];
   const unlessOther = ['sees a neighbour’s folder', 'reads a neighbour’s task'];
 
-  test.each(attempts)('%s without a sandbox, and does not in one', async (...attempt) => {
+  test.each(attempts)('a session %s without a sandbox, and cannot in one', async (...attempt) => {
     const [name, script, more] = attempt;
     const bare = await outputOf(false, script());
-    // The folder of another session of the same user can be read, not listed.
+    // A session can read, but not list, the folder of another session of the same user.
     if (user === undefined || !unlessOther.includes(name)) expect(bare).toContain(SECRET);
     expect(await outputOf(true, script(), more)).not.toContain(SECRET);
   });
 
-  test('works in a folder that it shares, and is not led elsewhere by a link in it', async () => {
+  test('a session works in a shared folder, and no link leads it out', async () => {
     const within = join(world, 'shared');
     mkdirSync(join(within, 'project'), { recursive: true });
     if (user) chownSync(join(within, 'project'), user.uid, user.gid);
@@ -154,16 +149,16 @@ cases('A session of %s', (_, user) => {
     expect(await out.catch(String)).not.toContain(SECRET);
   });
 
-  test('works in its own folder, and reaches the network and the system’s programs', async () => {
+  test('a session reaches its own folder, the network and the programs of the system', async () => {
     const script = `
       echo mine > file && cat file; echo x > /tmp/own && cat "$TMPDIR/own"
       cat "$DROVER_TASK_FILE"; echo; ls ${tmpdir()}/drover-world-* 2>/dev/null | grep -c home
-      exec node -e "fetch('http://127.0.0.1:${portOf(server)}').then(async (r) => console.log(await r.text()))"`;
+      ${fetchFrom(server)}`;
     const output = await outputOf(true, script);
     expect(output.split('\n')).toEqual(['mine', 'x', '{}', '0', SECRET]);
   });
 
-  test('has no more memory and processes than it may, and leaves no picture of its memory', async () => {
+  test('a session cannot exceed its memory and processes, and leaves no core dump', async () => {
     const driver = driverOf(true, { memoryMb: 256, processes: 5_000 });
     const { output } = await endOf(driver, 'cat /proc/self/limits');
     expect(output).toMatch(/^Max data size +268435456 +268435456 /m);
@@ -174,23 +169,27 @@ cases('A session of %s', (_, user) => {
     expect((await endOf(driver, copy('300M'))).exitCode).toBe(1);
   });
 
-  test('can change no setting of the machine', async () => {
-    // `/dev/null` covers some: it can be written and keeps nothing.
+  test('a session can change no setting of the machine', async () => {
+    // `/dev/null` covers some files: a session can write them, and they keep nothing.
     const script = `
       find /proc /sys -path '/proc/[0-9]*' -prune -o -type f -writable -print 2>/dev/null |
         while read -r file; do [ -f "$file" ] && echo "$file"; done | head`;
     expect(await outputOf(true, script)).toBe('');
   });
 
-  test('has no privileges, no homes and no environment but its own', async () => {
+  test('a session has no privileges, no homes and only its own environment', async () => {
     const script = `
-      grep CapEff /proc/self/status; find ${homedir()} -maxdepth 1 -type f | wc -l; env | grep -c LD_LIBRARY_PATH
+      grep CapEff /proc/self/status; find ${homedir()} -maxdepth 1 -type f | wc -l
+      env | grep -c LD_LIBRARY_PATH
       touch /usr/x 2>&1 | grep -o 'Read-only file system'`;
     const output = await outputOf(true, script);
     expect(output).toMatch(/CapEff:\t0000000000000000\n0\n0\nRead-only file system$/);
   });
 });
 
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
+/** A command that prints the answer of a server of this machine. */
+function fetchFrom(server: Server): string {
+  const { port } = server.address() as AddressInfo;
+  const script = `fetch('http://127.0.0.1:${port}').then(async (r) => console.log(await r.text()))`;
+  return `exec node -e "${script}"`;
 }

@@ -7,7 +7,7 @@ import { sandboxLaunch } from './sandbox.js';
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** Nothing is closed to root, so that it has to be somebody else for a while. */
+/** Root can open everything, so the test runs as another user for a while. */
 function asOrdinaryUser<T>(work: () => T): T {
   if (!isRoot) return work();
   process.seteuid?.(NOBODY);
@@ -35,7 +35,7 @@ function argumentsFor(searchPath: string): string[] {
   return args;
 }
 
-test('A sandbox shows folders of programs, and passes over those that cannot be looked into', () => {
+test('a sandbox shows folders of programs, and skips unreadable ones', () => {
   const folder = mkdtempSync(join(tmpdir(), 'drover-path-'));
   const [open, closed] = [join(folder, 'open/bin'), join(folder, 'closed/bin')];
   for (const path of [open, closed]) mkdirSync(path, { recursive: true });

@@ -9,40 +9,43 @@ import { SMALL_HEAP } from '../process/start-shim.js';
 import { findLoader } from './loader.js';
 import { isKnownProcessor, type Processor } from './seccomp.js';
 
-/** Bubblewrap, and what it needs in its environment. */
+/** Bubblewrap and its environment. */
 export interface SandboxProgram {
   file: string;
   env: Record<string, string>;
 }
 
-/** How the sessions of one host are kept apart from the machine and from each other. */
+/** The isolation of a host's sessions from the machine and from each other. */
 export interface Sandbox {
   program: SandboxProgram;
-  /** Paths that no session may see, beyond homes, temporary folders and `/run`. */
+  /** Paths that no session can see, in addition to homes, temporary folders and `/run`. */
   hidden: readonly string[];
-  /** Paths that sessions may read although they lie where nothing is seen. */
+  /** Paths that sessions can read although their parent folders are hidden. */
   shown: readonly string[];
-  /** Whether sessions reach the network unless their specification says otherwise. */
+  /** The network of sessions whose specification does not decide. */
   network: 'on' | 'off';
-  /** Of a session that has a control group, else of each process; no limit where it is 0. */
+  /** The limit of a session if it has a control group, else of each process. 0 means no limit. */
   memoryMb: number;
-  /** Processes and threads of such a session, else of the sessions' user; no limit where it is 0. */
+  /**
+   * The limit of processes and threads of a session if it has a control group, else of the
+   * sessions' user. 0 means no limit.
+   */
   processes: number;
-  /** The control group in which those of sessions are made, where there are limits and rights to it. */
+  /** The parent of the sessions' control groups, if there are limits and rights to it. */
   groups?: string;
-  /** The compiled first process, where it does not lie beside this file. */
+  /** The compiled first process, if it is not beside this file. */
   inner?: string;
 }
 
-/** The places of one session. */
+/** The paths of one session. */
 export interface SandboxPlaces {
-  /** The folder of all sessions, and within it that of this one. */
+  /** The folder of all sessions. `root` is this session's folder within it. */
   dir: string;
   root: string;
-  /** What the session shall not see of its own folder. */
+  /** The part of its own folder that the session must not see. */
   launch: string;
   tmp: string;
-  /** What it works in beyond its own folder. */
+  /** The folder outside its own one in which the session works. */
   shared?: string;
   searchPath: string;
   /** The user that runs the command, if it is not the user of this process. */
@@ -54,7 +57,7 @@ export interface SandboxLaunch {
   file: string;
   args: string[];
   env: Record<string, string>;
-  /** The control group that it makes for itself. */
+  /** The control group that the command creates for itself. */
   group?: string;
   /** The file at descriptor LOADER. */
   loader?: string;
@@ -68,29 +71,29 @@ export const FILTER = 4;
 export const LOADER = 5;
 
 const INNER = fileURLToPath(new URL('./inner-process.js', import.meta.url));
-/** Node within the sandbox, wherever it lies outside. */
+/** The path of Node within the sandbox, independent of its path outside. */
 const NODE = '/run/drover-node';
 /** The copy of its loader, which nobody can read. */
 const NODE_LOADER = '/run/drover-loader';
 /**
- * The first process runs under the memory limit of the session. Node 24 reserves 512 MiB for compiled
- * code, which a limit on data counts, and a process of a hundred lines needs no compiler.
+ * The first process runs under the memory limit of the session. Node 24 reserves 512 MiB for
+ * compiled code, and a limit on data counts them. A process of a hundred lines needs no compiler.
  */
 const FIRST_PROCESS = [...SMALL_HEAP, '--jitless'];
-/** Where people and other programs keep what is theirs. */
+/** The folders where people and other programs keep their files. */
 const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media'].concat(
   ['lib', 'log', 'snap', 'spool'].map((name) => `/var/${name}`),
 );
-/** Settings of the machine below `/proc`: root may change them without any privilege. */
+/** Settings of the machine below `/proc`: root can change them without any privilege. */
 const SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'pressure'];
-/** What root can read without any privilege, since it owns them. */
+/** Files that root can read without any privilege, since it owns them. */
 const SECRET_FILES = ['shadow', 'gshadow', 'shadow-', 'gshadow-', 'sudoers'];
 const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
 const MIB = 1_048_576;
 const TEMPORARY = ['/tmp', '/var/tmp'];
 /**
- * What `setpriv` needs to become another user for good. The user of this process makes the sandbox, so the
- * other one needs no access to bubblewrap, Node and the host's folders.
+ * The capabilities that `setpriv` needs to become another user for good. The user of this process
+ * creates the sandbox, so the other one needs no access to bubblewrap, Node and the host's folders.
  */
 const TO_BECOME_ANOTHER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'];
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -99,8 +102,9 @@ const KEYS = ['/proc/keys', '/proc/key-users'];
 const CONTROL_GROUPS = '/sys/fs/cgroup';
 
 /**
- * The command for one session: its own processes, memory segments and mounts, no privileges; the system to
- * be read; its own folder and the one that it works in to be written; none of the others'.
+ * The command for one session. The session has its own processes, memory segments and mounts, and
+ * no privileges. It can read the system and write its own folder and its working folder. It sees no
+ * other session.
  */
 export function sandboxLaunch(
   sandbox: Sandbox,
@@ -197,12 +201,12 @@ function coverFully(path: string): string[] {
   return ['--tmpfs', path, '--remount-ro', path];
 }
 
-/** The control group of a session, where sessions have them. */
+/** The control group of a session, if sessions have them. */
 export function groupOf({ groups }: Sandbox, sessionId: string): string | undefined {
   return groups === undefined ? undefined : join(groups, `drover-${sessionId}`);
 }
 
-/** Later ones cover earlier ones. */
+/** Later mounts cover earlier ones. */
 function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces): string[] {
   const hidden = [
     ...new Set(named.flatMap((path) => [path, look(() => realpathSync(path)) ?? path])),
@@ -228,7 +232,7 @@ function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces): strin
     ...nameServers().flatMap((path) => ['--ro-bind-try', path, path]),
     ...visible.flatMap((path) => ['--ro-bind-try', path, path]),
     ...worksIn.flatMap((path) => ['--bind', path, path]),
-    // A folder that is shown, or worked in, may hold one of these.
+    // A shown folder or a working folder can contain one of these.
     ...hiddenWithin(secret, hidden, [...visible, ...worksIn]).flatMap((path) => ['--tmpfs', path]),
     ...filesWithin(hidden, homes, [...visible, ...worksIn]).flatMap((path) => [
       '--ro-bind',
@@ -250,14 +254,14 @@ function hiddenWithin(secret: string[], hidden: readonly string[], seen: string[
   );
 }
 
-/** What is hidden already needs no cover. */
+/** A hidden file needs no cover. */
 function filesWithin(hidden: readonly string[], homes: string[], seen: string[]): string[] {
   const isOpen = (path: string) =>
     isWithin(path, seen) || !isWithin(path, [...homes, ...TEMPORARY]);
   return hidden.filter((path) => isFile(path) && isOpen(path));
 }
 
-/** Folders of programs; with those of their libraries, as version managers put them side by side. */
+/** The folders of programs, with their libraries, which version managers put beside them. */
 function programs(searchPath: string): string[] {
   const folders = searchPath.split(delimiter).filter((path) => path.startsWith('/'));
   return [...folders, dirname(process.execPath)].flatMap((path) =>
@@ -271,13 +275,13 @@ function nameServers(): string[] {
   return file?.startsWith('/run/') ? [file] : [];
 }
 
-/** Folders that are made on the way to a mount would be open to their maker only. */
+/** Without this, only their creator could open the parent folders of a mount. */
 function wayTo(path: string): string[] {
   const above = dirname(path);
   return above === sep ? [] : [...wayTo(above), '--perms', '0755', '--dir', above];
 }
 
-/** The folders above that another user than their owner cannot enter: they are replaced by empty ones. */
+/** The parent folders that only their owner can enter. Empty folders replace them. */
 function closedAbove(path: string): string[] {
   const above = dirname(path);
   if (above === sep) return [];
@@ -285,7 +289,7 @@ function closedAbove(path: string): string[] {
   return [...closedAbove(above), ...(isOpen ? [] : [above])];
 }
 
-/** @returns undefined for what is not there, or not to be seen by this process either */
+/** @returns undefined if the path does not exist, or if this process cannot read it */
 function look<T>(at: () => T): T | undefined {
   try {
     return at();
@@ -295,8 +299,9 @@ function look<T>(at: () => T): T | undefined {
 }
 
 /**
- * What a shell sets before it becomes the sandbox: the limits of the control group that it is given, of its
- * processes where it is given none or cannot have it. A limit that cannot be set is left as it is.
+ * The limits that a shell sets before it becomes the sandbox. It sets them for the control group.
+ * If there is no group, or it cannot be created, it sets them for each process. A limit that cannot
+ * be set stays unchanged.
  */
 function limits({ memoryMb, processes }: Sandbox): string {
   const quietly = (text: string): string => `{ ${text}; } 2>/dev/null`;
@@ -310,7 +315,7 @@ function limits({ memoryMb, processes }: Sandbox): string {
   ];
   const ofProcesses = [
     ...(memoryMb > 0 ? [quietly(`ulimit -d ${memoryMb * 1024}`)] : []),
-    // The letter is another one in each shell.
+    // Shells use different letters.
     ...(processes > 0 ? [quietly(`ulimit -u ${processes} || ulimit -p ${processes}`)] : []),
   ];
   const otherwise = `{ ${[...ofProcesses, 'true'].join('; ')}; }`;
@@ -337,7 +342,7 @@ function isFile(path: string): boolean {
   return look(() => lstatSync(path))?.isFile() === true;
 }
 
-/** A link is none: what it leads to is hidden by its own name, which is looked up. */
+/** A link does not count: its target is hidden by its own, resolved name. */
 function isFolder(path: string): boolean {
   return look(() => lstatSync(path))?.isDirectory() === true;
 }

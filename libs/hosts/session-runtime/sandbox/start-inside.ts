@@ -13,7 +13,7 @@ import { CHANNEL, FILTER, type SandboxLaunch } from './sandbox.js';
 import { encodeFilter, sandboxFilter } from './seccomp.js';
 
 const LAST_WORDS = 2_000;
-/** Bytes of all answers: four short lines. */
+/** The maximum of all answers together, in bytes. They are four short lines. */
 const MAX_ANSWERS = 16_384;
 
 /**
@@ -62,7 +62,7 @@ function spawnSandbox(
     const stdio: StdioOptions = [stdin, 'pipe', 'pipe', 'pipe', 'pipe', opened];
     const child = spawn(file, args, { cwd: '/', env, detached: true, stdio });
     const filter = child.stdio[FILTER] as Duplex | null;
-    // A sandbox that ends early has not read it.
+    // A sandbox that ends early does not read it.
     filter?.on('error', () => undefined);
     filter?.end(processor && encodeFilter(sandboxFilter(processor)));
     return child;
@@ -71,7 +71,10 @@ function spawnSandbox(
   }
 }
 
-/** @param look at how it ends, and let it go on; @returns undefined when the sandbox ended without a word of it */
+/**
+ * @param look reads the signal of the command, and lets it end
+ * @returns undefined if the sandbox ended without an answer
+ */
 async function exitInside(
   next: () => Promise<InnerAnswer | undefined>,
   look: () => number | undefined,
@@ -84,7 +87,7 @@ async function exitInside(
   return last !== undefined && 'exited' in last ? withRealtime(last.exited, realtime) : undefined;
 }
 
-/** Each call waits for the next answer; undefined once there will be none. */
+/** Each call waits for the next answer. It resolves to undefined after the last one. */
 function answersOf(
   lines: ReturnType<typeof createInterface>,
   over: Promise<unknown>,
@@ -92,13 +95,13 @@ function answersOf(
   const iterator = lines[Symbol.asyncIterator]();
   const ended = over.then(() => undefined);
   return async () => {
-    // A sandbox that could not be made resets it.
+    // A sandbox whose creation failed resets the socket.
     const line = await Promise.race([iterator.next(), ended]).catch(() => undefined);
     return line === undefined || line.done === true ? undefined : answerIn(line.value);
   };
 }
 
-/** What runs inside may write there as well: what is no answer is the end of them. */
+/** The session can write there too. A line that is no answer ends the answers. */
 function answerIn(line: string): InnerAnswer | undefined {
   try {
     const answer = JSON.parse(line) as InnerAnswer | null;

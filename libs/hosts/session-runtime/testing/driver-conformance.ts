@@ -10,20 +10,30 @@ import {
 import { OutputTail } from '../output/output-tail.js';
 import { Redactor } from '../output/redactor.js';
 
-/** The parts of a driver's surroundings that the suite needs. A session's programs must include `sh`. */
+/**
+ * The parts of a driver's surroundings that the suite needs. A session's programs must include
+ * `sh`.
+ */
 export interface DriverHarness {
-  /** Another life of the same driver: it finds what the others have started. */
+  /**
+   * Creates the driver again, as after a restart: it finds the sessions that the others started.
+   */
   make: () => RuntimeDriver;
-  /** How many processes with this word in their command line live, found without the driver. */
+  /**
+   * The number of living processes with this word in their command line, counted without the
+   * driver.
+   */
   countProcesses: (word: string) => Promise<number>;
-  /** A word for `sleep` that no other process has in its command line. */
+  /** An argument for `sleep` that no other process has in its command line. */
   uniqueSeconds: () => string;
   dispose: () => Promise<void>;
 }
 
 const SECRET = 'a-secret-that-nobody-may-read';
 
-/** The behaviour of every driver, wherever its sessions run, and whoever reads their output. */
+/**
+ * The behaviour of every driver, for all its sessions, with and without a reader of their output.
+ */
 export function describeDriver(name: string, prepare: () => Promise<DriverHarness>): void {
   describe.each([
     ['outlives its host', false],
@@ -55,7 +65,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       ...more,
     });
 
-    /** A session whose exit has its output, whoever has read it. */
+    /** A session whose exit has its output, whoever read it. */
     async function spawn(spec: SessionSpec): Promise<RuntimeSession> {
       if (!isRead) return driver.spawn(spec);
       const output = new OutputTail(new Redactor(spec.secrets), MAX_OUTPUT_BYTES);
@@ -73,7 +83,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       };
     }
 
-    /** What a next life knows of the output: nothing where this one has read it. */
+    /** The output that a restarted host knows: none if the earlier process has read it. */
     const kept = (output: string): string => (isRead ? '' : output);
 
     async function outcomeOf(spec: SessionSpec) {
@@ -85,30 +95,33 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       for (let seen = -1; seen !== count;) seen = await harness.countProcesses(word);
     }
 
-    test.each([0, 1, 3, 75, 137, 255])('tells exit code %d', async (code) => {
-      const before = Date.now();
-      const exit = await outcomeOf(shell(`exit ${code}`));
-      expect(exit).toMatchObject({ exitCode: code, signal: null, lost: false });
-      expect(Date.parse(exit.endedAt)).toBeGreaterThanOrEqual(before - 1_000);
-    });
+    test.each([0, 1, 3, 75, 137, 255])(
+      'the exit of a session has the exit code %d',
+      async (code) => {
+        const before = Date.now();
+        const exit = await outcomeOf(shell(`exit ${code}`));
+        expect(exit).toMatchObject({ exitCode: code, signal: null, lost: false });
+        expect(Date.parse(exit.endedAt)).toBeGreaterThanOrEqual(before - 1_000);
+      },
+    );
 
     test.each([
       ['USR1', 'SIGUSR1'],
       ['RTMIN', 'SIGRTMIN+0'],
       ['RTMAX', 'SIGRTMIN+30'],
-    ])('tells the signal %s that ended it', async (name, signal) => {
+    ])('the exit of a session has the signal %s', async (name, signal) => {
       const exit = await outcomeOf(shell(`kill -s ${name} $$`));
       expect(exit).toMatchObject({ exitCode: null, signal });
     });
 
-    test('passes arguments as they are, whatever a shell would make of them', async () => {
+    test('a session gets its arguments unchanged, without a shell', async () => {
       const words = ['$HOME', '`id`', '; exit 3', 'a  b', '"', "'", '*', ''];
       const command: SessionSpec['command'] = ['sh', '-c', 'printf "%s|" "$@"', 'sh', ...words];
       const { output } = await outcomeOf(shell('', { command }));
       expect(output).toBe(`${words.join('|')}|`);
     });
 
-    test('gives a clean environment, a folder of its own, and the task in a private file', async () => {
+    test('a session gets a clean environment, a folder and a private task file', async () => {
       const script =
         'env | sort; echo "in $(pwd)"; cat "$DROVER_TASK_FILE"; ls -l "$DROVER_TASK_FILE"';
       const { output } = await outcomeOf(
@@ -140,7 +153,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       expect(output).toMatch(/-rw------- /);
     });
 
-    test('keeps the end of the output, without secrets', async () => {
+    test('the exit of a session has the end of the output, without secrets', async () => {
       const script = `
         i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done
         echo "token ${SECRET}" >&2; printf 'the ü\\033[31m last words'`;
@@ -153,7 +166,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       expect(Buffer.byteLength(output)).toBeLessThanOrEqual(MAX_OUTPUT_BYTES);
     });
 
-    test('refuses a program that is not there, and leaves nothing of it', async () => {
+    test('a session is refused without a trace if its program does not exist', async () => {
       const spec = shell('', { command: ['no-such-program-anywhere'] });
       const refusal = await spawn(spec).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(SpawnError);
@@ -161,7 +174,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       expect(await driver.list()).toEqual([]);
     });
 
-    test('tells it what it is told, a line each', async () => {
+    test('a session reads the messages of its host, one a line', async () => {
       const script = `
         until grep -q last "$DROVER_SIGNALS_FILE"; do sleep 0.02; done
         cat "$DROVER_SIGNALS_FILE"; ls -l "$DROVER_SIGNALS_FILE"`;
@@ -178,7 +191,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       session.notify({ action: 'warn', reason: 'too late, and harmless' });
     });
 
-    test('asks it to end, and lets it end by itself', async () => {
+    test('a session can end by itself when it is asked to', async () => {
       const seconds = harness.uniqueSeconds();
       const session = await spawn(
         shell(`trap 'echo saved; exit 5' TERM; echo up; sleep ${seconds} & wait`),
@@ -189,7 +202,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       expect(await harness.countProcesses(seconds)).toBe(0);
     });
 
-    test('ends all of it by force, and the earliest deadline counts', async () => {
+    test('a session is killed completely at the earliest deadline', async () => {
       const seconds = harness.uniqueSeconds();
       const session = await spawn(
         shell(`trap '' TERM; (setsid sleep ${seconds} &); while :; do sleep ${seconds}; done`),
@@ -202,14 +215,14 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       expect(await harness.countProcesses(seconds)).toBe(0);
     });
 
-    test('is over when nothing of it is left, not when its first process is', async () => {
+    test('the exit of a session comes after the end of its last process', async () => {
       const seconds = harness.uniqueSeconds();
       const exit = await outcomeOf(shell(`(setsid sleep ${seconds} &); sleep ${seconds} & exit 4`));
       expect(exit).toMatchObject({ exitCode: 4 });
       expect(await harness.countProcesses(seconds)).toBe(0);
     });
 
-    test('is found and followed by a next life, which sees how it ends', async () => {
+    test('a session is found by a restarted host, which sees its end', async () => {
       const seconds = harness.uniqueSeconds();
       const spec = shell(`trap 'exit 6' TERM; echo ${SECRET}; sleep ${seconds} & wait`);
       const first = await spawn(spec);
@@ -217,7 +230,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       const next = harness.make();
       expect(await next.list()).toEqual([spec.id]);
       const found = await next.recover(spec.id);
-      if (found.kind !== 'running') throw new Error(`it is ${found.kind}`);
+      if (found.kind !== 'running') throw new Error(`a session is ${found.kind}`);
       expect(found.session).toMatchObject({ pid: first.pid, startedAt: first.startedAt });
       found.session.stop(60_000);
       expect(await found.session.exit).toMatchObject({
@@ -227,7 +240,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       });
     });
 
-    test('tells a next life how it ended while nobody looked, until it is removed', async () => {
+    test('the end of a session is known to a restarted host until its removal', async () => {
       const spec = shell('echo the end; exit 9');
       const session = await spawn(spec);
       await session.exit;
@@ -248,13 +261,13 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       expect(await next.recover(spec.id)).toEqual({ kind: 'absent' });
     });
 
-    test('knows nothing of a session that never started, and starts it then', async () => {
+    test('a session is absent if it never started, and can start then', async () => {
       const spec = shell('exit 2');
       expect(await driver.recover(spec.id)).toEqual({ kind: 'absent' });
       expect(await outcomeOf(spec)).toMatchObject({ exitCode: 2 });
     });
 
-    test('does not start one session twice', async () => {
+    test('a session cannot be started twice', async () => {
       const seconds = harness.uniqueSeconds();
       const spec = shell(`exec sleep ${seconds}`);
       const attempts = await Promise.allSettled([1, 2, 3].map(() => spawn(spec)));
@@ -262,7 +275,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       await untilCount(seconds, 1);
     });
 
-    test('removes a session that runs, with all its processes', async () => {
+    test('a session is removed with all its processes while it runs', async () => {
       const seconds = harness.uniqueSeconds();
       const session = await spawn(shell(`(setsid sleep ${seconds} &); sleep ${seconds}`));
       await untilCount(seconds, 2);
@@ -273,7 +286,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       await session.exit;
     });
 
-    test('keeps sessions apart', async () => {
+    test('a session survives the end of another one', async () => {
       const seconds = [harness.uniqueSeconds(), harness.uniqueSeconds()] as const;
       const [first, second] = await Promise.all(
         seconds.map((one) => spawn(shell(`exec sleep ${one}`))),
@@ -286,7 +299,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       await second?.exit;
     });
 
-    test('says when it last did something', async () => {
+    test('the time of a session’s last output is known', async () => {
       const session = await spawn(shell('echo hello; read x'));
       await session.exit;
       const at = Date.parse(session.lastActivityAt());

@@ -7,7 +7,7 @@ export function processesWith(word: string): number[] {
     .map(Number);
 }
 
-// That of a dead process that nobody has waited for yet is empty.
+// The command line of a zombie is empty.
 function commandLine(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
@@ -25,7 +25,7 @@ export function uniqueSeconds(): string {
   return mark;
 }
 
-/** After a test that failed: what should have been killed must not outlive the test either. */
+/** After a failed test: a process that should be dead must not outlive the test. */
 export function killMarked(): void {
   for (const pid of marks.flatMap(processesWith)) process.kill(pid, 'SIGKILL');
 }

@@ -9,7 +9,7 @@ const INNER = join(
   '../../../../dist/libs/hosts/session-runtime/sandbox/inner-process.js',
 );
 
-/** A sandbox with the compiled first process; undefined where this machine lets nobody make one. */
+/** A sandbox with the compiled first process; undefined if this machine cannot create one. */
 export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox | undefined> {
   const program = await findBubblewrap().catch((error: Error) => noSandbox(error.message));
   if (program === undefined) return undefined;
@@ -27,7 +27,7 @@ export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox 
   return why === undefined ? sandbox : noSandbox(why);
 }
 
-/** For a built worker or gateway, whose environment turns it off otherwise. */
+/** Variables for a built worker or gateway. Without them its environment turns the sandbox off. */
 export function variablesOf({ program: { file, env } }: Sandbox): Record<string, string> {
   return {
     DROVER_SANDBOX: 'required',
