@@ -97,12 +97,19 @@ const invite: CommandSpec = {
 
 const remove: CommandSpec = {
   usage: 'remove <user>',
-  summary: 'Remove a member and revoke their keys and tokens',
+  summary: 'Remove a member, revoke their keys and tokens, and disable their hooks',
+  options: [['--keep-hooks', 'keep their webhooks and inbound hooks enabled']],
   examples: ['workspace remove $USER_ID'],
-  run: async (cli, [userId = '']) => {
-    const params = { path: { workspaceId: await cli.workspaceId(), userId } };
-    await cli.drover.delete('/api/v1/workspaces/{workspaceId}/members/{userId}', { params });
-    cli.out.done({ userId }, `Member ${userId} removed`);
+  run: async (cli, [userId = ''], flags) => {
+    const path = { workspaceId: await cli.workspaceId(), userId };
+    const params = { path, query: flags.has('keep-hooks') ? { keepHooks: true } : {} };
+    const removed = await cli.drover.delete('/api/v1/workspaces/{workspaceId}/members/{userId}', {
+      params,
+    });
+    const hooks = removed.hooks.map(
+      ({ kind, id, enabled }) => `${kind} ${id} ${enabled ? 'stays enabled' : 'disabled'}`,
+    );
+    cli.out.done(removed, [`Member ${userId} removed`, ...hooks].join('\n'));
   },
 };
 

@@ -91,7 +91,10 @@ function Remove({ member: { userId, email } }: { member: Member }) {
       confirm={isSelf ? 'Leave workspace' : 'Remove member'}
       onConfirm={remove.mutate}
     >
-      <p>Access ends immediately, also in pages that are open now.</p>
+      <p>
+        Access ends immediately, also in pages that are open now. The webhooks and inbound hooks of
+        this member are disabled.
+      </p>
     </FormDialog>
   );
 }

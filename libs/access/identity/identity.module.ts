@@ -29,6 +29,7 @@ import { TokenService } from './tokens/token.service.js';
 import { UsersService } from './users/users.service.js';
 import { VALKEY_PROVIDERS } from './valkey/valkey.providers.js';
 import { InvitationsService } from './workspaces/invitations.service.js';
+import { MemberHooks } from './workspaces/member-hooks.js';
 import { MembersService } from './workspaces/members.service.js';
 import { WorkspacesService } from './workspaces/workspaces.service.js';
 
@@ -69,10 +70,19 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     UsersService,
     WorkspacesService,
     MembersService,
+    MemberHooks,
     InvitationsService,
     ApiKeysService,
     { provide: APP_GUARD, useExisting: AuthGuard },
   ],
-  exports: [AuthGuard, Standings, TokenService, IssuedTokens, Revocations, Memberships],
+  exports: [
+    AuthGuard,
+    Standings,
+    TokenService,
+    IssuedTokens,
+    Revocations,
+    Memberships,
+    MemberHooks,
+  ],
 })
 export class IdentityModule {}

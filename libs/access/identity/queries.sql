@@ -156,6 +156,9 @@ SELECT user_id, role, version FROM workspace_members
     ORDER BY user_id
       FOR UPDATE
 
+-- identity_lock_role
+SELECT role FROM workspace_members WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE
+
 -- identity_lock_valid_key
 SELECT floor(extract(epoch FROM expires_at - now()))::float8 AS seconds_left FROM api_keys
     WHERE workspace_id = $1 AND id = $2 AND revoked_at IS NULL

@@ -1,4 +1,5 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { MemberHooks } from '#lib/identity';
 import { TaskManagerModule } from '#lib/task-manager';
 import { HookReceiver } from './receiving/hook-receiver.js';
 import { HooksController } from './http/hooks.controller.js';
@@ -11,4 +12,13 @@ import { InboundHooks } from './hooks/inbound-hooks.service.js';
   controllers: [InboundHooksController, HooksController],
   providers: [InboundHooks, HookReceiver],
 })
-export class InboundHooksModule {}
+export class InboundHooksModule implements OnModuleInit {
+  constructor(
+    private readonly hooks: InboundHooks,
+    private readonly memberHooks: MemberHooks,
+  ) {}
+
+  onModuleInit(): void {
+    this.memberHooks.add(this.hooks);
+  }
+}

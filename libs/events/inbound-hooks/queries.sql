@@ -19,6 +19,14 @@ SELECT h.workspace_id, h.id, h.kind, h.description, h.rules, h.disabled_at, h.cr
     AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
   h.version, h.created_at, h.updated_at FROM inbound_hooks h WHERE h.workspace_id = $1 AND h.id = $2
 
+-- hand_over_inbound_hooks
+UPDATE inbound_hooks h SET
+  disabled_at = CASE WHEN NOT $3 THEN now() END,
+  version = h.version + CASE WHEN $3 THEN 0 ELSE 1 END,
+  updated_at = CASE WHEN $3 THEN h.updated_at ELSE now() END
+WHERE h.workspace_id = $1 AND h.created_by = $2 AND h.disabled_at IS NULL
+RETURNING h.id, h.description
+
 -- hook_of_address
 SELECT h.workspace_id, h.id, h.kind, h.rules, h.disabled_at
 FROM inbound_hooks h JOIN workspaces w ON w.id = h.workspace_id AND w.archived_at IS NULL

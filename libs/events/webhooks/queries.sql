@@ -30,11 +30,21 @@ SELECT 2 * nextval('journal_id_seq') AS id
 SELECT w.id, w.kind, w.url, w.recipients, w.notice, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
   (SELECT s.expires_at FROM webhook_secrets s WHERE s.workspace_id = w.workspace_id AND s.webhook_id = w.id
     AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
-  w.version, w.created_at, w.updated_at FROM webhooks w WHERE w.workspace_id = $1 AND w.id = $2
+  w.created_by, w.version, w.created_at, w.updated_at FROM webhooks w WHERE w.workspace_id = $1 AND w.id = $2
+
+-- hand_over_webhooks
+UPDATE webhooks w SET
+  disabled_at = CASE WHEN NOT $3 THEN now() END,
+  disabled_reason = CASE WHEN NOT $3 THEN 'user' END,
+  due_at = CASE WHEN $3 THEN w.due_at END,
+  version = w.version + CASE WHEN $3 THEN 0 ELSE 1 END,
+  updated_at = CASE WHEN $3 THEN w.updated_at ELSE now() END
+WHERE w.workspace_id = $1 AND w.created_by = $2 AND w.disabled_at IS NULL
+RETURNING w.id, w.description
 
 -- insert_webhook
-INSERT INTO webhooks (workspace_id, id, url, events, description, hub_signature, recipients, notice, kind)
-SELECT $1, $2, $3, $4, $5, $6, $7::uuid[], $8::jsonb, $9
+INSERT INTO webhooks (workspace_id, id, url, events, description, hub_signature, recipients, notice, kind, created_by)
+SELECT $1, $2, $3, $4, $5, $6, $7::uuid[], $8::jsonb, $9, $11
 WHERE (SELECT count(*) FROM webhooks WHERE workspace_id = $1) < $10
 RETURNING id
 
@@ -42,7 +52,7 @@ RETURNING id
 SELECT w.id, w.kind, w.url, w.recipients, w.notice, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
   (SELECT s.expires_at FROM webhook_secrets s WHERE s.workspace_id = w.workspace_id AND s.webhook_id = w.id
     AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
-  w.version, w.created_at, w.updated_at FROM webhooks w
+  w.created_by, w.version, w.created_at, w.updated_at FROM webhooks w
 WHERE w.workspace_id = $1 AND ($2::uuid IS NULL OR w.id > $2)
 ORDER BY w.id LIMIT $3
 
@@ -50,7 +60,7 @@ ORDER BY w.id LIMIT $3
 SELECT w.id, w.kind, w.url, w.recipients, w.notice, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
   (SELECT s.expires_at FROM webhook_secrets s WHERE s.workspace_id = w.workspace_id AND s.webhook_id = w.id
     AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
-  w.version, w.created_at, w.updated_at FROM webhooks w WHERE w.workspace_id = $1 AND w.id = $2 FOR NO KEY UPDATE
+  w.created_by, w.version, w.created_at, w.updated_at FROM webhooks w WHERE w.workspace_id = $1 AND w.id = $2 FOR NO KEY UPDATE
 
 -- lock_webhooks
 SELECT pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1::text, 0))

@@ -1,4 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
+import { MemberHooks } from '#lib/identity';
 import { EventRelay, EventsModule } from '#lib/journal';
 import { WebhookConsumer } from './sending/consumer.js';
 import { Deliveries } from './deliveries/deliveries.service.js';
@@ -40,9 +41,12 @@ export class WebhooksModule implements OnModuleInit {
   constructor(
     private readonly relay: EventRelay,
     private readonly consumer: WebhookConsumer,
+    private readonly webhooks: Webhooks,
+    private readonly memberHooks: MemberHooks,
   ) {}
 
   onModuleInit(): void {
     this.relay.add(this.consumer);
+    this.memberHooks.add(this.webhooks);
   }
 }

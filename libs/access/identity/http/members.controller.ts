@@ -1,7 +1,6 @@
-import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import {
   ApiCreatedResponse,
-  ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
@@ -11,9 +10,15 @@ import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import type { Caller, Page } from '#lib/kernel';
 import { Auth, CurrentCaller } from '../access/decorators.js';
 import { MembersService } from '../workspaces/members.service.js';
+import type { MemberHook } from '../workspaces/member-hooks.js';
 import type { MemberView } from '../workspaces/workspace-view.js';
-import { AddMemberDto, ChangeMemberDto } from './workspaces.dto.js';
-import { MemberDto, MemberPageDto } from './workspaces-answers.dto.js';
+import { AddMemberDto, ChangeMemberDto, KeepHooksQuery } from './workspaces.dto.js';
+import {
+  ChangedMemberDto,
+  MemberDto,
+  MemberPageDto,
+  RemovedMemberDto,
+} from './workspaces-answers.dto.js';
 
 @ApiTags('workspaces')
 @ApiParam({ name: 'workspaceId', format: 'uuid' })
@@ -51,27 +56,36 @@ export class MembersController {
   @ApiOperation({
     operationId: 'changeMemberRole',
     summary: 'Change the role of a member; an API key needs all scopes to raise it',
+    description:
+      'A role below ADMIN disables the webhooks and inbound hooks that the member created. ' +
+      '`hooks` lists them.',
   })
-  @ApiOkResponse({ type: MemberDto })
+  @ApiOkResponse({ type: ChangedMemberDto })
   @ApiErrors('validation_failed', 'member_not_found', 'version_mismatch', 'last_owner')
   changeRole(
     @CurrentCaller() caller: Caller,
     @UuidParam('userId') userId: string,
     @Body() body: ChangeMemberDto,
     @IfMatch() version: number | undefined,
-  ): Promise<MemberView> {
-    return this.members.changeRole(caller, userId, body.role, version);
+    @Query() { keepHooks }: KeepHooksQuery,
+  ): Promise<MemberView & { hooks: MemberHook[] }> {
+    return this.members.changeRole(caller, userId, { role: body.role, version, keepHooks });
   }
 
   @Delete(':userId')
-  @HttpCode(204)
   @Auth({ scope: 'workspace:admin' })
   @ApiOperation({
     summary: 'Remove a member or leave; their agent tokens and API keys are revoked',
+    description:
+      'The webhooks and inbound hooks that the member created are disabled. `hooks` lists them.',
   })
-  @ApiNoContentResponse()
+  @ApiOkResponse({ type: RemovedMemberDto })
   @ApiErrors('validation_failed', 'member_not_found', 'last_owner')
-  remove(@CurrentCaller() caller: Caller, @UuidParam('userId') userId: string): Promise<void> {
-    return this.members.remove(caller, userId);
+  remove(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('userId') userId: string,
+    @Query() query: KeepHooksQuery,
+  ): Promise<{ userId: string; hooks: MemberHook[] }> {
+    return this.members.remove(caller, userId, query);
   }
 }

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { MemberHook } from '../workspaces/member-hooks.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
 import { SCOPES } from '../domain/scopes.js';
 
@@ -29,6 +30,30 @@ export class MemberDto {
   @ApiProperty() version!: number;
   @ApiProperty() createdAt!: Date;
   @ApiProperty() updatedAt!: Date;
+}
+
+export class MemberHookDto implements MemberHook {
+  @ApiProperty({ enum: ['webhook', 'inbound_hook'] }) kind!: 'webhook' | 'inbound_hook';
+  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty({ type: String, nullable: true }) description!: string | null;
+  @ApiProperty({ description: 'False, unless `keepHooks` is true' }) enabled!: boolean;
+}
+
+export class ChangedMemberDto extends MemberDto {
+  @ApiProperty({
+    type: [MemberHookDto],
+    description: 'The enabled hooks that the member created, if the new role cannot manage hooks',
+  })
+  hooks!: MemberHookDto[];
+}
+
+export class RemovedMemberDto {
+  @ApiProperty({ format: 'uuid' }) userId!: string;
+  @ApiProperty({
+    type: [MemberHookDto],
+    description: 'The enabled hooks that the member created',
+  })
+  hooks!: MemberHookDto[];
 }
 
 export class MemberPageDto {

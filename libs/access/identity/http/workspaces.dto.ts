@@ -34,6 +34,14 @@ export class ChangeMemberDto {
   @OneOf(MEMBER_ROLES) role!: MemberRole;
 }
 
+export class KeepHooksQuery {
+  @Flag({
+    optional: true,
+    description: 'Whether the hooks that the member created stay enabled; false by default.',
+  })
+  keepHooks?: boolean;
+}
+
 export class AgentTokensQuery extends PageQuery {
   @Id({ optional: true, description: 'Only tokens that this user issued.' }) issuedBy?: string;
   @Id({ optional: true, description: 'Only tokens of this agent.' }) agentId?: string;

@@ -8,7 +8,13 @@ import { findUserToAdd, lockOwnersAndMember } from './members.sql.js';
 import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
 import { actorOf, enforce } from './actor.js';
+import { losesHooks, type MemberHook, MemberHooks } from './member-hooks.js';
 import { MEMBER_FIELDS, type MemberView, toMemberView } from './workspace-view.js';
+
+/** Whether the hooks of a member who loses the right to them stay enabled. Default: false. */
+interface HookChoice {
+  keepHooks?: boolean;
+}
 
 /** The members of a workspace with their roles. */
 @Injectable()
@@ -16,6 +22,7 @@ export class MembersService {
   constructor(
     private readonly database: Database,
     private readonly revocations: Revocations,
+    private readonly hooks: MemberHooks,
   ) {}
 
   async list(
@@ -52,15 +59,17 @@ export class MembersService {
     return this.read(workspaceId, userId);
   }
 
-  /** @throws DroverError `member_not_found`, `version_mismatch`, `forbidden` or `last_owner` */
+  /**
+   * @returns the hooks of the member too, if the new role cannot manage hooks
+   * @throws DroverError `member_not_found`, `version_mismatch`, `forbidden` or `last_owner`
+   */
   async changeRole(
     caller: Caller,
     userId: string,
-    role: MemberRole,
-    version?: number,
-  ): Promise<MemberView> {
+    { role, version, keepHooks }: { role: MemberRole; version?: number } & HookChoice,
+  ): Promise<MemberView & { hooks: MemberHook[] }> {
     const { workspaceId } = caller;
-    await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
+    const hooks = await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
       const { target, owners } = await lockMember(sql, workspaceId, userId);
       if (version !== undefined && version !== target.version) {
         throw new DroverError('version_mismatch');
@@ -69,20 +78,27 @@ export class MembersService {
       const data = { role, version: { increment: 1 }, updatedAt: new Date() };
       await tx.workspaceMember.updateMany({ where: { workspaceId, userId }, data });
       await this.revocations.revoke(sql, [{ kind: 'user', userId }]);
+      if (!losesHooks(target.role, role)) return [];
+      return this.hooks.handOver(sql, { workspaceId, userId, keep: keepHooks ?? false });
     });
     await this.revocations.announce();
-    return this.read(workspaceId, userId);
+    return { ...(await this.read(workspaceId, userId)), hooks };
   }
 
   /**
    * Revokes the agent tokens that the member issued, and ends an open invitation of the member, who
    * could otherwise return with it.
    *
+   * @returns the hooks that the member created, which are disabled unless they are kept
    * @throws DroverError `member_not_found`, `forbidden` or `last_owner`
    */
-  async remove(caller: Caller, userId: string): Promise<void> {
+  async remove(
+    caller: Caller,
+    userId: string,
+    { keepHooks = false }: HookChoice = {},
+  ): Promise<{ userId: string; hooks: MemberHook[] }> {
     const { workspaceId } = caller;
-    await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
+    const hooks = await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
       const { target, owners } = await lockMember(sql, workspaceId, userId);
       enforce(decideRemove(actorOf(caller), target, owners));
       const { revocations } = this;
@@ -90,8 +106,10 @@ export class MembersService {
       await sql.rows(endInvitationOfMember, [workspaceId, userId]);
       await tx.workspaceMember.deleteMany({ where: { workspaceId, userId } });
       await this.revocations.revoke(sql, [{ kind: 'user', userId }]);
+      return this.hooks.handOver(sql, { workspaceId, userId, keep: keepHooks });
     });
     await this.revocations.announce();
+    return { userId, hooks };
   }
 
   private async read(workspaceId: string, userId: string): Promise<MemberView> {

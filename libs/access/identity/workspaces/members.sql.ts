@@ -32,3 +32,9 @@ export const findUserToAdd = query<{ id: string }>(
       EXISTS (SELECT FROM workspace_members m WHERE m.workspace_id = $2 AND m.user_id = u.id)
       OR EXISTS (SELECT FROM users o WHERE o.id = $3 AND o.is_operator))`,
 );
+
+/** The role of a member, who is neither removed nor changed meanwhile. Index: primary key. */
+export const lockRole = command<{ role: MemberRole }>(
+  'identity_lock_role',
+  `SELECT role FROM workspace_members WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE`,
+);

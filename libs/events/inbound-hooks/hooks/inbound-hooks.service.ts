@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { validateDto } from '#lib/http';
+import { type HookOwner, lockHookCreator } from '#lib/identity';
 import { type Caller, DroverError, newId, type Page, redactText, toPage } from '#lib/kernel';
 import { InboundHookSecrets } from '#lib/secrets';
 import { CreateTaskDto } from '#lib/task-manager';
@@ -19,6 +20,7 @@ import {
   changeInboundHook,
   deleteInboundHook,
   findInboundHook,
+  handOverInboundHooks,
   type InboundHookRow,
   insertInboundHook,
   listInboundHooks,
@@ -41,7 +43,9 @@ interface PageRequest {
 
 /** Manages inbound hooks. Their events are received elsewhere. */
 @Injectable()
-export class InboundHooks {
+export class InboundHooks implements HookOwner {
+  readonly kind = 'inbound_hook';
+
   constructor(
     private readonly database: Database,
     private readonly secrets: InboundHookSecrets,
@@ -60,9 +64,10 @@ export class InboundHooks {
     const { workspaceId } = caller;
     const [id, limit] = [newId(), this.config.webhooks.maxPerWorkspace];
     const told = description === null ? null : redactText(description);
-    const params = [workspaceId, id, kind, told, JSON.stringify(rules), userOf(caller), limit];
     return this.database.tenant(workspaceId).transaction(async (tx) => {
+      const creator = await lockHookCreator(tx, caller);
       await tx.rows(lockInboundHooks, [workspaceId]);
+      const params = [workspaceId, id, kind, told, JSON.stringify(rules), creator, limit];
       if (!(await firstRow(tx, insertInboundHook, params))) {
         throw new DroverError('inbound_hook_limit', { members: { limit } });
       }
@@ -85,13 +90,15 @@ export class InboundHooks {
 
   /** @throws DroverError `inbound_hook_not_found`, `version_mismatch`, `validation_failed` */
   async change(
-    { workspaceId }: Caller,
+    caller: Caller,
     id: string,
     change: InboundHookChange,
     version?: number,
   ): Promise<InboundHookView> {
+    const { workspaceId } = caller;
     if (change.rules !== undefined) checkRules(change.rules, validateTask);
     const changed = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      await lockHookCreator(tx, caller);
       const row = await locked(tx, workspaceId, id);
       if (version !== undefined && version !== row.version) {
         throw new DroverError('version_mismatch');
@@ -103,6 +110,14 @@ export class InboundHooks {
       return found(tx, workspaceId, id);
     });
     return toHookView(changed);
+  }
+
+  /** For a creator who loses the right to inbound hooks. */
+  async handOver(
+    tx: SqlRunner,
+    { workspaceId, userId, keep }: { workspaceId: string; userId: string; keep: boolean },
+  ): Promise<{ id: string; description: string | null }[]> {
+    return tx.rows(handOverInboundHooks, [workspaceId, userId, keep]);
   }
 
   /** @throws DroverError `inbound_hook_not_found` */
@@ -142,11 +157,6 @@ export class InboundHooks {
 
 function validateTask(task: unknown): void {
   validateDto(CreateTaskDto, task);
-}
-
-function userOf(caller: Caller): string {
-  if (caller.kind === 'user' || caller.kind === 'api_key') return caller.userId;
-  throw new DroverError('wrong_token_kind');
 }
 
 async function locked(runner: SqlRunner, workspaceId: string, id: string): Promise<InboundHookRow> {

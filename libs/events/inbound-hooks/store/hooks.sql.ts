@@ -75,6 +75,21 @@ RETURNING h.id`,
 );
 
 /**
+ * Disables the enabled hooks of a creator, or only locks and returns them. Reads the hooks of the
+ * workspace by the primary key. $1 workspace, $2 creator, $3 whether they stay enabled.
+ */
+export const handOverInboundHooks = command<{ id: string; description: string | null }>(
+  'hand_over_inbound_hooks',
+  `
+UPDATE inbound_hooks h SET
+  disabled_at = CASE WHEN NOT $3 THEN now() END,
+  version = h.version + CASE WHEN $3 THEN 0 ELSE 1 END,
+  updated_at = CASE WHEN $3 THEN h.updated_at ELSE now() END
+WHERE h.workspace_id = $1 AND h.created_by = $2 AND h.disabled_at IS NULL
+RETURNING h.id, h.description`,
+);
+
+/**
  * Includes its secrets and the links from tasks to subjects. Indexes: primary key,
  * inbound_hook_deliveries_subject_idx. With 10,000 links: 11 ms. $1 workspace, $2 hook.
  */

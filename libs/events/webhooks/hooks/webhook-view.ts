@@ -19,6 +19,7 @@ export interface WebhookView {
   digestSeconds: number | null;
   digestMax: number | null;
   quietHours: QuietHours | null;
+  createdBy: string | null;
   version: number;
   createdAt: string;
   updatedAt: string;
@@ -64,6 +65,7 @@ export function toWebhookView(row: WebhookRow): WebhookView {
     digestSeconds: row.notice?.digestSeconds ?? null,
     digestMax: row.notice?.digestMax ?? null,
     quietHours: row.notice?.quietHours ?? null,
+    createdBy: row.created_by,
     version: row.version,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

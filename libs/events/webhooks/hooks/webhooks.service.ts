@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type SqlRunner } from '#lib/database';
+import { type HookOwner, lockHookCreator } from '#lib/identity';
 import { type Caller, DroverError, newId, type Page, redactText, toPage } from '#lib/kernel';
 import { type SignerPlace, WebhookSecrets } from '#lib/secrets';
 import type { Kind } from '../domain/kinds.js';
@@ -12,6 +13,7 @@ import {
   changeWebhook,
   deleteWebhook,
   findWebhook,
+  handOverWebhooks,
   insertWebhook,
   listWebhooks,
   lockWebhook,
@@ -34,7 +36,9 @@ export type WebhookChange = Partial<Omit<WebhookRequest, 'kind'>> & { enabled?: 
 
 /** Manages webhooks. Their messages are sent elsewhere. */
 @Injectable()
-export class Webhooks {
+export class Webhooks implements HookOwner {
+  readonly kind = 'webhook';
+
   constructor(
     private readonly database: Database,
     private readonly secrets: WebhookSecrets,
@@ -47,9 +51,10 @@ export class Webhooks {
    * @throws DroverError `validation_failed`, `webhook_limit`
    */
   async create(
-    { workspaceId }: Caller,
+    caller: Caller,
     request: WebhookRequest,
   ): Promise<WebhookView & { secret: string | null }> {
+    const { workspaceId } = caller;
     const { kind = 'signed' } = request;
     refuseSettings(kind, request);
     const target = await this.targets.of(workspaceId, kind, request);
@@ -57,8 +62,10 @@ export class Webhooks {
     const values = valuesOf(NEW, request, target, settingsOf(kind, request));
     const limit = this.config.webhooks.maxPerWorkspace;
     return this.database.tenant(workspaceId).transaction(async (tx) => {
+      const creator = await lockHookCreator(tx, caller);
       await tx.rows(lockWebhooks, [workspaceId]);
-      if (!(await firstRow(tx, insertWebhook, [workspaceId, id, ...values, kind, limit]))) {
+      const row = [workspaceId, id, ...values, kind, limit, creator];
+      if (!(await firstRow(tx, insertWebhook, row))) {
         throw new DroverError('webhook_limit', { members: { limit } });
       }
       const place = { workspaceId, id };
@@ -89,13 +96,15 @@ export class Webhooks {
    * @throws DroverError `webhook_not_found`, `version_mismatch`, `validation_failed`
    */
   async change(
-    { workspaceId }: Caller,
+    caller: Caller,
     id: string,
     change: WebhookChange,
     version?: number,
   ): Promise<WebhookView> {
+    const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
     const changed = await tenant.transaction(async (tx) => {
+      await lockHookCreator(tx, caller);
       const row = await locked(tx, workspaceId, id);
       if (version !== undefined && version !== row.version) {
         throw new DroverError('version_mismatch');
@@ -129,6 +138,14 @@ export class Webhooks {
 
   private async keep(tx: SqlRunner, place: SignerPlace, url: string | undefined): Promise<void> {
     if (url !== undefined) await this.secrets.write(tx, place, url);
+  }
+
+  /** For a creator who loses the right to webhooks. */
+  async handOver(
+    tx: SqlRunner,
+    { workspaceId, userId, keep }: { workspaceId: string; userId: string; keep: boolean },
+  ): Promise<{ id: string; description: string | null }[]> {
+    return tx.rows(handOverWebhooks, [workspaceId, userId, keep]);
   }
 
   /** @throws DroverError `webhook_not_found` */

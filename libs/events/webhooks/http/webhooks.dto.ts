@@ -191,6 +191,7 @@ export class WebhookDto implements WebhookView {
   @ApiProperty(number) digestSeconds!: number | null;
   @ApiProperty(number) digestMax!: number | null;
   @ApiProperty({ type: () => QuietHoursDto, nullable: true }) quietHours!: QuietHoursDto | null;
+  @ApiProperty({ ...id, type: String, nullable: true }) createdBy!: string | null;
   @ApiProperty({ type: 'integer' }) version!: number;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty(time) updatedAt!: string;

@@ -16,6 +16,7 @@ export interface WebhookRow {
   disabled_reason: 'user' | 'gone' | null;
   failures: number;
   previous_secret_expires_at: Date | null;
+  created_by: string | null;
   version: number;
   created_at: Date;
   updated_at: Date;
@@ -24,7 +25,7 @@ export interface WebhookRow {
 const SHOWN = `w.id, w.kind, w.url, w.recipients, w.notice, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
   (SELECT s.expires_at FROM webhook_secrets s WHERE s.workspace_id = w.workspace_id AND s.webhook_id = w.id
     AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
-  w.version, w.created_at, w.updated_at`;
+  w.created_by, w.version, w.created_at, w.updated_at`;
 
 /**
  * SQL: the time at which its next delivery is due. NULL if none waits, or it is disabled. Index:
@@ -51,13 +52,13 @@ export const lockWebhooks = query<never>(
 /**
  * No row means that the workspace has the maximum number. Under the lock of lockWebhooks. $1
  * workspace, $2 id, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7
- * recipients, $8 settings of notices, $9 kind, $10 maximum number of webhooks.
+ * recipients, $8 settings of notices, $9 kind, $10 maximum number of webhooks, $11 creator.
  */
 export const insertWebhook = command<{ id: string }>(
   'insert_webhook',
   `
-INSERT INTO webhooks (workspace_id, id, url, events, description, hub_signature, recipients, notice, kind)
-SELECT $1, $2, $3, $4, $5, $6, $7::uuid[], $8::jsonb, $9
+INSERT INTO webhooks (workspace_id, id, url, events, description, hub_signature, recipients, notice, kind, created_by)
+SELECT $1, $2, $3, $4, $5, $6, $7::uuid[], $8::jsonb, $9, $11
 WHERE (SELECT count(*) FROM webhooks WHERE workspace_id = $1) < $10
 RETURNING id`,
 );
@@ -112,6 +113,23 @@ UPDATE webhooks w SET url = $3, events = $4, description = $5, hub_signature = $
   version = w.version + 1, updated_at = now()
 WHERE w.workspace_id = $1 AND w.id = $2
 RETURNING w.id`,
+);
+
+/**
+ * Disables the enabled webhooks of a creator, or only locks and returns them. Reads the webhooks of
+ * the workspace by the primary key. $1 workspace, $2 creator, $3 whether they stay enabled.
+ */
+export const handOverWebhooks = command<{ id: string; description: string | null }>(
+  'hand_over_webhooks',
+  `
+UPDATE webhooks w SET
+  disabled_at = CASE WHEN NOT $3 THEN now() END,
+  disabled_reason = CASE WHEN NOT $3 THEN 'user' END,
+  due_at = CASE WHEN $3 THEN w.due_at END,
+  version = w.version + CASE WHEN $3 THEN 0 ELSE 1 END,
+  updated_at = CASE WHEN $3 THEN w.updated_at ELSE now() END
+WHERE w.workspace_id = $1 AND w.created_by = $2 AND w.disabled_at IS NULL
+RETURNING w.id, w.description`,
 );
 
 /** Includes its secrets. Index: primary key. $1 workspace, $2 webhook. */
