@@ -1,4 +1,5 @@
-import { bearer, createClient, type Credentials, type DroverClient } from '#lib/api-client';
+import { bearer, type Credentials, type DroverClient } from '#lib/api-client';
+import { connectTo } from './connect.js';
 import { Contexts, type Context } from './contexts/contexts.js';
 import { storedTokens } from './contexts/credentials.js';
 import { LOCAL } from './contexts/local.js';
@@ -89,7 +90,7 @@ export class Cli {
   private connect(): DroverClient {
     const { url, credentials, ...access } = this.access();
     const workspaceId = this.options.workspaceId ?? access.workspaceId;
-    return createClient({ baseUrl: url, credentials, workspaceId });
+    return connectTo({ baseUrl: url, credentials, workspaceId });
   }
 
   private toCredentials(name: string, { apiKey, tokens }: Context): Credentials {

@@ -1,6 +1,7 @@
 import { readVersion } from '#lib/agent-host';
-import { type ClientOptions, createClient } from '#lib/api-client';
+import type { ClientOptions } from '#lib/api-client';
 import { serveMcpOverStdio } from '#lib/mcp';
+import { connectTo } from './connect.js';
 import { usageError } from './failure.js';
 
 /** MCP clients time out after about a minute, so few retries fit. */
@@ -13,7 +14,7 @@ const RETRIES = 2;
  * ConnectionProblem if the server is unreachable
  */
 export async function serveMcp(options: ClientOptions): Promise<void> {
-  const client = createClient({ retries: RETRIES, ...options });
+  const client = connectTo({ retries: RETRIES, ...options });
   const caller = await client.get('/api/v1/auth/caller');
   if (caller.kind === 'agent') {
     const advice = 'Set a run token (DROVER_RUN_TOKEN) or an API key (DROVER_API_KEY).';

@@ -33,6 +33,8 @@ const serverAddress = webAddress('of the server');
 /** Every variable that the gateway reads, with its unit and default; docs/run-a-gateway.md has the table. */
 export const environment = z.object({
   DROVER_API_URL: serverAddress,
+  /** Path of the Unix socket on which the server listens. The gateway uses it instead of the address. */
+  DROVER_API_SOCKET: z.string().optional(),
   /** The server's address for sessions. Default: the address that the server names. */
   GATEWAY_SESSIONS_API_URL: serverAddress.optional(),
   GATEWAY_SECRET: secret,
@@ -67,6 +69,11 @@ export const environment = z.object({
 
   HOST: z.string().default('127.0.0.1'),
   PORT: integer(8787, 0, 65_535),
+  /**
+   * Number of listening sockets that the gateway inherits, from descriptor 3 on, as systemd's socket
+   * activation hands them over. HOST and PORT then do not apply.
+   */
+  LISTEN_FDS: integer(0, 0, 16),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 
   MAX_CONCURRENT_WORKERS: integer(10, 1, 1_000),
@@ -101,6 +108,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
   const dataDir = resolve(env.GATEWAY_DATA_DIR);
   return {
     apiUrl: apiAddress(env.DROVER_API_URL),
+    apiSocket: env.DROVER_API_SOCKET,
     sessionsApiUrl:
       env.GATEWAY_SESSIONS_API_URL === undefined
         ? undefined
@@ -116,7 +124,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     workspaces: env.GATEWAY_WORKSPACES,
     allowUnsandboxedTenants: env.ALLOW_UNSANDBOXED_TENANTS,
     isolation: sandboxSettings(env, dataDir, all, toUser(env.GATEWAY_SESSIONS_USER)),
-    http: { host: env.HOST, port: env.PORT },
+    http: { host: env.HOST, port: env.PORT, inheritedSockets: env.LISTEN_FDS },
     metricsToken: env.METRICS_TOKEN,
     logLevel: env.LOG_LEVEL,
     capacity: env.MAX_CONCURRENT_WORKERS,

@@ -1,5 +1,6 @@
 import {
   causeOf,
+  fetchOver,
   HeartbeatLoop,
   hostClient,
   type Isolation,
@@ -100,9 +101,10 @@ export class Gateway {
     this.drivers = new Drivers({ dir, passedEnv }, { process: { searchPath, accounts, sandbox } });
     this.book = new SessionBook(folder.recordsDir, logger);
     const { tokens } = this;
+    const send = config.apiSocket === undefined ? fetch : fetchOver(config.apiSocket);
     const server = hostClient(config.apiUrl, {
       credentials: tokens,
-      fetch: (url, init) => tokens.fetchProven(url, init),
+      fetch: (url, init) => tokens.fetchProven(url, init, send),
       maxAnswerBytes: MAX_ANSWER_BYTES,
     });
     const api = new GatewayApi(server, gatewayId);

@@ -1,6 +1,7 @@
 import '#lib/env/node';
 import 'reflect-metadata';
 import { isolate } from '#lib/agent-host';
+import { listen } from '#lib/http';
 import { requireArguments } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { type GatewayConfig, loadGatewayConfig } from './config.js';
@@ -20,7 +21,7 @@ async function start(config: GatewayConfig): Promise<void> {
   await gateway.recover();
   const { shutdownSeconds: deadlineSeconds } = config;
   shutDownOnSignals({ gateway, app, logger, deadlineSeconds });
-  await app.listen({ host: config.http.host, port: config.http.port });
+  await listen(app, config.http);
   const { id, bootId } = gateway.facts();
   const address = await app.getUrl();
   announce({ message: 'listening', address, gatewayId: id, bootId, pid: process.pid });

@@ -1,6 +1,7 @@
 import '#lib/env/node';
 import 'reflect-metadata';
 import { type Config, loadConfig } from '#lib/config';
+import { listen } from '#lib/http';
 import { requireArguments } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { createAdministrator } from './create-administrator.js';
@@ -47,7 +48,7 @@ async function start(config: Config, errands: Errands): Promise<void> {
     deadlineSeconds: config.http.shutdownDeadlineSeconds,
     delaySeconds: config.http.shutdownDelaySeconds,
   });
-  await app.listen({ host: config.http.host, port: config.http.port });
+  await listen(app, config.http);
   announce({
     message: 'listening',
     address: await app.getUrl(),

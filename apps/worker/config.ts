@@ -31,6 +31,8 @@ const text = z.string().trim();
 /** Every variable that the worker reads, with its unit and default; docs/run-workers.md has the table. */
 export const environment = z.object({
   DROVER_API_URL: webAddress('of the server, such as http://127.0.0.1:3000'),
+  /** Path of the Unix socket on which the server listens. The worker uses it instead of the address. */
+  DROVER_API_SOCKET: text.optional(),
   DROVER_API_KEY: text.optional(),
   DROVER_WORKSPACE_ID: text.optional(),
   DROVER_AGENT_TOKEN: text.optional(),
@@ -101,6 +103,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
   }
   return {
     apiUrl: apiAddress(env.DROVER_API_URL),
+    apiSocket: env.DROVER_API_SOCKET,
     credentials: credentialsOf(env),
     agentId,
     name: env.DROVER_WORKER_NAME,

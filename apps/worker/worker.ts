@@ -55,7 +55,7 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
   const { log, stop } = around;
   const isolation = await isolate(config.isolation);
   logIsolation(isolation, log);
-  const server = hostClient(config.apiUrl);
+  const server = hostClient(config.apiUrl, { socket: config.apiSocket });
   const { workDir: dir, passedEnv, searchPath } = config;
   const warn = (message: string): void => log.warn(message);
   const { sandbox, accounts } = isolation;

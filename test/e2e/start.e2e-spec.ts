@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +15,7 @@ import { waitFor } from '../support/wait-for.js';
 import { ownPort, processesWith, Program } from './program.js';
 
 const START = join(process.cwd(), 'dist/tools/start/main.js');
+const CLI = join(process.cwd(), 'dist/apps/cli/main.js');
 
 /** One for all tests: a database is made once, and each test leaves one that the next can start with. */
 let home: string;
@@ -113,6 +116,29 @@ function workFolders(): string[] {
     .flatMap((folder) => readdirSync(folder).map((id) => join(folder, id, 'work')));
 }
 
+/** @returns the error code, undefined if the address was free */
+function listenAt(host: string, port: string): Promise<string | undefined> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+    server.listen(Number(port), host, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** After a stop, another program can listen on the port. The command line does not connect to it. */
+async function expectNoCredentialsAt(address: string): Promise<void> {
+  let connections = 0;
+  const taker = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await once(taker.listen(Number(new URL(address).port), '127.0.0.1'), 'listening');
+  const cli = new Program(CLI, ['task', 'list'], { DROVER_HOME: home, HOME: home });
+  expect([await cli.ended, cli.output]).toEqual([6, expect.stringContaining('cannot be reached')]);
+  expect(connections).toBe(0);
+  await once(taker.close(), 'close');
+}
+
 describe('npm start', () => {
   test('works as it says it does, and keeps its data until the next start', async () => {
     const address = await start();
@@ -125,6 +151,7 @@ describe('npm start', () => {
       .filter((entry) => (statSync(join(home, entry.name)).mode & 0o077) !== 0);
     expect(readable.map((entry) => entry.name)).toEqual([]);
     await stop();
+    await expectNoCredentialsAt(address);
     expect(await start()).toBe(address);
     await untilCompleted(address, id);
     expect(await signIn(address)).toBe(200);
@@ -139,6 +166,14 @@ describe('npm start', () => {
       const line = processesWith(home).find((process) => process.includes(program)) ?? '';
       process.kill(Number(line.split(' ')[0]), 'SIGKILL');
     }
+    const { port } = new URL(address);
+    expect(await Promise.all(['127.0.0.1', '::1'].map((host) => listenAt(host, port)))).toEqual([
+      'EADDRINUSE',
+      'EADDRINUSE',
+    ]);
+    // The connection waits for the next server.
+    const [answer] = await once(get(`${address}/healthz`, { agent: false }), 'response');
+    expect((answer as IncomingMessage).statusCode).toBe(200);
     await started?.says(/server ended, and is started again in 0.5 s/);
     await started?.says(/gateway ended, and is started again in 0.5 s/);
     await started?.says(/worker-\d ended, and is started again in 0.5 s/);

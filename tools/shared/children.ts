@@ -14,6 +14,8 @@ export interface ChildSpec {
   env: Record<string, string>;
   /** Milliseconds to end after SIGTERM; then it is killed. */
   stopWithinMs: number;
+  /** Names of sockets that the supervisor holds. The program inherits them and listens on them. */
+  sockets?: string[];
   /** Hears every line that it says. */
   onLine?: (line: string) => void;
 }
@@ -33,7 +35,8 @@ export class Child {
       file: process.execPath,
       args: [built(spec.program)],
       cwd: '/',
-      env: { ...inherited(), ...spec.env },
+      env: { ...inherited(), ...spec.env, ...listening(spec) },
+      sockets: spec.sockets ?? [],
       stopSignal: 'SIGTERM',
       stopWithinMs: spec.stopWithinMs,
       onLine: (line) => child.hear(line),
@@ -116,6 +119,10 @@ function parse(line: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+function listening({ sockets = [] }: ChildSpec): Record<string, string> {
+  return sockets.length === 0 ? {} : { LISTEN_FDS: String(sockets.length) };
 }
 
 /** What a program of ours needs of this process' environment; its settings come from its spec. */

@@ -1,4 +1,4 @@
-import { freePort } from '#lib/local-servers';
+import { freePort, type Supervisor } from '#lib/local-servers';
 import type { ChildSpec } from '../shared/children.js';
 import { Sentence } from '../shared/sentence.js';
 import type { Home, Secrets } from './home.js';
@@ -16,6 +16,8 @@ const SECRET_LENGTH = 32;
 export interface GatewayAccess {
   url: string;
   secret: string;
+  /** Names of the held sockets of a gateway of our own. */
+  sockets?: string[];
 }
 
 /**
@@ -42,9 +44,14 @@ export function givenGateway(env = process.env): GatewayAccess | undefined {
   );
 }
 
-/** One of our own, on a free port. It keeps its port as long as this process runs. */
-export async function ownGateway({ gatewaySecret }: Secrets): Promise<GatewayAccess> {
-  return { url: `http://127.0.0.1:${await freePort()}`, secret: gatewaySecret };
+/** One of our own, on a free port that stays held as long as this process runs. */
+export async function ownGateway(supervisor: Supervisor, secrets: Secrets): Promise<GatewayAccess> {
+  const [host, port] = ['127.0.0.1', await freePort()];
+  const name = `gateway ${port}`;
+  if ((await supervisor.hold(name, { host, port })) !== undefined) {
+    return ownGateway(supervisor, secrets);
+  }
+  return { url: `http://${host}:${port}`, secret: secrets.gatewaySecret, sockets: [name] };
 }
 
 /** @param address the server's */
@@ -58,6 +65,7 @@ export function gatewaySpec(
   return {
     name: 'gateway',
     program: 'apps/gateway/main.js',
+    sockets: gateway.sockets ?? [],
     onLine: logTo(home.logFile('gateway')),
     stopWithinMs: (DEADLINE_SECONDS + 2) * 1_000,
     env: withSecretFiles(home.programFolder('gateway-secrets'), {
@@ -65,6 +73,7 @@ export function gatewaySpec(
       ...gatewaySettings(),
       ...isolation.env,
       DROVER_API_URL: address,
+      DROVER_API_SOCKET: home.socket ?? '',
       GATEWAY_SESSIONS_API_URL: address,
       GATEWAY_SECRET: gateway.secret,
       METRICS_TOKEN: metricsToken,

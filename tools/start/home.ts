@@ -46,6 +46,7 @@ export class Home {
   private readonly portFile: string;
   private readonly addressFile: string;
   private readonly processesFile: string;
+  private readonly socketFile: string;
 
   /** @throws Sentence */
   constructor(readonly folder: string) {
@@ -58,6 +59,7 @@ export class Home {
     this.portFile = join(folder, 'port');
     this.addressFile = join(folder, 'address');
     this.processesFile = join(folder, 'processes.json');
+    this.socketFile = join(folder, 'socket');
   }
 
   logFile(program: string): string {
@@ -136,6 +138,19 @@ export class Home {
 
   set address(address: string) {
     writePrivate(this.addressFile, `${address}\n`);
+  }
+
+  /**
+   * Where the server listens for programs of this user. The path stays known after a stop, so that
+   * no program turns to the port, where another one may listen then.
+   */
+  get socket(): string | undefined {
+    return readText(this.socketFile);
+  }
+
+  set socket(path: string | undefined) {
+    if (path === undefined) rmSync(this.socketFile, { force: true });
+    else writePrivate(this.socketFile, `${path}\n`);
   }
 
   /** Those of the last start; they may have ended. */

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import type { Supervisor } from '#lib/local-servers';
 import { Sentence } from '../shared/sentence.js';
 import type { Home } from './home.js';
 
@@ -26,6 +27,39 @@ export async function isFree(port: number): Promise<boolean> {
   return (await whyUnusable(port)) === undefined;
 }
 
+/**
+ * Binds the port until the supervisor ends, on all addresses of the server, and the Unix socket for
+ * programs of this machine.
+ *
+ * @returns the names of the held sockets; undefined if another program took the port
+ */
+export async function holdPort(
+  supervisor: Supervisor,
+  port: number,
+  socket: string,
+): Promise<string[] | undefined> {
+  const held: string[] = [];
+  for (const host of hosts()) {
+    const name = `${host} ${port}`;
+    const code = await supervisor.hold(name, { host, port });
+    if (code === undefined) held.push(name);
+    else if (!hasNoAddress(code)) return undefined;
+  }
+  if ((await supervisor.hold(socket, { path: socket })) === undefined) held.push(socket);
+  return held;
+}
+
+/** By default both loopback addresses: a client that resolves `localhost` tries either. */
+function hosts(): string[] {
+  const { HOST } = process.env;
+  return HOST ? [HOST] : ['127.0.0.1', '::1'];
+}
+
+/** The machine has no IPv6. */
+function hasNoAddress(code: string): boolean {
+  return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT';
+}
+
 async function given(port: number, text: string): Promise<number> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new Sentence(`PORT must be a number from 1 to 65535, and is "${text}".`);
@@ -39,12 +73,18 @@ async function given(port: number, text: string): Promise<number> {
   );
 }
 
-function whyUnusable(port: number): Promise<string | undefined> {
+async function whyUnusable(port: number): Promise<string | undefined> {
+  for (const host of hosts()) {
+    const code = await whyRefused(port, host);
+    if (code !== undefined && !hasNoAddress(code)) return code;
+  }
+  return undefined;
+}
+
+function whyRefused(port: number, host: string): Promise<string | undefined> {
   const server = createServer();
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen(port, process.env['HOST'] || '127.0.0.1', () =>
-      server.close(() => resolve(undefined)),
-    );
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
 }

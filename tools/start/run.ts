@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Database, migrate } from '#lib/database';
 import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/local-servers';
 import { ensureFirstAdministrator } from '#lib/identity';
@@ -11,7 +12,7 @@ import { arrangeIsolation } from './isolation.js';
 import { SupervisedProcess } from './supervised-process.js';
 import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
-import { choosePort, isFree } from './port.js';
+import { choosePort, holdPort, isFree } from './port.js';
 import { previousGone } from './previous.js';
 import { areRunning } from './processes.js';
 import { explainInUse, explainRefusedPort } from './running.js';
@@ -62,6 +63,11 @@ export async function run(wanted: Wanted): Promise<never> {
   return lost;
 }
 
+interface Launcher {
+  supervisor: Supervisor;
+  supervise: (spec: ChildSpec) => SupervisedProcess;
+}
+
 interface Start extends Wanted {
   home: Home;
   port: number;
@@ -99,9 +105,9 @@ async function startAll(start: Start): Promise<void> {
   const urls = databaseUrls(stack.postgres.url, passwords);
   await migrate({ ...urls, log: tell });
   await ensureAdministrator(urls, home);
-  const gateway = given ?? (await ownGateway(secrets));
+  const gateway = given ?? (await ownGateway(supervisor, secrets));
   const ground = { home, secrets, urls, stack, gateway };
-  const port = await startServer(ground, start, supervise);
+  const port = await startServer(ground, start, { supervisor, supervise });
   // Not before: a start that finds the data in use must not change its address.
   if (!process.env['PORT']) home.port = port;
   const address = `http://127.0.0.1:${port}`;
@@ -136,21 +142,31 @@ function noteStart(home: Home, supervisor: Supervisor): Processes {
 }
 
 /**
- * Answers with the port: another than the given one when somebody took that while the database started, as
- * a second clone does that is started at the same moment.
+ * Holds the port and starts the server on it. The port is another one if a program took the chosen
+ * port while the database started, as a second clone does that is started at the same moment.
  */
 async function startServer(
   ground: Ground,
   { port, scope, tell }: Pick<Start, 'port' | 'scope' | 'tell'>,
-  supervise: (spec: ChildSpec) => SupervisedProcess,
+  { supervisor, supervise }: Launcher,
 ): Promise<number> {
-  const server = supervise(serverSpec(ground, port));
+  const { home } = ground;
+  const socket = join(home.folder, 'server.sock');
+  const sockets = await holdPort(supervisor, port, socket);
+  const startElsewhere = async (): Promise<number> => {
+    const other = { port: await choosePort(home), scope, tell };
+    return startServer(ground, other, { supervisor, supervise });
+  };
+  if (sockets === undefined) return startElsewhere();
+  home.socket = sockets.includes(socket) ? socket : undefined;
+  const server = supervise(serverSpec(ground, port, sockets));
   scope.add(() => server.stop());
   try {
     await server.start(({ message }) => message === 'listening');
   } catch (error) {
+    // Until it is listened on, a held port can be bound twice, as by two starts in one moment.
     if (process.env['PORT'] || (await isFree(port))) throw error;
-    return startServer(ground, { port: await choosePort(ground.home), scope, tell }, supervise);
+    return startElsewhere();
   }
   process.on('message', (message) => {
     // From `npm run dev`; managers of processes send others.
@@ -185,10 +201,15 @@ async function ensureAdministrator(urls: DatabaseUrls, home: Home): Promise<void
   }
 }
 
-function serverSpec({ home, urls, stack, secrets, gateway }: Ground, port: number): ChildSpec {
+function serverSpec(
+  { home, urls, stack, secrets, gateway }: Ground,
+  port: number,
+  sockets: string[],
+): ChildSpec {
   return {
     name: 'server',
     program: 'apps/server/main.js',
+    sockets,
     onLine: logTo(home.logFile('server')),
     stopWithinMs: (SERVER_DEADLINE_SECONDS + 2) * 1_000,
     env: withSecretFiles(home.programFolder('server-secrets'), {

@@ -31,6 +31,7 @@ export function workerSpecs(
         ...workerSettings(index),
         ...isolation.env,
         DROVER_API_URL: address,
+        DROVER_API_SOCKET: home.socket ?? '',
         DROVER_API_KEY: home.workerKey ?? '',
         DROVER_WORKER_NAME: name,
         DROVER_WORKER_DATA_DIR: home.programFolder(name),

@@ -1,6 +1,6 @@
-import { createClient } from '#lib/api-client';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
+import { connectTo } from '../connect.js';
 import type { Context } from '../contexts/contexts.js';
 import { findAdministrator, LOCAL } from '../contexts/local.js';
 import { storedTokens, toTokens } from '../contexts/credentials.js';
@@ -63,7 +63,7 @@ function parseAddress(text: string): string {
 
 async function signInWithKey(url: string): Promise<Context> {
   const apiKey = await askSecret('API key: ');
-  const drover = createClient({
+  const drover = connectTo({
     baseUrl: url,
     credentials: { headers: () => ({ authorization: `Bearer ${apiKey}` }) },
   });
@@ -86,7 +86,7 @@ async function readPassword(email: string | undefined, isLocal: boolean): Promis
 }
 
 async function signInWithPassword(url: string, body: Password): Promise<Context> {
-  const answer = await createClient({ baseUrl: url }).post('/api/v1/auth/login', { body });
+  const answer = await connectTo({ baseUrl: url }).post('/api/v1/auth/login', { body });
   return { url, tokens: toTokens(answer) };
 }
 
@@ -100,7 +100,7 @@ const logout: CommandSpec = {
     if (tokens) {
       // The access token may be expired. The credentials renew it, so that the session ends.
       const credentials = storedTokens(cli.contexts, name);
-      const drover = createClient({ baseUrl: url, retries: 0, credentials });
+      const drover = connectTo({ baseUrl: url, retries: 0, credentials });
       // The context is removed in any case. The session ends at its expiry.
       await drover.post('/api/v1/auth/logout').catch((error: Error) => {
         cli.out.note(`drover: could not end the session: ${error.message}`);

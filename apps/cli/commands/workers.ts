@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { nodeOfClone, runNode } from '../children.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
+import { localSocketOf } from '../contexts/local.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageError } from '../failure.js';
 import type { Flags } from '../flags.js';
@@ -96,6 +97,7 @@ function toWorkerEnv(cli: Cli, name: string, folder: string, flags: Flags): Reco
   writeFileSync(keyFile, key, { mode: 0o600 });
   return {
     DROVER_API_URL: url,
+    DROVER_API_SOCKET: localSocketOf(url) ?? '',
     DROVER_API_KEY: '',
     DROVER_API_KEY_FILE: keyFile,
     ...(workspaceId && { DROVER_WORKSPACE_ID: workspaceId }),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createClient, type Credentials, DroverProblem } from '#lib/api-client';
+import { type Credentials, DroverProblem } from '#lib/api-client';
+import { connectTo } from '../connect.js';
 import type { Contexts, Tokens } from './contexts.js';
 
 /** A token is renewed if it expires within this time, in milliseconds. */
@@ -24,7 +25,7 @@ export function storedTokens(contexts: Contexts, name: string): Credentials {
       const pair = tokens();
       if (pair === undefined) return false;
       if (pair.accessToken !== refused && pair.endsAt - Date.now() > MARGIN_MS) return true;
-      const drover = createClient({ baseUrl: contexts.get(name).url, ...REFRESH_LIMITS });
+      const drover = connectTo({ baseUrl: contexts.get(name).url, ...REFRESH_LIMITS });
       try {
         const body = { refreshToken: pair.refreshToken };
         const next = await drover.post('/api/v1/auth/refresh', { body });

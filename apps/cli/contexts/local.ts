@@ -14,6 +14,11 @@ export function findLocal(): Context | undefined {
   });
 }
 
+/** The path of the server's Unix socket, if `url` is the address of `drover up`. */
+export function localSocketOf(url: string): string | undefined {
+  return readHome((home) => (read(home, 'address') === url ? read(home, 'socket') : undefined));
+}
+
 /** Finds the first administrator, whose password `drover up` stored. */
 export function findAdministrator(): { email: string; password: string } | undefined {
   return readHome((home) => {

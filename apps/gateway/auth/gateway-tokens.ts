@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import { ConnectionProblem, type Credentials, DroverProblem } from '#lib/api-client';
+import { ConnectionProblem, type Credentials, DroverProblem, type Fetch } from '#lib/api-client';
 import { clocksApart, CLOCKS_APART_SECONDS, DroverError, newId } from '#lib/kernel';
 
 const ALGORITHM = 'HS256';
@@ -69,8 +69,8 @@ export class GatewayTokens implements Credentials {
    *
    * @throws ConnectionProblem for it, DroverProblem 401 when it says that the token is refused
    */
-  async fetchProven(url: string, init: RequestInit): Promise<Response> {
-    const answer = await fetch(url, init);
+  async fetchProven(url: string, init: RequestInit, send: Fetch = fetch): Promise<Response> {
+    const answer = await send(url, init);
     const proof = answer.headers.get(PROOF_HEADER);
     if (this.proves(proof, { id: idOf(new Headers(init.headers)) })) return answer;
     await answer.body?.cancel();

@@ -24,6 +24,8 @@ export class GivenToken implements Credentials {
   }
 }
 
+/** A stolen token is valid for at most this time. */
+const LIFE_SECONDS = 3_600;
 /** A token is replaced when this part of its life is over. */
 const RENEW_AT = 0.8;
 
@@ -60,7 +62,8 @@ export class FetchedToken implements Credentials {
 
   private async fetch(): Promise<string> {
     const params = { path: { id: this.agentId } };
-    const answer = await this.holder.post('/api/v1/agents/{id}/token', { params, body: {} });
+    const body = { expiresInSeconds: LIFE_SECONDS };
+    const answer = await this.holder.post('/api/v1/agents/{id}/token', { params, body });
     const { token, expiresAt } = answer;
     const life = Date.parse(expiresAt) - Date.now();
     // A life that cannot be right means that this machine's clock is off: then a refusal tells.

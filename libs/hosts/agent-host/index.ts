@@ -1,6 +1,7 @@
 export * from './errors.js';
 export { HeartbeatLoop, type ServerState } from './heartbeat-loop.js';
-export { hostClient, patient } from './host-client.js';
+export { fetchOver } from './client/fetch-over.js';
+export { hostClient, patient } from './client/host-client.js';
 export {
   LiveSession,
   type Running,

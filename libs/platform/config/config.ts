@@ -69,6 +69,11 @@ export const variables = z.object({
   /** Port to listen on. 0 selects a free port. */
   PORT: integer(3000, 0, 65_535),
   /**
+   * Number of listening sockets that the server inherits, from descriptor 3 on, as systemd's socket
+   * activation hands them over. HOST and PORT then only tell others the address.
+   */
+  LISTEN_FDS: integer(0, 0, 16),
+  /**
    * The server's address in the API document and for sessions of push agents. Default: the address
    * of HOST and PORT.
    */
@@ -312,6 +317,7 @@ function toConfig(env: z.infer<typeof environment>) {
     http: {
       host: env.HOST,
       port: env.PORT,
+      inheritedSockets: env.LISTEN_FDS,
       publicUrl: env.PUBLIC_URL,
       trustedProxies: env.TRUST_PROXY,
       limits: {

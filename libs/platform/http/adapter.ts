@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { DroverError } from '#lib/kernel';
@@ -51,6 +52,9 @@ const HEADERS_MS = 15_000;
  */
 const SILENCE_MS = 600_000;
 
+/** The address of clients on a Unix socket. They are on this machine. */
+const LOCAL_ADDRESS = '127.0.0.1';
+
 export interface AdapterOptions {
   limits?: Partial<ConnectionLimits>;
   /** Addresses and networks whose X-Forwarded-* headers are trusted. */
@@ -73,6 +77,7 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   closing = false;
   private readonly sockets = new Set<Socket>();
   private readonly refusals: Refusals;
+  private readonly furtherListeners: Server[] = [];
 
   constructor(options: AdapterOptions) {
     const refusals: Refusals = { logger: undefined };
@@ -99,6 +104,21 @@ export class DroverFastifyAdapter extends FastifyAdapter {
     refuse(this.refusals, request, reply, error);
   }
 
+  /** Serves the connections of a further socket, too. The socket is inherited and bound. */
+  async alsoListen(fd: number): Promise<void> {
+    const { server } = this.instance;
+    const further = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      if (socket.remoteAddress === undefined) {
+        Object.defineProperty(socket, 'remoteAddress', { value: LOCAL_ADDRESS });
+      }
+      server.emit('connection', socket);
+    });
+    further.maxConnections = server.maxConnections;
+    further.listen({ fd });
+    await once(further, 'listening');
+    this.furtherListeners.push(further);
+  }
+
   // Nest calls this before any shutdown hook runs.
   override beforeClose(): void {
     super.beforeClose();
@@ -107,6 +127,7 @@ export class DroverFastifyAdapter extends FastifyAdapter {
 
   override async close(): Promise<void> {
     const sweeping = setInterval(() => this.closeUnused(), SWEEP_MS);
+    for (const listener of this.furtherListeners) listener.close();
     try {
       await super.close();
     } finally {

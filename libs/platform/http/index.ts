@@ -1,4 +1,4 @@
-export { ClientGone, clientGone } from './client-gone.js';
+export { ClientGone, clientGone } from './connections/client-gone.js';
 export { createFastifyAdapter, DroverFastifyAdapter } from './adapter.js';
 export { API_PREFIX, configureHttp } from './configure.js';
 export * from './dto/fields.js';
@@ -6,6 +6,7 @@ export { field, type FieldOptions } from './dto/field.js';
 export { PageQuery } from './dto/page-query.js';
 export { EventStream, type ServerSentEvent, textOf } from './event-stream.js';
 export { Hot, type HotCall, type RouteGuard } from './hot-route.js';
+export { listen, type ListenOptions } from './connections/listen.js';
 export { IfMatch, UuidParam } from './params.js';
 export { parseJsonBody } from './json-body.js';
 export { BodyBytes, RawBody } from './raw-body.js';

@@ -1,12 +1,14 @@
 // Runs servers for a parent process and outlives it only for the clean-up. Plain JavaScript,
 // because tests start it from the source tree and the build alike.
 //
-// One JSON object a line. On standard input: own, run, stop. On standard output: owned, started,
-// failed, output, exit. The end of standard input means that the parent wants to stop or is dead.
+// One JSON object a line. On standard input: own, hold, run, stop. On standard output: owned, held,
+// started, failed, output, exit. The end of standard input means that the parent wants to stop or is dead.
 // Either way every child is stopped and every owned path removed before this process ends.
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { Socket } from 'node:net';
+import { _createServerHandle as bind, Socket } from 'node:net';
+import { getSystemErrorName } from 'node:util';
 import { createInterface } from 'node:readline';
 
 const MAX_UNREAD_BYTES = 1_000_000;
@@ -14,6 +16,8 @@ const KILL_AFTER_SIGNAL_MS = 5_000;
 
 const children = new Map();
 const ownedPaths = new Set();
+/** Bound sockets by name. Programs listen on them, so that nobody else can between two lives. */
+const held = new Map();
 let shuttingDown;
 
 // Not process.stdout, because writing to a pipe is synchronous there, and a stopped parent would
@@ -26,6 +30,19 @@ function tell(message) {
   if (parent.writable) parent.write(`${JSON.stringify(message)}\n`);
 }
 
+// Node listens on what it binds with its public functions, and would accept connections here. This
+// function of its cluster module binds only.
+function hold({ name, host, port, path }) {
+  if (path !== undefined) rmSync(path, { force: true });
+  const handle =
+    path === undefined ? bind(host, port, host.includes(':') ? 6 : 4) : bind(path, -1, -1);
+  // Libuv reports a taken port only when the address is read. Unix sockets have no such method.
+  const code = typeof handle === 'number' ? handle : (handle.getsockname?.({}) ?? 0);
+  if (code === 0 && handle.fd >= 0) held.set(name, handle);
+  const error = code < 0 ? getSystemErrorName(code) : handle.fd < 0 ? 'EINVAL' : undefined;
+  tell({ type: 'held', path: name, code: error });
+}
+
 function run(spec) {
   if (shuttingDown) return tell({ type: 'failed', id: spec.id, code: 'ECANCELED' });
   let child;
@@ -36,7 +53,7 @@ function run(spec) {
       uid: spec.uid,
       gid: spec.gid,
       detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe', ...(spec.sockets ?? []).map((name) => held.get(name).fd)],
     });
   } catch (error) {
     return tell({ type: 'failed', id: spec.id, code: error.code ?? error.message });
@@ -136,6 +153,7 @@ function shutDownOnce() {
 function obey(line) {
   const message = JSON.parse(line);
   if (message.type === 'run') run(message);
+  else if (message.type === 'hold') hold(message);
   else if (message.type === 'stop' && children.has(message.id)) stop(children.get(message.id));
   else if (message.type === 'own') {
     ownedPaths.add(message.path);

@@ -18,6 +18,8 @@ export interface ServerCommand {
   gid?: number | undefined;
   /** Written to the program's standard input, which is then closed. */
   input?: string;
+  /** Names of held sockets. The program inherits them as descriptors 3, 4, and so on. */
+  sockets?: string[];
   stopSignal: NodeJS.Signals;
   /** Milliseconds until `forceSignal`, if any. SIGKILL follows 5 s later. */
   stopWithinMs: number;
@@ -41,8 +43,11 @@ export interface RunningServer {
   stop(): Promise<Exit>;
 }
 
+/** A TCP address, or the path of a Unix socket. */
+export type SocketPlace = { host: string; port: number } | { path: string };
+
 interface Report {
-  type: 'ready' | 'owned' | 'started' | 'failed' | 'output' | 'exit';
+  type: 'ready' | 'owned' | 'held' | 'started' | 'failed' | 'output' | 'exit';
   id?: number;
   path?: string;
   pid?: number;
@@ -108,6 +113,19 @@ export class Supervisor {
     const owned = this.next('owned', (report) => report.path === path);
     this.send({ type: 'own', path });
     await owned;
+  }
+
+  /**
+   * Binds a socket until `close`. Programs that are run with its name listen on it, one after the
+   * other: while none runs, connections wait, and no other process can take the address.
+   *
+   * @returns the system's error code, such as EADDRINUSE; undefined if the socket is held
+   */
+  async hold(name: string, place: SocketPlace): Promise<string | undefined> {
+    const held = this.next('held', (report) => report.path === name);
+    this.send({ type: 'hold', name, ...place });
+    const { code } = await held;
+    return typeof code === 'string' ? code : undefined;
   }
 
   /**

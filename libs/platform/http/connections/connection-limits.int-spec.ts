@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
-import { closed } from '../../../test/support/closed.js';
-import { createFastifyAdapter } from './adapter.js';
+import { closed } from '../../../../test/support/closed.js';
+import { createFastifyAdapter } from '../adapter.js';
 
 let fastify: FastifyInstance;
 let answerNow: () => void;

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { isTransient } from './errors.js';
+import { isTransient } from '../errors.js';
 import { hostClient } from './host-client.js';
 
 it('A body that cannot be written as JSON is refused at once, and not for want of a network', async () => {

@@ -1,5 +1,6 @@
 import { type ClientOptions, createClient, type DroverClient } from '#lib/api-client';
-import { API_PATH } from './settings.js';
+import { fetchOver } from './fetch-over.js';
+import { API_PATH } from '../settings.js';
 
 const CALL_TIMEOUT_MS = 10_000;
 /** What a long poll may take beyond the time that it was asked to wait. */
@@ -9,10 +10,11 @@ const POLL_SLACK_MS = 10_000;
  * The server, as a host sees it. A host's loops repeat what fails, for as long as it takes; the client does not.
  *
  * @param apiUrl as `apiAddress` makes it
+ * @param options `socket`: path of the server's Unix socket, which is used instead of the address
  */
 export function hostClient(
   apiUrl: string,
-  options: Omit<ClientOptions, 'baseUrl'> = {},
+  { socket, ...options }: Omit<ClientOptions, 'baseUrl'> & { socket?: string | undefined } = {},
 ): DroverClient {
   const baseUrl = apiUrl.slice(0, -API_PATH.length);
   return createClient({
@@ -20,6 +22,7 @@ export function hostClient(
     retries: 0,
     timeoutMs: CALL_TIMEOUT_MS,
     write: storable,
+    ...(socket !== undefined && { fetch: fetchOver(socket) }),
     ...options,
   });
 }
