@@ -74,7 +74,7 @@ describe('A gateway', () => {
     expect(end.output).toContain(`in [redacted] with a-model in ${traceparent}\n`);
     expect(end.output).toContain('"checkpointData":{"page":7}');
     const line = { sessionId: answer.session?.id, runId, taskId, workspaceId, traceId };
-    expect(await world.gateway.said('session ended')).toMatchObject(line);
+    expect(await world.gateway.said('Session ended')).toMatchObject(line);
     expect(await world.gateway.session(runId)).toMatchObject({
       status: 'FAILED',
       exitCode: 3,
@@ -200,7 +200,7 @@ describe('A gateway', () => {
     const { id } = await world.untilStatus(body.runId, 'RUNNING');
     await waitFor('it to sleep', () => processesWith(seconds).length > 0);
     world.server.stops.push({ runId: body.runId, reason: 'completed', graceSeconds: 5 });
-    expect(await world.gateway.said('run completed')).toMatchObject({ sessionId: id });
+    expect(await world.gateway.said('Run completed')).toMatchObject({ sessionId: id });
     for (const pid of processesWith(seconds)) process.kill(pid, 'SIGKILL');
     const end = await world.server.endOf(body.runId);
     expect([end.exitCode, end.error]).toEqual([7, undefined]);

@@ -205,12 +205,12 @@ export class Gateway {
       send: () => api.heartbeat(this.composeHeartbeat()),
       onAnswer: ({ stop, restarted }) => {
         this.reporter.retryNow();
-        if (restarted) this.logger.info('the server has noticed the restart');
+        if (restarted) this.logger.info('Restart noticed by the server');
         for (const order of stop) this.follow({ action: 'stop', ...order });
       },
       onFailure: (error) => {
         if (!isUnauthenticated(error) || this.serverState === 'refused') return;
-        this.logger.error('the server refuses this gateway’s token', { why: WHY_REFUSED });
+        this.logger.error('Gateway token refused', { why: WHY_REFUSED });
       },
     });
   }
@@ -266,10 +266,11 @@ function logIsolation(isolation: Isolation, config: GatewayConfig, logger: Logge
   const { runAs } = isolation;
   if (isolation.sandbox !== undefined) {
     const { limits } = isolation;
-    logger.info('each session has a sandbox of its own', { limits, runAs });
+    logger.info('Each session has a sandbox of its own', { limits, runAs });
     return;
   }
   const serves = config.allowUnsandboxedTenants ? 'every workspace' : 'one workspace only';
-  const message = 'sessions have no sandbox: they can read and change what their user can';
+  const message =
+    'Sessions have no sandbox: they can read and change everything that their user can';
   logger.warn(message, { reason: isolation.reason, runAs, serves });
 }

@@ -39,7 +39,7 @@ describe('A gateway without sandboxes', () => {
   test('says so, and serves one workspace only, also in its next life', async () => {
     expect(
       await world.gateway.said(
-        'sessions have no sandbox: they can read and change what their user can',
+        'Sessions have no sandbox: they can read and change everything that their user can',
       ),
     ).toMatchObject({ serves: 'one workspace only', reason: 'DROVER_SANDBOX is "off"' });
     const [first, second] = [newId(), newId()];
@@ -116,7 +116,7 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
     });
 
     test('says so, and keeps every workspace from the others', async () => {
-      await world.gateway.said('each session has a sandbox of its own');
+      await world.gateway.said('Each session has a sandbox of its own');
       const seconds = uniqueSeconds();
       const neighbour = aSpawn(`exec sleep ${seconds}`);
       await world.gateway.spawn(neighbour);

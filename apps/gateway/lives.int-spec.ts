@@ -199,7 +199,7 @@ describe('A gateway that is told to end', () => {
     await world.untilStatus(body.runId, 'RUNNING');
     const begun = performance.now();
     world.gateway.kill('SIGTERM');
-    await world.gateway.said('shutting down');
+    await world.gateway.said('Shutting down');
     world.gateway.kill('SIGTERM');
     expect(await world.gateway.ended()).toBe(0);
     expect(performance.now() - begun).toBeLessThan(2_500);

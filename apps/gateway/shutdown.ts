@@ -27,25 +27,25 @@ export function shutDownOnSignals({
     await gateway.drain(stop.hurry);
     await gateway.disconnect();
     await app.close();
-    logger.info('stopped');
+    logger.info('Stopped');
     process.exit(0);
   }
 
   stop.listen((step, signal, exitCode) => {
     if (step === 'drain') {
-      logger.info('shutting down', { signal, deadlineSeconds });
+      logger.info('Shutting down', { signal, deadlineSeconds });
       setTimeout(() => {
-        logger.error('not shut down within the deadline; ended with work under way');
+        logger.error('Deadline of the shutdown passed; ending with work under way');
         process.exit(1);
       }, deadlineSeconds * 1_000).unref();
       shutDown().catch((error: unknown) => {
-        logger.error('shutdown failed', { error });
+        logger.error('Shutdown failed', { error });
         process.exit(1);
       });
     } else if (step === 'hurry') {
-      logger.warn('a second signal: sessions are killed', { signal });
+      logger.warn('Second signal received; killing sessions', { signal });
     } else {
-      logger.warn('ended at once by a third signal', { signal });
+      logger.warn('Third signal received; ending at once', { signal });
       process.exit(exitCode);
     }
   });

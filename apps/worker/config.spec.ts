@@ -5,7 +5,7 @@ const AGENT = '01890000-0000-7000-8000-000000000000';
 const enough = { DROVER_API_URL: 'http://127.0.0.1:3000', DROVER_API_KEY: 'drv_x' };
 
 describe('The configuration', () => {
-  test('needs an address and credentials only', () => {
+  test('the configuration needs only an address and credentials', () => {
     const config = readConfig({ ...enough, DROVER_WORKER_NAME: '' });
     expect(config).toMatchObject({
       apiUrl: 'http://127.0.0.1:3000/api/v1',
@@ -20,7 +20,7 @@ describe('The configuration', () => {
     expect(config.workDir).toBe(`${config.dataDir}/runs`);
   });
 
-  test('keeps an agent that somebody chose', () => {
+  test('a chosen agent is not deregistered', () => {
     const env = {
       DROVER_API_URL: 'https://drover.example/base/',
       DROVER_AGENT_TOKEN_FILE: '/run/token',
@@ -50,7 +50,7 @@ describe('The configuration', () => {
     [{ DROVER_WORKER_KEEP_RUNS: 'some' }, 'DROVER_WORKER_KEEP_RUNS'],
     [{ DROVER_WORKER_STALE_SECONDS: '10' }, 'DROVER_WORKER_STALE_SECONDS'],
     [{ DROVER_WORKER_ALLOWED_DIRS: '/a:b' }, 'DROVER_WORKER_ALLOWED_DIRS'],
-  ])('with %j is refused in one sentence', (wrong, named) => {
+  ])('the configuration with %j is refused in one sentence', (wrong, named) => {
     const read = (): unknown => readConfig({ ...enough, ...wrong });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(named);

@@ -28,7 +28,7 @@ export type Credentials = ApiKey | AgentToken;
 
 const text = z.string().trim();
 
-/** Every variable that the worker reads, with its unit and default; docs/run-workers.md has the table. */
+/** Every variable of the worker, with unit and default. docs/run-workers.md has the table. */
 export const environment = z.object({
   DROVER_API_URL: webAddress('of the server, such as http://127.0.0.1:3000'),
   /** Path of the Unix socket on which the server listens. The worker uses it instead of the address. */
@@ -80,9 +80,9 @@ export class ConfigError extends Error {}
 export class NoCredentials extends ConfigError {}
 
 /**
- * Reads the worker's environment variables; docs/run-workers.md lists them.
+ * Reads the worker's environment variables. docs/run-workers.md lists them.
  *
- * @throws ConfigError that names the first variable that is wrong and what it must be
+ * @throws ConfigError that names the first wrong variable and its valid values
  */
 export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   try {
@@ -116,8 +116,8 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     passedEnv: variablesOf(all, ['LANG', ...env.DROVER_WORKER_PASS_ENV]),
     keepRuns: env.DROVER_WORKER_KEEP_RUNS,
     /**
-     * Whether the agent ends with a drained worker; else it stays registered for the next life. An id that
-     * somebody chose is meant to be used again, and a terminated agent never comes back.
+     * True if the agent is terminated with a drained worker. Otherwise it stays registered for the
+     * next start. A chosen id is meant to be used again, and a terminated agent never comes back.
      */
     deregister: (env.DROVER_WORKER_DEREGISTER ?? String(agentId === undefined)) === 'true',
     heartbeatSeconds: env.DROVER_WORKER_HEARTBEAT_SECONDS,
@@ -131,7 +131,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
   };
 }
 
-/** Where the metrics are shown; undefined: nowhere. */
+/** The address of the metrics; undefined if nobody can read them. */
 function metricsOf(env: z.infer<typeof environment>) {
   const { DROVER_WORKER_METRICS_PORT: port, DROVER_WORKER_METRICS_TOKEN: token } = env;
   if (port === 0) return undefined;
@@ -146,7 +146,7 @@ function credentialsOf(env: z.infer<typeof environment>): Credentials {
   if (key !== undefined) return { kind: 'key', key, workspaceId: env.DROVER_WORKSPACE_ID };
   if (token === undefined && file === undefined) {
     throw new NoCredentials(
-      'Set DROVER_API_KEY, or DROVER_AGENT_TOKEN (or DROVER_AGENT_TOKEN_FILE) with DROVER_AGENT_ID.',
+      'Set DROVER_API_KEY, or DROVER_AGENT_TOKEN (or DROVER_AGENT_TOKEN_FILE) and DROVER_AGENT_ID.',
     );
   }
   if (env.DROVER_AGENT_ID === undefined) {

@@ -5,14 +5,14 @@ import { NoCredentials, readConfig, type WorkerConfig } from './config.js';
 import { runWorker } from './worker.js';
 
 const write = (line: string): void => void process.stderr.write(line);
-// Its lines go nowhere while the disk of its log is full, or nobody reads them: that is no reason to end.
+// If the disk of the log is full, or nobody reads it, the lines are lost. The worker continues.
 process.stderr.on('error', () => undefined);
 let log = new Log(write);
 const stop = new StopRequests();
 
 stop.listen((step, signal) => {
-  log.info('Asked to stop', { signal });
-  // Whatever still runs is ended by the process that guards it.
+  log.info('Stop requested', { signal });
+  // The supervisor ends every session that still runs.
   if (step === 'end') process.exit(1);
 });
 
@@ -24,14 +24,14 @@ function fail(error: unknown): never {
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
 
-/** How often it is said that the key is missing, and looked whether it still is. */
+/** The interval between two looks for the missing key, each of which is logged. */
 const REMINDER_MS = 60_000;
 
 /**
- * The settings, as soon as there is a key. Ending without one would be a crash loop wherever something starts
- * the worker again, as Compose does while the key has yet to be made.
+ * Waits for the settings until there is a key. An exit without one would be a crash loop under a
+ * supervisor such as Compose, while the user has yet to create the key.
  *
- * @returns undefined when it is to stop before
+ * @returns undefined if the worker is stopped before
  */
 async function configured(): Promise<WorkerConfig | undefined> {
   while (!stop.drain.aborted) {

@@ -27,18 +27,22 @@ import { Reconciler, recover } from './runs/recovery.js';
 import { type Member, Runs } from './runs/runs.js';
 import { UsageOutbox } from './runs/usage-outbox.js';
 
-/** How long a run's end may take to be delivered when the worker is to end. */
+/** The time to deliver a run's end while the worker stops. */
 const DELIVERY_MS = 5_000;
-/** The time that processes get to end by themselves when somebody is in a hurry. */
+/** The time for processes to end by themselves after a second signal. */
 const HURRIED_GRACE_MS = 2_000;
 const LOW_DISK_BYTES = 100 * 1024 * 1024;
-/** How long a token may be refused, while it is looked for a new one, before the worker gives up. */
+/**
+ * The time for which a token can be refused, while a new one is looked for, before the worker gives
+ * up.
+ */
 const GIVE_UP_REFUSED_MS = 60_000;
 
 const REPLACED =
-  'Another worker has registered as this agent while this one was not heard: give one of them another DROVER_AGENT_ID or DROVER_WORKER_DATA_DIR.';
+  'Another worker registered as this agent while this worker sent no heartbeats: ' +
+  'give one of them another DROVER_AGENT_ID or DROVER_WORKER_DATA_DIR.';
 
-/** Why the worker stops claiming. */
+/** The reason why the worker stops claiming. */
 type Ending = { kind: 'drain' } | { kind: 'terminated' } | { kind: 'fatal'; message: string };
 
 export interface Surroundings {
@@ -47,9 +51,9 @@ export interface Surroundings {
 }
 
 /**
- * Works until it is told to stop, by a signal or by the server, and then ends in order.
+ * Works until a signal or the server stops it, and then ends in order.
  *
- * @throws Error in a sentence when it cannot go on
+ * @throws Error in a sentence if it cannot continue
  */
 export async function runWorker(config: WorkerConfig, around: Surroundings): Promise<void> {
   const { log, stop } = around;
@@ -76,7 +80,7 @@ function logIsolation(isolation: Isolation, log: Log): void {
   if (isolation.sandbox !== undefined) {
     return log.info('Each run has a sandbox of its own', { limits: isolation.limits, runAs });
   }
-  const message = 'Runs have no sandbox: they can read and change what this worker can';
+  const message = 'Runs have no sandbox: they can read and change everything that this worker can';
   log.warn(message, { reason: isolation.reason, runAs });
 }
 
@@ -172,7 +176,7 @@ class Worker {
     if (ending.kind === 'fatal') throw new Error(ending.message);
   }
 
-  /** Ends every run: at leisure up to the drain's deadline, or at once when nobody wants them. */
+  /** Ends every run: until the drain's deadline, or at once if the server no longer wants them. */
   private async finish(ending: Ending): Promise<void> {
     const { graceSeconds, drainSeconds } = this.config;
     const { hurry } = this.around.stop;
@@ -194,11 +198,11 @@ class Worker {
 
   private async deregister(): Promise<void> {
     const { log } = this.around;
-    // The next life delivers the rest, as the same agent.
+    // A restarted worker delivers the rest, as the same agent.
     const isDone = !this.runs.hasUndelivered && this.membership.usage.isEmpty;
     if (!this.config.deregister || !isDone) return;
     await this.membership.api.deregister('drained').catch((error: unknown) => {
-      log.warn('Could not deregister', { error: messageOf(error) });
+      log.warn('Deregistration failed', { error: messageOf(error) });
     });
   }
 
@@ -231,7 +235,7 @@ class Worker {
     });
   }
 
-  /** The agent's state, as a refused heartbeat shows it. */
+  /** Derives the agent's state from a refused heartbeat. */
   private judge(error: unknown): void {
     const said = messageOf(error);
     if (hasCode(error, 'agent_terminated')) {
@@ -242,14 +246,14 @@ class Worker {
       const message = `The server refuses this agent's heartbeats: ${said}`;
       this.end({ kind: 'fatal', message });
     } else if (!isTransient(error)) {
-      this.around.log.error('The server refused a heartbeat', { error: said });
+      this.around.log.error('Heartbeat refused', { error: said });
     }
   }
 
   private giveUpRefused(said: string): void {
     if (this.refusedSince === undefined) {
       this.refusedSince = performance.now();
-      this.around.log.warn('The server does not accept the agent token', { error: said });
+      this.around.log.warn('Agent token refused', { error: said });
     }
     if (performance.now() - this.refusedSince < GIVE_UP_REFUSED_MS) return;
     const message = `The server does not accept the agent token any more: ${said}`;

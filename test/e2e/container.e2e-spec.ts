@@ -205,8 +205,8 @@ describe('The image in Podman', () => {
   });
 
   test.each([
-    ['with its /proc unmasked', ['--security-opt', 'unmask=ALL'], 'each session has a sandbox'],
-    ['as the compose file has it', [], 'Can.t mount proc.*sessions have no sandbox'],
+    ['with its /proc unmasked', ['--security-opt', 'unmask=ALL'], 'Each session has a sandbox'],
+    ['as the compose file has it', [], 'Can.t mount proc.*Sessions have no sandbox'],
   ])(`tells whether a gateway has sandboxes: %s${because}`, async (_, options, said) => {
     const gateway = run('gateway', options);
     await gateway.says(LISTENING);

@@ -155,7 +155,7 @@ describe('a worker that is told to end', () => {
       worker.kill('SIGTERM');
       await worker.said('Stopping');
       // A process hears signals that come together as one.
-      await waitFor('the signal', () => worker.count('Asked to stop') > signals);
+      await waitFor('the signal', () => worker.count('Stop requested') > signals);
     }
     expect(await worker.ended()).toBe(1);
     await waitFor('its process to end', () => !isAlive(pid));

@@ -59,7 +59,7 @@ describe('a worker with', () => {
 
   it('a worker with a key for another purpose says which key it needs', async () => {
     const words = await lastWords({ DROVER_API_KEY: await aKey(['tasks:read']) });
-    expect(words).toMatch(/^The key in DROVER_API_KEY may not .*agents:write/);
+    expect(words).toMatch(/^The key in DROVER_API_KEY cannot .*agents:write/);
   });
 
   it('the token of another installation names where it has it from', async () => {

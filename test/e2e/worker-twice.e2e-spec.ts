@@ -81,7 +81,7 @@ describe('a second worker', () => {
     first.kill('SIGKILL');
     await first.ended();
     const next = await fleet.startWorker('twice', env());
-    expect(next.count('Another process works as this agent; waiting whether it is gone')).toBe(0);
+    expect(next.count('Agent in use by another process; waiting until that one is gone')).toBe(0);
     await next.stop();
   });
 });

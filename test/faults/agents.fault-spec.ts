@@ -93,7 +93,7 @@ describe('an agent', () => {
     writeFileSync(go, '');
     await waitFor('the process of the stopped worker', () => existsSync(`${go}.done`));
     stopped.kill('SIGCONT');
-    await stopped.said('The run is not ours any more; ending it');
+    await stopped.said('Run lost; ending it');
     const [first] = await runsOf(taskId);
     expect(first).toMatchObject({ state: 'FAILED', end_reason: 'agent_stale' });
     expect(await fleet.task(taskId)).toMatchObject({

@@ -1,4 +1,4 @@
-import { patient, type SignalPoll } from '#lib/agent-host';
+import { allowWait, type SignalPoll } from '#lib/agent-host';
 import type { components, DroverClient } from '#lib/api-client';
 
 type Schemas = components['schemas'];
@@ -26,6 +26,6 @@ export class GatewayApi {
 
   signals(poll: SignalPoll, signal: AbortSignal): Promise<SignalAnswer> {
     const body = { gatewayId: this.gatewayId, ...poll };
-    return patient(this.server, poll.waitMs).post('/api/v1/gateway/signals', { body, signal });
+    return allowWait(this.server, poll.waitMs).post('/api/v1/gateway/signals', { body, signal });
   }
 }

@@ -88,9 +88,9 @@ export class Reporter implements Reports<Item> {
 
   forget(items: Item[]): void {
     const reported = new Set(items.map(({ report }) => report));
-    const startToldAt = new Date().toISOString();
+    const startReportedAt = new Date().toISOString();
     for (const { record, report } of items) {
-      if (report.event === 'started') record.startToldAt = startToldAt;
+      if (report.event === 'started') record.startReportedAt = startReportedAt;
     }
     for (const record of new Set(items.map((item) => item.record))) {
       record.reports = record.reports.filter((report) => !reported.has(report));
@@ -101,7 +101,7 @@ export class Reporter implements Reports<Item> {
   settleRefused({ record, report }: Item, error: unknown): void {
     this.malformedUntil.set(report, performance.now() + MALFORMED_PAUSE_MS);
     setTimeout(() => this.notice(), MALFORMED_PAUSE_MS).unref();
-    this.options.logger.error('the server finds a report malformed', {
+    this.options.logger.error('Report refused as malformed', {
       sessionId: record.id,
       event: report.event,
       error,

@@ -63,13 +63,13 @@ export class SpawnedSession {
     if (record.exitBy !== undefined) return;
     record.exitBy = new Date(Date.now() + exitSeconds * 1000).toISOString();
     this.save();
-    this.parts.logger.info('run completed', { ...this.ids, exitBy: record.exitBy });
+    this.parts.logger.info('Run completed', { ...this.ids, exitBy: record.exitBy });
     this.limitExit(graceSeconds);
   }
 
   warn(reason: string): void {
     if (!this.live.warn(reason)) return;
-    this.parts.logger.warn('session warned', { ...this.ids, reason });
+    this.parts.logger.warn('Session warned', { ...this.ids, reason });
   }
 
   lastActivityAt(): string | undefined {
@@ -150,14 +150,14 @@ export class SpawnedSession {
       ...(output.trim() !== '' && { output }),
     });
     this.save();
-    this.parts.logger.info('session ended', { ...this.ids, status, exitCode, signal });
+    this.parts.logger.info('Session ended', { ...this.ids, status, exitCode, signal });
   }
 
   private fail(error: SessionError): void {
     failUnstarted(this.record, error);
     this.save();
     if (this.record.runId !== null) this.parts.onReport();
-    this.parts.logger.warn('session not started', { ...this.ids, reason: error.message });
+    this.parts.logger.warn('Session not started', { ...this.ids, reason: error.message });
   }
 
   private report(report: PendingReport): void {
@@ -174,7 +174,7 @@ export class SpawnedSession {
   private async cleanUp(): Promise<void> {
     await this.parts.driver.remove(this.record.id).catch((error: unknown) => {
       const fields = { ...this.ids, error };
-      this.parts.logger.error('the folder of a session could not be removed', fields);
+      this.parts.logger.error('Session folder not removed', fields);
     });
   }
 }

@@ -1,4 +1,4 @@
-import { type HostLog, recoverSessions, removeStrangers } from '#lib/agent-host';
+import { type HostLog, recoverSessions, removeUnknownSessions } from '#lib/agent-host';
 import type { Drivers } from '#lib/session-runtime';
 import type { Dispatcher } from './dispatcher.js';
 import type { SessionBook } from './session-book.js';
@@ -17,7 +17,7 @@ export interface RecoveryParts {
 export async function takeOverSessions(parts: RecoveryParts): Promise<void> {
   const { drivers, book, dispatcher, logger } = parts;
   const live = book.live();
-  await removeStrangers(drivers, live, logger);
+  await removeUnknownSessions(drivers, live, logger);
   const waiting = new Set(live.filter(({ status }) => status === 'QUEUED'));
   const started = live.filter(({ status }) => status !== 'QUEUED');
   const counts = { running: 0, ended: 0, failed: 0 };
@@ -30,5 +30,5 @@ export async function takeOverSessions(parts: RecoveryParts): Promise<void> {
     record.status = 'QUEUED';
     dispatcher.add(record);
   }
-  if (live.length > 0) logger.info('took over sessions', { ...counts, queued: waiting.size });
+  if (live.length > 0) logger.info('Sessions taken over', { ...counts, queued: waiting.size });
 }

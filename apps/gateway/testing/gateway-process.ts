@@ -78,7 +78,7 @@ export class TestGateway {
     if (gateway !== undefined) {
       gateway.kill('SIGTERM');
       // Two signals at once arrive as one.
-      const asked = gateway.said('shutting down').then(() => gateway.kill('SIGTERM'));
+      const asked = gateway.said('Shutting down').then(() => gateway.kill('SIGTERM'));
       await Promise.all([gateway.ended(), asked.catch(() => undefined)]);
     }
     rmSync(this.dataDir, { recursive: true, force: true, maxRetries: 5 });

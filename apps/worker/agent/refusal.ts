@@ -1,7 +1,7 @@
 import { hasCode, isTransient, isUnauthenticated, messageOf } from '#lib/agent-host';
 import type { Credentials, WorkerConfig } from '../config.js';
 
-/** Why the server does not let the worker register, with the setting or the file to mend. */
+/** The reason why the server does not register the worker, with the setting or file to change. */
 export function explainRefusal(error: unknown, config: WorkerConfig): Error {
   if (isTransient(error)) return error as Error;
   const { credentials } = config;
@@ -12,8 +12,10 @@ export function explainRefusal(error: unknown, config: WorkerConfig): Error {
     );
   }
   if (hasCode(error, 'agent_in_use')) {
+    const another =
+      config.agentId === undefined ? 'DROVER_WORKER_DATA_DIR that is no copy' : 'DROVER_AGENT_ID';
     return new Error(
-      `Another worker is this agent already: ${said} Give this one another ${config.agentId === undefined ? 'DROVER_WORKER_DATA_DIR that is not a copy' : 'DROVER_AGENT_ID'}.`,
+      `Another worker runs as this agent: ${said} Give this worker another ${another}.`,
     );
   }
   if (isUnauthenticated(error)) {
@@ -24,12 +26,14 @@ export function explainRefusal(error: unknown, config: WorkerConfig): Error {
   if (hasCode(error, 'insufficient_scope', 'forbidden')) {
     const name = nameOf(credentials);
     return new Error(
-      `T${name.slice(1)} may not register an agent (${said}): make an API key with the scope agents:write.`,
+      `T${name.slice(1)} cannot register an agent (${said}): ` +
+        'create an API key with the scope agents:write.',
     );
   }
   if (hasCode(error, 'agent_not_found')) {
     return new Error(
-      `The agent ${config.agentId} of DROVER_AGENT_ID is not that of ${nameOf(credentials)}: set the id that it was made for.`,
+      `The agent ${config.agentId} of DROVER_AGENT_ID does not belong to ${nameOf(credentials)}: ` +
+        'set the id of its agent.',
     );
   }
   return new Error(`The server does not let this worker register: ${said}`);

@@ -26,19 +26,19 @@ export interface Membership {
 }
 
 export interface Surroundings {
-  /** Without credentials. */
+  /** A client without credentials. */
   server: DroverClient;
   drivers: Drivers;
   log: HostLog;
-  /** Ends the waiting for the server. */
+  /** Ends the wait for the server. */
   signal: AbortSignal;
 }
 
 /**
- * Makes this worker known to the server, waiting for the server if it must, and takes over the state
- * that an earlier life left.
+ * Registers this worker at the server, waiting for the server if necessary, and takes over the
+ * state of an earlier process of the worker.
  *
- * @throws Error in a sentence when the server does not want it, which waiting does not change
+ * @throws Error in a sentence if the server refuses the worker and waiting does not change it
  */
 export async function register(
   config: WorkerConfig,
@@ -47,13 +47,13 @@ export async function register(
   const { credentials } = config;
   const first = config.agentId ?? agentIdOf(config.dataDir, config.name);
   const state = StateFile.open(config.dataDir, first, log);
-  // Before the server is asked for anything: it may be away for long.
+  // Comes before the first call, because the server can be away for long.
   await endLeftovers(state, drivers, log);
   const join = joiner(config, { server, drivers, log, signal });
   try {
     return { api: await join(first, state), state };
   } catch (error) {
-    // An agent that drained stays terminated: the next life of its worker is a new agent.
+    // A drained agent stays terminated. Its worker becomes a new agent at the next start.
     const mayRenew = credentials.kind === 'key' && config.agentId === undefined;
     if (!hasCode(error, 'agent_terminated') || !mayRenew) throw explainRefusal(error, config);
   }
@@ -69,7 +69,7 @@ function joiner(config: WorkerConfig, { server, log, signal }: Surroundings) {
   const { credentials } = config;
   const join = (agentId: string, state: StateFile): Promise<DroverApi> =>
     retrying(
-      'Registering',
+      'registration',
       async () => {
         const body = registration(config, state);
         return credentials.kind === 'key'
@@ -89,13 +89,13 @@ function joiner(config: WorkerConfig, { server, log, signal }: Surroundings) {
   };
 }
 
-/** One that is gone has fallen silent by then; one that is still heard lives. */
+/** Waits until a dead process counts as stale. A process that still sends heartbeats lives. */
 async function waitForHolder(
   refusal: unknown,
   { log, signal }: Pick<Surroundings, 'log' | 'signal'>,
 ): Promise<void> {
   const waitMs = askedWaitMs(refusal) ?? 0;
-  log.warn('Another process works as this agent; waiting whether it is gone', {
+  log.warn('Agent in use by another process; waiting until that one is gone', {
     said: messageOf(refusal),
     waitMs,
   });
@@ -131,7 +131,7 @@ function registration(config: WorkerConfig, state: StateFile): Registration {
     name: config.name,
     mode: 'pull',
     capabilities: [...config.capabilities, RUNS_COMMANDS],
-    // It executes commands and nothing else: a task without one waits for another agent.
+    // The worker executes only commands. A task without a command waits for another agent.
     dedicatedTo: [RUNS_COMMANDS],
     maxConcurrentTasks: config.concurrency,
     heartbeatIntervalSeconds: config.heartbeatSeconds,

@@ -1,19 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { listProcesses } from '#lib/session-runtime';
 
-/** Linux shows times in hundredths of a second on every architecture. */
+/** Linux reports times in hundredths of a second on every architecture. */
 const TICKS_PER_SECOND = 100;
 
 export interface Usage {
   memoryMb: number;
-  /** Percent of one core; above 100 when several are used. */
+  /** Percent of one core. It is above 100 if several cores are in use. */
   cpuPercent: number;
 }
 
-/** Measures what this process and its descendants use: memory now, processor time since last asked. */
+/**
+ * Measures the use of this process and its descendants: current memory, and processor time since
+ * the last sample.
+ */
 export class UsageMeter {
   private readonly seen = new Map<number, { startTicks: number; ticks: number }>();
-  /** From the start of this process on. */
+  /** The time of the last sample. The first one counts from the start of this process. */
   private at = 0;
 
   sample(): Usage {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Credentials, type DroverClient } from '#lib/api-client';
 import type { AgentToken } from '../config.js';
 
-/** A token that somebody gave us; a file is read again when its token is refused. */
+/** A given token. If it is refused, its file is read again. */
 export class GivenToken implements Credentials {
   private token: string | undefined;
 
@@ -26,15 +26,17 @@ export class GivenToken implements Credentials {
 
 /** A stolen token is valid for at most this time. */
 const LIFE_SECONDS = 3_600;
-/** A token is replaced when this part of its life is over. */
+/** The share of its lifetime after which a token is replaced. */
 const RENEW_AT = 0.8;
 
-/** A token that is made with an API key when one is needed. */
+/** A token that is created with an API key on demand. */
 export class FetchedToken implements Credentials {
   private token: { text: string; renewAt: number } | undefined;
   private fetching: Promise<string> | undefined;
 
-  /** @param holder the server, as the holder of the key sees it */
+  /**
+   * @param holder the server's client with the API key
+   */
   constructor(
     private readonly holder: DroverClient,
     private readonly agentId: string,
@@ -47,7 +49,7 @@ export class FetchedToken implements Credentials {
   async renew(refused: Record<string, string>): Promise<boolean> {
     const isRefused = ({ text }: { text: string }): boolean =>
       headersOf(text)['authorization'] === refused['authorization'];
-    // Calls that were sent together are refused together: the first of them has renewed it for all.
+    // Calls sent together are refused together. The first of them has renewed the token for all.
     if (this.token !== undefined && isRefused(this.token)) this.token = undefined;
     return !isRefused({ text: await this.current() });
   }
@@ -66,7 +68,8 @@ export class FetchedToken implements Credentials {
     const answer = await this.holder.post('/api/v1/agents/{id}/token', { params, body });
     const { token, expiresAt } = answer;
     const life = Date.parse(expiresAt) - Date.now();
-    // A life that cannot be right means that this machine's clock is off: then a refusal tells.
+    // An impossible lifetime means that this machine's clock is wrong. A refusal then renews the
+    // token.
     const usable = Number.isFinite(life) && life > 0 ? life * RENEW_AT : Infinity;
     this.token = { text: token, renewAt: performance.now() + usable };
     return this.token.text;

@@ -36,7 +36,7 @@ const live = (number: number, started = true) => ({
   started,
 });
 
-test('The tasks that an agent holds are read to the last page', async () => {
+test('the live tasks of an agent are read to the last page', async () => {
   const path = '/api/v1/agents/me/tasks?live=true';
   pages = {
     [path]: { items: [item(1), item(2)], nextCursor: 'a+b' },

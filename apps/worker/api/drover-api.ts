@@ -1,4 +1,4 @@
-import { patient } from '#lib/agent-host';
+import { allowWait } from '#lib/agent-host';
 import { type DroverClient, itemsOf } from '#lib/api-client';
 import type {
   Agent,
@@ -15,16 +15,19 @@ import type {
   UsageReport,
 } from './types.js';
 
-/** The server, as the agent of this worker sees it. Every method fails as those of DroverClient. */
+/**
+ * The server's endpoints for this worker's agent. Every method fails with the errors of
+ * DroverClient.
+ */
 export class DroverApi {
   constructor(
     private readonly server: DroverClient,
     readonly agentId: string,
-    /** The agent's workspace, once the agent is registered. */
+    /** The agent's workspace. It is known after the registration. */
     readonly workspaceId?: string,
   ) {}
 
-  /** The life of the worker that registered last as this agent. */
+  /** The boot id of the worker that registered last as this agent. */
   async bootId(): Promise<unknown> {
     const agent = await this.server.get('/api/v1/agents/{id}', this.agent());
     return agent.bootId;
@@ -41,7 +44,7 @@ export class DroverApi {
 
   async claim(maxTasks: number, waitMs: number, signal: AbortSignal): Promise<ClaimAnswer> {
     const init = { ...this.agent(), body: { maxTasks, waitMs }, signal };
-    const answer: Partial<ClaimAnswer> = await patient(this.server, waitMs).post(
+    const answer: Partial<ClaimAnswer> = await allowWait(this.server, waitMs).post(
       '/api/v1/agents/{id}/claim',
       init,
     );
@@ -51,7 +54,7 @@ export class DroverApi {
 
   async signals(body: { runIds: string[]; waitMs: number }, signal: AbortSignal): Promise<Signals> {
     const init = { ...this.agent(), body, signal };
-    const answer: Partial<Signals> = await patient(this.server, body.waitMs).post(
+    const answer: Partial<Signals> = await allowWait(this.server, body.waitMs).post(
       '/api/v1/agents/{id}/signals',
       init,
     );
@@ -59,7 +62,7 @@ export class DroverApi {
     return { drain, runs };
   }
 
-  /** The tasks that this agent works on, by the server's record. */
+  /** The tasks of this agent's live runs, according to the server. */
   async liveTasks(): Promise<LiveTask[]> {
     const path = { id: this.agentId };
     const tasks = itemsOf((from) =>
@@ -92,7 +95,7 @@ export class DroverApi {
     return this.server.post('/api/v1/runs/{runId}/logs', { ...run(runId), body: { entries } });
   }
 
-  /** Accepted of a run that has ended, too. */
+  /** The server accepts usage of a finished run, too. */
   usage(runId: string, reports: readonly UsageReport[]): Promise<UsageAnswer> {
     const body = { reports: [...reports] };
     return this.server.post('/api/v1/runs/{runId}/usage', { ...run(runId), body });
@@ -101,13 +104,13 @@ export class DroverApi {
   /**
    * Ends the run.
    *
-   * @param claimNext how many tasks to claim in the same breath; only `complete` can
+   * @param claimNext the number of tasks to claim with the same request; only `complete` can claim
    */
   async end(runId: string, report: FinalReport, claimNext = 0): Promise<ClaimedTask[]> {
     const body = bodyOf(report);
     const isClaiming = report.kind === 'complete' && claimNext > 0;
     const claiming = isClaiming ? { ...body, claimNext: { maxTasks: claimNext } } : body;
-    // One of several paths takes one of several bodies, which its type cannot say.
+    // The type cannot express that each of several paths has its own body.
     const path = `/api/v1/runs/{runId}/${report.kind}` as '/api/v1/runs/{runId}/complete';
     const { claimed } = await this.server.post(path, { ...run(runId), body: claiming });
     return claimed ?? [];
@@ -122,7 +125,7 @@ function run(runId: string) {
   return { params: { path: { runId } } };
 }
 
-/** What a report says beside its kind, which is in the path. */
+/** The body of a report. The path has its kind. */
 function bodyOf(report: FinalReport): object {
   switch (report.kind) {
     case 'provider-limits':

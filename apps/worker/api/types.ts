@@ -3,14 +3,14 @@ import type { components } from '#lib/api-client';
 
 type Schemas = components['schemas'];
 
-/** A server of the version before may leave some of it out. */
+/** A server of the version before can leave some of it out. */
 export type Agent = Partial<Schemas['Agent']>;
 
 export type ClaimAnswer = Schemas['Claim'];
 
 export type ClaimedTask = ClaimAnswer['tasks'][number];
 
-/** A server of the version before may leave some of it out. */
+/** A server of the version before can leave some of it out. */
 export type ClaimedTaskBody = Omit<Partial<Work>, Needed> &
   Pick<Work, Exclude<Needed, 'inputContext'>> & { inputContext: JsonObject };
 type Work = Schemas['ClaimedWork'];
@@ -53,21 +53,21 @@ export type ProgressReport = Schemas['ReportProgress'];
 export type UsageReport = Schemas['UsageReport'];
 
 export interface UsageAnswer {
-  /** `stop`: a budget is used up; the signal for it comes by itself. */
+  /** `stop`: a budget is used up. The signal to stop comes separately. */
   advice: Schemas['UsageOutcome']['advice'];
-  /** Those that cover the run, the one with least left of its whole first. */
+  /** The budgets that cover the run. The budget with the smallest remaining share comes first. */
   budgets: Pick<Schemas['BudgetStanding'], 'scope' | 'allocated' | 'percentUsed'>[];
 }
 
-/** A provider that has refused a run. Neither a model nor a time has to be named. */
+/** The limit of a provider that has refused a run. Model and time are optional. */
 export type ProviderLimit = Omit<Schemas['ReportProviderLimit'], 'checkpointData' | 'runId'>;
 
-/** A question to people, with which a run ends. */
+/** A question to people, which ends a run. */
 export type Question = Omit<Schemas['AskQuestion'], 'checkpointData'>;
 
 export type ReleaseReason = 'drain' | 'paused' | 'unstarted' | 'provider_limited';
 
-/** How a run ends, as the server is told. */
+/** The report of a run's end to the server. */
 export type FinalReport =
   | { kind: 'complete'; outputResult?: JsonObject; summary?: string }
   | { kind: 'fail'; error: RunFailure; checkpointData?: JsonObject }
@@ -81,7 +81,7 @@ export type Registration = Schemas['RegisterAgent'];
 
 export type Heartbeat = Schemas['HeartbeatRequest'];
 
-/** A task that the server thinks this agent works on. */
+/** A live run of this agent, according to the server. */
 export interface LiveTask {
   taskId: string;
   runId: string;

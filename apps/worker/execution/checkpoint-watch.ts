@@ -6,8 +6,8 @@ import { readJsonFile } from '../runs/run-folder.js';
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Looks at the checkpoint file of a run every second. Not with fs.watch: a rename over the file ends
- * such a watch, and on network file systems nothing arrives at all.
+ * Reads the checkpoint file of a run every second. It does not use fs.watch: a rename over the file
+ * ends such a watch, and on network file systems no event arrives at all.
  */
 export class CheckpointWatch {
   private seen = '';
@@ -15,13 +15,15 @@ export class CheckpointWatch {
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> = Promise.resolve();
 
-  /** @param first what the file held before anybody else could write: that is no news */
+  /**
+   * @param first the file's content before any other process could write it, so it is no news
+   */
   constructor(
     private readonly file: string,
     private readonly first: object,
     private readonly on: {
       checkpoint: (checkpoint: JsonObject) => void;
-      /** The file is no checkpoint; told once for each content. */
+      /** Called once for each content that is no checkpoint. */
       unusable: (why: string) => void;
     },
   ) {
@@ -30,7 +32,7 @@ export class CheckpointWatch {
     }, LOOK_EVERY_MS);
   }
 
-  /** Looks a last time, when nothing can write any more. */
+  /** Reads the file a last time, after the last process that can write it. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.looking;
@@ -46,7 +48,7 @@ export class CheckpointWatch {
       this.seen = now;
       if (isNews) this.on.checkpoint(content.value);
     } else if (content.kind === 'unusable' && (last || now === this.complained)) {
-      // On the second look at the same content: at the first one it may be half-written.
+      // Waits for a second look at the same content: at the first one it can be half-written.
       this.seen = now;
       this.on.unusable(content.why);
     } else {

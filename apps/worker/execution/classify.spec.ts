@@ -58,11 +58,11 @@ describe('The end of a process', () => {
       { exitCode: 127, said: { retryable: true } },
       { class: 'setup', message: 'Exited with 127', retryable: true },
     ],
-  ])('%s', (_name, known, expected) => {
+  ])('the end is classified: %s', (_name, known, expected) => {
     expect(classifyExit(evidence(known))).toMatchObject(expected);
   });
 
-  test('quotes the last line that says something', () => {
+  test('the message quotes the last line with text', () => {
     const failure = classifyExit(
       evidence({ exitCode: 2, lastWords: ['first', ' the reason ', ''] }),
     );
@@ -70,13 +70,13 @@ describe('The end of a process', () => {
     expect(failure.stackTrace).toBe('first\n the reason \n');
   });
 
-  test('quotes the error of a program that Node has ended', () => {
+  test('the message quotes the error of a program that Node ended', () => {
     const lastWords = ['Error: no such table', '    at f (a.js:1:1)', '', 'Node.js v20.20.2', ''];
     const { message } = classifyExit(evidence({ exitCode: 1, lastWords }));
     expect(message).toBe('Exited with 1: Error: no such table');
   });
 
-  test('is never longer than the server takes', () => {
+  test("the message and the stack trace stay below the server's limits", () => {
     const long = 'x'.repeat(100_000);
     const failure = classifyExit(
       evidence({ exitCode: 2, lastWords: [long], said: { message: long } }),
@@ -85,7 +85,7 @@ describe('The end of a process', () => {
     expect(failure.stackTrace?.length).toBe(8_000);
   });
 
-  test.each([0, 1])('is never cut in the middle of a character (shifted by %d)', (shift) => {
+  test.each([0, 1])('no text is cut in the middle of a character (shifted by %d)', (shift) => {
     const long = 'x'.repeat(shift) + '😀'.repeat(5_000);
     const said = classifyExit(evidence({ exitCode: 2, said: { message: long } }));
     const quoted = classifyExit(evidence({ exitCode: 2, lastWords: [`${long}x`.slice(shift)] }));

@@ -2,25 +2,28 @@ import { classOfExit, signalOf } from '#lib/kernel';
 import { describeExit, MAX_MESSAGE, type SessionExit, tellsOfFullHeap } from '#lib/session-runtime';
 import type { RunFailure } from '../api/types.js';
 
-/** How a process ended, and what else is known about it. */
+/** The end of a process, with other known facts. */
 export interface ExitEvidence extends Pick<
   SessionExit,
   'lost' | 'exitCode' | 'signal' | 'oomKilled'
 > {
-  /** The process' own class of its failure, in the line protocol. */
+  /** The process's own classification of its failure, in the line protocol. */
   said?: { message?: string; retryable?: boolean };
   /** The last lines of its standard error, redacted. */
   lastWords: string[];
 }
 
-/** Failures that are written into the program: the same command fails the same way again. */
+/** Failures that are written into the program: the same command fails in the same way again. */
 const IN_THE_PROGRAM =
   /ERR_MODULE_NOT_FOUND|Cannot find module|ModuleNotFoundError|SyntaxError|ERR_PARSE_ARGS/;
 
 const EX_TEMPFAIL = 75;
 const MAX_STACK = 8_000;
 
-/** The reason of a failure and whether another attempt makes sense; docs/worker-commands.md has the table. */
+/**
+ * The reason of a failure, and whether another attempt makes sense. docs/worker-commands.md has the
+ * table.
+ */
 export function classifyExit(evidence: ExitEvidence): RunFailure {
   const failure = { ...decide(evidence), ...words(evidence) };
   const { message, retryable } = evidence.said ?? {};
@@ -36,7 +39,7 @@ type Verdict = Pick<RunFailure, 'class' | 'exitCode' | 'signal' | 'retryable'>;
 function decide(evidence: ExitEvidence): Verdict {
   const { exitCode, lastWords } = evidence;
   const heapIsFull = lastWords.some(tellsOfFullHeap);
-  // One that was asked to end has not failed: see final-report.ts.
+  // A process that was asked to end has not failed: see final-report.ts.
   const failure = classOfExit({ ...evidence, heapIsFull, asked: false });
   return {
     class: failure,

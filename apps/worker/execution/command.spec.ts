@@ -3,7 +3,7 @@ import { SpawnError } from '#lib/session-runtime';
 import { readCommandSpec } from './command.js';
 
 describe('inputContext', () => {
-  test('says what to execute', () => {
+  test('inputContext defines the command', () => {
     const input = { command: ['echo', ''], cwd: 'x', env: { A: '1' }, stdin: 'in\0put', more: 1 };
     expect(readCommandSpec(input)).toEqual({
       command: ['echo', ''],
@@ -39,7 +39,7 @@ describe('inputContext', () => {
     [{ command: ['true'], env: { A: 'x\0' } }],
     [{ command: ['true'], env: { DROVER_RUN_TOKEN: 'x' } }],
     [{ command: ['true'], stdin: {} }],
-  ])('%j is refused, and not tried again', (input) => {
+  ])('the input %j is refused without another attempt', (input) => {
     expect(() => readCommandSpec(input)).toThrow(SpawnError);
     try {
       readCommandSpec(input);

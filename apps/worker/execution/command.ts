@@ -13,7 +13,9 @@ export interface CommandSpec {
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const MAX_ARGUMENTS = 10_000;
 
-/** @throws SpawnError in a sentence that names the member of `inputContext` that is wrong */
+/**
+ * @throws SpawnError in a sentence that names the wrong member of `inputContext`
+ */
 export function readCommandSpec(inputContext: JsonObject): CommandSpec {
   return {
     command: readCommand(inputContext['command']),

@@ -71,21 +71,21 @@ const hasSaid = ({ entries }: TestJob, text: string) =>
 const say = (message: JsonObject) =>
   `console.log('::drover ' + ${JSON.stringify(JSON.stringify(message))});`;
 
-describe('A task that is executed', () => {
+describe('An executed task', () => {
   const merged = (reports: readonly object[]) => Object.assign({}, ...reports) as JsonObject;
 
-  test('succeeds with the result that the work left', async () => {
+  test('a task succeeds with the result of its command', async () => {
     const { outcome } = await finish(node(say({ result: { answer: 42, list: [1, 'two'] } })));
     const result = { answer: 42, list: [1, 'two'] };
     expect(outcome).toMatchObject({ kind: 'succeeded', result });
   });
 
-  test('says how the work failed', async () => {
+  test('a failed task has a message', async () => {
     const { outcome } = await finish(shell('exit 3'));
     expect(outcome).toMatchObject({ kind: 'failed', error: { message: expect.any(String) } });
   });
 
-  test('says that its provider refused it, unless it has a result all the same', async () => {
+  test('a task is refused by its provider, unless it has a result', async () => {
     const providerLimit = { model: 'gpt-5', message: `no more for ${RUN_TOKEN}` };
     const { outcome } = await finish(node(`${say({ providerLimit })} process.exitCode = 1`));
     const limit = { model: 'gpt-5', message: 'no more for [redacted]' };
@@ -94,7 +94,7 @@ describe('A task that is executed', () => {
     expect(other.outcome).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('says that it has asked people, unless it has a result all the same', async () => {
+  test('a task ends with its question, unless it has a result', async () => {
     const ask = { prompt: `Is it ${RUN_TOKEN}?`, onDeadline: 'fail', deadlineSeconds: 60 };
     const { outcome } = await finish(node(say({ ask })));
     expect(outcome).toEqual({ kind: 'asked', question: { ...ask, prompt: 'Is it [redacted]?' } });
@@ -105,13 +105,13 @@ describe('A task that is executed', () => {
   test.each([
     ['a command that is no list', { command: 'rm -rf /' }],
     ['a kind that this worker does not have', { kind: 'spaceship', command: ['true'] }],
-  ])('is refused, with %s, as one that no attempt can cure', async (_, inputContext) => {
+  ])('a task with %s is refused without another attempt', async (_, inputContext) => {
     const refusal = await start(inputContext).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(SpawnError);
     expect(refusal).toMatchObject({ failureClass: 'setup' });
   });
 
-  test('passes on progress and checkpoints while it goes on, and stops when asked', async () => {
+  test('a running task reports progress and checkpoints, and stops when asked', async () => {
     const said = say({ progress: 40.9, step: 'half', checkpoint: { page: 7 } });
     const { execution, progress } = await start(node(`${said} setInterval(() => {}, 1000)`));
     const hasCheckpoint = () => merged(progress)['checkpointData'] !== undefined;
@@ -125,7 +125,7 @@ describe('A task that is executed', () => {
     await execution.exit;
   });
 
-  test('is ended by force where it does not stop, and the earliest deadline counts', async () => {
+  test('a task that does not stop is killed at the earliest deadline', async () => {
     const made = await start(shell('trap "" TERM; echo ready; while true; do sleep 1; done'));
     await waitUntil('it is ready', () => hasSaid(made, 'ready'));
     made.execution.stop(600_000);
@@ -133,9 +133,10 @@ describe('A task that is executed', () => {
     expect(await made.execution.exit).toMatchObject({ kind: 'failed' });
   });
 
-  test('logs what the work says, without secrets', async () => {
+  test("the log has the task's output, without secrets", async () => {
     const script = `console.log(process.env.DROVER_RUN_TOKEN); console.log('a line of the work');
-      console.log(process.env.TASK_SECRET, require('fs').readFileSync(process.env.DROVER_INPUT_FILE, 'utf8'))`;
+      const input = require('fs').readFileSync(process.env.DROVER_INPUT_FILE, 'utf8');
+      console.log(process.env.TASK_SECRET, input)`;
     const { entries } = await finish(node(script));
     const text = JSON.stringify(entries);
     expect(text).toContain('a line of the work');
@@ -146,9 +147,10 @@ describe('A task that is executed', () => {
 });
 
 describe('The environment of a process', () => {
-  test('holds what the worker gives it and nothing of the worker', async () => {
+  test("the environment holds the worker's variables for the task, and no others", async () => {
     process.env['A_SECRET_OF_THE_WORKER'] = 'leak';
-    const script = `require('fs').writeFileSync(process.env.DROVER_OUTPUT_FILE, JSON.stringify({ ...process.env, cwd: process.cwd() }))`;
+    const script = `const result = { ...process.env, cwd: process.cwd() };
+      require('fs').writeFileSync(process.env.DROVER_OUTPUT_FILE, JSON.stringify(result))`;
     const { outcome, job } = await finish(node(script, { env: { COLOUR: 'blue' } }));
     delete process.env['A_SECRET_OF_THE_WORKER'];
     const result = outcome.kind === 'succeeded' ? (outcome.result ?? {}) : {};
@@ -187,14 +189,14 @@ describe('The environment of a process', () => {
     });
   });
 
-  test('gives standard input where the task has some, and an empty one else', async () => {
+  test("standard input is the task's text, or empty", async () => {
     expect((await finish({ command: ['cat'], stdin: 'from the task' })).lines).toEqual([
       'from the task',
     ]);
     expect((await finish({ command: ['cat'] })).lines).toEqual([]);
   });
 
-  test('takes another working directory only within the allowed ones', async () => {
+  test('another working directory is accepted only within the allowed ones', async () => {
     symlinkSync('/', join(allowed, 'way-out'));
     expect((await finish({ command: ['pwd'], cwd: allowed })).lines).toEqual([allowed]);
     expect((await finish({ command: ['pwd'], cwd: '.' })).lines).toEqual([allowed]);
@@ -203,7 +205,7 @@ describe('The environment of a process', () => {
     }
   });
 
-  test('says what is wrong with a program that cannot be started', async () => {
+  test('a program that cannot be started is refused with its reason', async () => {
     await expect(start({ command: ['no-such-program'] })).rejects.toThrow(/was not found/);
     const notExecutable = join(allowed, 'plain.txt');
     writeFileSync(notExecutable, 'no program');
@@ -212,7 +214,7 @@ describe('The environment of a process', () => {
 });
 
 describe('The end of a process', () => {
-  test('is classified, with its last words, redacted', async () => {
+  test('the failure has a class and the redacted last output', async () => {
     const { outcome } = await finish(
       shell('echo "the key is hunter2hunter2" >&2; exit 7', { apiKey: 'hunter2hunter2' }),
     );
@@ -222,7 +224,7 @@ describe('The end of a process', () => {
     });
   });
 
-  test('by a signal is told from an exit', async () => {
+  test('a signal is distinguished from an exit', async () => {
     const { outcome } = await finish(shell('kill -9 $$'));
     expect(outcome).toMatchObject({
       kind: 'failed',
@@ -230,7 +232,7 @@ describe('The end of a process', () => {
     });
   });
 
-  test('with an unreadable result file is no success', async () => {
+  test('an unreadable result file is a failure', async () => {
     const { outcome } = await finish(shell('echo "[1]" > "$DROVER_OUTPUT_FILE"'));
     expect(outcome).toMatchObject({ kind: 'failed', error: { retryable: false } });
   });
@@ -238,27 +240,28 @@ describe('The end of a process', () => {
   test.each([
     ['a pipe', 'mkfifo "$DROVER_OUTPUT_FILE"', 'is no regular file'],
     ['an endless file', 'ln -s /dev/zero "$DROVER_OUTPUT_FILE"', 'is a symbolic link'],
-  ])('with %s for its result is no success, and not waited for', async (_what, script, why) => {
+  ])('%s as result file is a failure at once', async (_what, script, why) => {
     const { outcome } = await finish(shell(script));
     const message = `The command succeeded, but its result file ${why}`;
     expect(outcome).toMatchObject({ kind: 'failed', error: { message, retryable: false } });
   });
 
-  test('keeps every line of a burst before it, in order', async () => {
+  test('the log has every line of a final burst, in order', async () => {
     const { lines } = await finish(shell('seq 1 20000'));
     expect(lines).toEqual(Array.from({ length: 20_000 }, (_, index) => String(index + 1)));
   });
 });
 
 describe('The process tree of a run', () => {
-  // One left the session and the folder, one the session and its environment, one nothing.
+  // Starts three processes. One left the session and the folder, one left the session and its
+  // environment, and one left nothing.
   const family = (seconds: string) => `
     (cd / && setsid sleep ${seconds} &)
     (env -i PATH="$PATH" setsid sleep ${seconds} &)
     sleep ${seconds} &
     trap "" TERM`;
 
-  test('ends with its first process, and nothing is left of it', async () => {
+  test('the tree ends with its first process, completely', async () => {
     const seconds = uniqueSeconds();
     const { lines, outcome } = await finish(shell(`${family(seconds)}; sleep 0.2; exit 0`));
     expect(outcome.kind).toBe('succeeded');
@@ -266,7 +269,7 @@ describe('The process tree of a run', () => {
     expect(lines).toEqual([expect.stringMatching(/outlived the command/)]);
   });
 
-  test('is killed whole when it does not end in time', async () => {
+  test('the tree is killed completely if it does not end in time', async () => {
     const seconds = uniqueSeconds();
     const script = `${family(seconds)}; echo ready; while true; do sleep ${seconds}; done`;
     const made = await start(shell(script));
@@ -277,7 +280,7 @@ describe('The process tree of a run', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('may end by itself when it is asked', async () => {
+  test('the tree can end by itself when it is asked', async () => {
     const made = await start(
       shell('trap "echo saved; exit 0" TERM; echo ready; while true; do sleep 0.05; done'),
     );
@@ -287,7 +290,7 @@ describe('The process tree of a run', () => {
     expect(hasSaid(made, 'saved')).toBe(true);
   });
 
-  test('is left alone once it has ended: what looks like it is another', async () => {
+  test("a process that looks like the tree survives after the tree's end", async () => {
     const { job, execution } = await finish({ command: ['true'] });
     const env = { ...process.env, DROVER_RUN_ID: job.run.id };
     const other = spawn('sleep', [uniqueSeconds()], { env, stdio: 'ignore' });
@@ -302,12 +305,13 @@ describe('The process tree of a run', () => {
 });
 
 describe('The signals file', () => {
-  test('says what is thought of the job, and why it is ended before it is', async () => {
+  test('the signals file has each warning, and the reason of a stop before the stop', async () => {
     const script = `
       const fs = require('fs');
       const heard = () => fs.readFileSync(process.env.DROVER_SIGNALS_FILE, 'utf8');
       process.on('SIGTERM', () => {
-        fs.writeFileSync(process.env.DROVER_OUTPUT_FILE, JSON.stringify({ heard: heard().split('\\n') }));
+        const result = JSON.stringify({ heard: heard().split('\\n') });
+        fs.writeFileSync(process.env.DROVER_OUTPUT_FILE, result);
         process.exit(0);
       });
       setInterval(() => heard() && console.log('::drover {"progress": 1}'), 20);`;
@@ -326,7 +330,7 @@ describe('The signals file', () => {
 });
 
 describe('The checkpoint file', () => {
-  test('holds the earlier checkpoint, and what is written there is reported while it runs', async () => {
+  test('the checkpoint file has the earlier checkpoint, and changes are reported', async () => {
     const script = `
       const fs = require('fs');
       const file = process.env.DROVER_CHECKPOINT_FILE;
@@ -345,13 +349,13 @@ describe('The checkpoint file', () => {
     expect(progress).toEqual([{ checkpointData: { page: 8 } }, { checkpointData: { page: 9 } }]);
   });
 
-  test('that is no JSON object is told of, and is no checkpoint', async () => {
+  test('a checkpoint file that is no JSON object is logged and not reported', async () => {
     const { progress, lines } = await finish(shell('echo nonsense > "$DROVER_CHECKPOINT_FILE"'));
     expect(progress).toEqual([]);
     expect(lines).toEqual([expect.stringMatching(/checkpoint file is no JSON object/)]);
   });
 
-  test('that is a pipe is told of, and not waited for', async () => {
+  test('a checkpoint file that is a pipe is logged and delays nobody', async () => {
     const { progress, lines } = await finish(
       shell('rm "$DROVER_CHECKPOINT_FILE" && mkfifo "$DROVER_CHECKPOINT_FILE" && sleep 1.2'),
     );
@@ -359,7 +363,7 @@ describe('The checkpoint file', () => {
     expect(lines).toEqual([expect.stringMatching(/checkpoint file is no regular file/)]);
   });
 
-  test('that nobody touched is no news', async () => {
+  test('an unchanged checkpoint file is not reported', async () => {
     const { progress, job } = await finish({ command: ['true'] }, { page: 7 });
     expect(progress).toEqual([]);
     expect(existsSync(job.folder.checkpointFile)).toBe(true);

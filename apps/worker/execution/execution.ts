@@ -20,16 +20,16 @@ import { workingDirectory } from './working-directory.js';
 export interface ExecutionOptions {
   drivers: Drivers;
   allowedDirs: readonly string[];
-  /** The part of the worker's own environment that its sessions see. */
+  /** The variables of the worker's environment that its sessions see. */
   passedEnv: Record<string, string>;
-  /** The workspace of the worker, whose account runs its sessions. */
+  /** The workspace of the worker. The workspace's account runs the sessions. */
   workspaceId?: string;
 }
 
 /**
  * Executes `inputContext.command` in a session of the driver that the task names.
  *
- * @throws SpawnError when the task cannot be executed as it is written, or not on this machine
+ * @throws SpawnError if the task cannot be executed as written, or not on this machine
  */
 export async function startExecution(
   job: Job,
@@ -56,7 +56,7 @@ export async function startExecution(
   return new SessionExecution(job, { session, output, checkpoint: checkpointData ?? {} });
 }
 
-/** The driver that the task names. @throws SpawnError when this worker has none of its kind */
+/** The driver that the task names. @throws SpawnError if this worker has no driver of that kind */
 export function driverOf({ task }: Job, drivers: Drivers): RuntimeDriver {
   return drivers.choose(task.inputContext['kind'], task.taskType);
 }
@@ -128,7 +128,7 @@ class SessionExecution implements Running<Outcome> {
     }
     const result = file.kind === 'object' ? file.value : output.result;
     if (question !== undefined && result === undefined) return { kind: 'asked', question };
-    // What has a result all the same has found another way.
+    // A process with a result has solved the task in another way.
     if (limit !== undefined && result === undefined) return { kind: 'refused', limit };
     return { kind: 'succeeded', result, summary };
   }
@@ -150,7 +150,7 @@ function environmentOf({ apiUrl, run, task }: Job, { env }: CommandSpec) {
 }
 
 function filesOf({ task, run: { id, generation, model, modelTier } }: Job) {
-  // In the environment alone: not in a file as well.
+  // The secrets are only in the environment, and not in a file too.
   const visible = { ...task, answers: task.answers ?? [], secrets: undefined };
   const run = { id, generation, model: model ?? undefined, modelTier: modelTier ?? undefined };
   const input = { inputContext: task.inputContext, task: visible, run };

@@ -56,7 +56,7 @@ async function finish(inputContext: JsonObject, within?: Sandbox) {
 
 const node = (script: string): JsonObject => ({ command: [process.execPath, '-e', script] });
 
-test('A task whose network is off is refused where there is no sandbox', async () => {
+test('a task without network is refused if there is no sandbox', async () => {
   await expect(finish({ ...node(''), network: 'off' })).rejects.toThrow(
     'The network can be off in a sandbox only, and there is none here',
   );
@@ -69,13 +69,16 @@ test('A task whose network is off is refused where there is no sandbox', async (
     [{ network: 'off' }, {}, false],
     [{}, { network: 'off' }, false],
     [{ network: 'on' }, { network: 'off' }, false],
-  ])('with %j, on a worker with %j, reaches the network: %j', async (task, more, reaches) => {
-    const { outcome } = await finish({ ...node(reach), ...task }, { ...sandbox!, ...more });
-    if (reaches) expect(outcome).toMatchObject({ kind: 'succeeded' });
-    else expect(outcome).toMatchObject({ kind: 'failed', error: { exitCode: 7 } });
-  });
+  ])(
+    'with %j, on a worker with %j, a task reaches the network: %j',
+    async (task, more, reaches) => {
+      const { outcome } = await finish({ ...node(reach), ...task }, { ...sandbox!, ...more });
+      if (reaches) expect(outcome).toMatchObject({ kind: 'succeeded' });
+      else expect(outcome).toMatchObject({ kind: 'failed', error: { exitCode: 7 } });
+    },
+  );
 
-  test('reads its input, and leaves its result', async () => {
+  test('a task in a sandbox reads its input and writes its result', async () => {
     const script = `
       const { readFileSync, writeFileSync } = require('node:fs');
       const { DROVER_INPUT_FILE, DROVER_OUTPUT_FILE, DROVER_RUN_ID } = process.env;
@@ -86,7 +89,7 @@ test('A task whose network is off is refused where there is no sandbox', async (
     expect(outcome).toMatchObject({ kind: 'succeeded', result: { same: true, page: 7 } });
   });
 
-  test('works in a directory that the worker allows, and does not see it otherwise', async () => {
+  test('a task in a sandbox sees an allowed directory only if it works there', async () => {
     writeFileSync(join(allowed, 'given'), 'given');
     const command = ['sh', '-c', 'cat given; cp given made'];
     const { lines } = await finish({ command, cwd: allowed }, sandbox);

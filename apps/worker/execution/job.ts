@@ -14,7 +14,7 @@ import type { UsageLine } from './usage-line.js';
 
 /** One execution of a task. */
 export interface Job {
-  /** Its token is a credential for this run's own reports, and for nothing else. */
+  /** The run's token is a credential for this run's own reports, and for nothing else. */
   run: ClaimedTask['run'];
   task: ClaimedTaskBody;
   apiUrl: string;
@@ -22,16 +22,18 @@ export interface Job {
   report: JobReports;
 }
 
-/** A line for the log, or one that is made readable only if it is kept. */
+/** A line for the log. A KeptLine is made readable only if it stays in the log. */
 export type LogLine = string | KeptLine;
 
-/** How a job speaks while it runs. None of these fails or waits. */
+/** The reports of a running job. None of these fails or waits. */
 export interface JobReports {
-  /** The line is redacted already; the amount is bounded behind this. */
+  /** The line is redacted already. The receiver limits the amount. */
   log(level: EntryLevel, line: LogLine, event: string): void;
   progress(report: ProgressReport): void;
   usage(reports: readonly UsageLine[]): void;
-  /** The job is to end: the provider of its model has refused it, or it has asked people a question. */
+  /**
+   * The job must end: the provider of its model has refused it, or it has asked people a question.
+   */
   endEarly(kind: 'provider_limited' | 'question'): void;
 }
 

@@ -27,7 +27,8 @@ describe('A protocol line', () => {
       { providerLimit: { model: 'gpt-5', retryAfterSeconds: 30 } },
     ],
     [
-      '{"providerLimit":{"provider":"openai","allModels":true,"kind":"quota_exhausted","until":"Sun, 01 Mar 2026 12:00:00 GMT","message":"no"}}',
+      '{"providerLimit":{"provider":"openai","allModels":true,"kind":"quota_exhausted",' +
+        '"until":"Sun, 01 Mar 2026 12:00:00 GMT","message":"no"}}',
       {
         providerLimit: {
           provider: 'openai',
@@ -39,7 +40,8 @@ describe('A protocol line', () => {
       },
     ],
     [
-      '{"ask":{"prompt":"Ship it?","choices":["yes","no"],"deadlineSeconds":60,"onDeadline":"default","default":"no","later":1}}',
+      '{"ask":{"prompt":"Ship it?","choices":["yes","no"],"deadlineSeconds":60,' +
+        '"onDeadline":"default","default":"no","later":1}}',
       {
         ask: {
           prompt: 'Ship it?',
@@ -52,14 +54,14 @@ describe('A protocol line', () => {
     ],
     ['  {"progress":1}  ', { progress: 1 }],
     ['{"progress":1,"later":"version"}', { progress: 1 }],
-  ])('%s says something', (json, expected) => {
+  ])('the line %s is a message', (json, expected) => {
     expect(parseProtocolLine(`::drover ${json}`)).toEqual(expected);
   });
 
   test.each<['step' | 'summary', number]>([
     ['step', 500],
     ['summary', 10_000],
-  ])('has its %s cut to what the server takes', (name, length) => {
+  ])("a long %s is cut to the server's limit", (name, length) => {
     const text = `${'x'.repeat(length - 1)}😀`;
     const said = parseProtocolLine(`::drover ${JSON.stringify({ [name]: text })}`);
     expect(said?.[name]).toBe(`${'x'.repeat(length - 1)}\uFFFD`);
@@ -101,11 +103,11 @@ describe('A protocol line', () => {
     ' ::drover {"progress":40}',
     '::DROVER {"progress":40}',
     '::drover {"__proto__":{"progress":40}}',
-  ])('%s is ordinary output', (line) => {
+  ])('the line %s is ordinary output', (line) => {
     expect(parseProtocolLine(line)).toBeNull();
   });
 
-  test('never throws, and says nothing out of range, whatever a process prints', () => {
+  test('no output throws or has a value out of range', () => {
     const anything = fc.oneof(
       fc.string(),
       fc.json(),
@@ -119,7 +121,7 @@ describe('A protocol line', () => {
     );
   });
 
-  test('carries any JSON object as checkpoint and result unchanged', () => {
+  test('any JSON object is a valid checkpoint and result', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
         const value = JSON.parse(JSON.stringify(object)) as Record<string, unknown>;

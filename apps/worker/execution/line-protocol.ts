@@ -5,7 +5,10 @@ import { ENTRY_LEVELS } from '../api/types.js';
 import { modelName, usageLine } from './usage-line.js';
 
 const PROTOCOL_PREFIX = '::drover ';
-/** Characters of one protocol line; a checkpoint or result beyond it belongs in its file. */
+/**
+ * The maximum of one protocol line, in characters. A larger checkpoint or result belongs in its
+ * file.
+ */
 export const MAX_PROTOCOL_LINE = 262_144;
 const MAX_STEP = 500;
 const MAX_SUMMARY = 10_000;
@@ -15,7 +18,7 @@ const object = z.custom<JsonObject>(isObject);
 const someText = z.string().refine((value) => value.trim() !== '');
 const textCutAt = (max: number) => z.string().transform((value) => copyStart(value, max));
 
-/** A provider that has refused the process. */
+/** The limit of a provider that has refused the process. */
 const providerLimit = z
   .object({
     provider: z
@@ -28,7 +31,7 @@ const providerLimit = z
     allModels: z.boolean().optional(),
     kind: z.enum(['rate_limited', 'quota_exhausted']).optional(),
     retryAfterSeconds: z.int().min(1).max(WEEK_SECONDS).optional(),
-    // The server takes one form of a time, and not all that JavaScript does.
+    // The server accepts one form of a time, and JavaScript accepts more.
     until: z
       .string()
       .refine((text) => !Number.isNaN(Date.parse(text)))
@@ -38,7 +41,10 @@ const providerLimit = z
   })
   .refine(({ until, retryAfterSeconds }) => until === undefined || retryAfterSeconds === undefined);
 
-/** The server judges what the members say: a question that it refuses fails the run, with the reason in words. */
+/**
+ * The server checks the values of the members. If it refuses a question, the run fails with the
+ * reason.
+ */
 const question = z.object({
   prompt: someText,
   choices: z.array(someText).optional(),
@@ -64,15 +70,15 @@ const message = z
   })
   .partial();
 
-/** The content of one protocol line; at least one member is present. */
+/** The content of one protocol line, with at least one member. */
 export type ProtocolMessage = z.infer<typeof message>;
 
 /**
- * Reads a line of a process' standard output. Members that it does not know are passed over, so a
- * program may speak a later version of the protocol; a known member of the wrong shape makes the
- * whole line ordinary output, so that its author sees it in the log.
+ * Reads a line of a process's standard output. Unknown members are ignored, so a program can use a
+ * later version of the protocol. A known member of the wrong shape makes the whole line ordinary
+ * output, so that its author sees it in the log.
  *
- * @returns null for a line that is ordinary output
+ * @returns null for a line of ordinary output
  */
 export function parseProtocolLine(line: string): ProtocolMessage | null {
   if (!line.startsWith(PROTOCOL_PREFIX)) return null;

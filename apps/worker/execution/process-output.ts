@@ -15,17 +15,17 @@ import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './li
 import { MAX_NAME, type UsageLine } from './usage-line.js';
 
 const LAST_WORDS = 40;
-/** Characters of what a provider says. */
+/** The maximum of a provider's message, in characters. */
 const MAX_MESSAGE = 500;
 
-/** Reads both output streams of a session: what it logs, and what it says in the line protocol. */
+/** Reads both output streams of a session: its log, and its messages in the line protocol. */
 export class ProcessOutput implements OutputSink {
   result: JsonObject | undefined;
   summary: string | undefined;
   error: ProtocolMessage['error'];
-  /** Of the provider that has refused it; the last one counts. */
+  /** The limit of the provider that refused the session. The last one counts. */
   providerLimit: ProviderLimit | undefined;
-  /** What it has asked people; the last one counts. */
+  /** The session's question to people. The last one counts. */
   question: Question | undefined;
   private readonly lastLines: KeptLine[] = [];
   private readonly splitters: Record<'stdout' | 'stderr', LineSplitter>;
@@ -56,7 +56,7 @@ export class ProcessOutput implements OutputSink {
     for (const splitter of Object.values(this.splitters)) splitter.end();
   }
 
-  /** The last lines of standard error, fit to be shown. */
+  /** The last lines of standard error, ready to be shown. */
   lastWords(): string[] {
     return this.lastLines.map((line) => line.show());
   }

@@ -21,7 +21,7 @@ describe('The usage of a protocol line', () => {
     ['members of a later version', { ...least, later: [1] }, [least]],
     ['a cost as a number', { ...least, costUsd: 0.5 }, [{ ...least, costUsd: 0.5 }]],
     ['as many as one request may have', Array(100).fill(least), Array(100).fill(least)],
-  ])('may be %s', (_, value, expected) => {
+  ])('the usage can be %s', (_, value, expected) => {
     expect(readUsage(value)).toEqual(expected);
   });
 
@@ -50,11 +50,11 @@ describe('The usage of a protocol line', () => {
         { ...least, inputTokens: tokens },
       ],
     ),
-  ])('is not %s', (_, value) => {
+  ])('the usage cannot be %s', (_, value) => {
     expect(readUsage(value)).toBeNull();
   });
 
-  test('is nothing that it does not know, whatever is given', () => {
+  test('arbitrary JSON is either valid usage or none', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const reports = readUsage(value) ?? [];

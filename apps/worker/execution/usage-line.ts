@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** Reports on one line, as many as the server takes in one request. */
+/** The maximum of reports on one line. The server accepts as many in one request. */
 const MAX_REPORTS = 100;
-/** Characters of an id, of a model and of an operation. */
+/** The maximum of an id, a model and an operation, in characters. */
 export const MAX_NAME = 100;
-/** The most that the server takes for possible, in one report. */
+/** The maximum that the server accepts in one report. */
 const MAX_TOKENS = 1e12;
 const MAX_USD = 1_000_000;
 
@@ -23,7 +23,7 @@ const amount = (max: number, digits: RegExp, number = z.number()) =>
 const tokens = amount(MAX_TOKENS, /^\d{1,19}$/, z.int());
 
 const report = z.object({
-  /** The worker names a report whose author has not. */
+  /** The worker assigns an id to a report without one. */
   id: name.optional(),
   model: modelName,
   operation: name.optional(),
@@ -34,7 +34,7 @@ const report = z.object({
   costUsd: amount(MAX_USD, /^\d{1,7}(\.\d{1,12})?$/).optional(),
 });
 
-/** The tokens that a process says it used: one report or a list of them. */
+/** The tokens that a process reports as used: one report or a list of them. */
 export const usageLine = z.union([
   report.transform((one) => [one]),
   z.array(report).min(1).max(MAX_REPORTS),
@@ -42,7 +42,9 @@ export const usageLine = z.union([
 
 export type UsageLine = z.infer<typeof report>;
 
-/** @returns null unless all of it is as the server wants it; members that it does not know are left out */
+/**
+ * @returns null unless the server would accept all of it; unknown members are left out
+ */
 export function readUsage(value: unknown): UsageLine[] | null {
   return usageLine.safeParse(value).data ?? null;
 }

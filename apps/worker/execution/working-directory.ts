@@ -2,14 +2,14 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { SpawnError } from '#lib/session-runtime';
 
-/** None of it: the run's own folder. */
+/** An empty object means the run's own folder. */
 export type WorkingDirectory = { cwd: string; within: string } | Record<string, never>;
 
 /**
- * Where a command runs if the task says so: within one of the allowed directories once every symbolic
- * link is followed, and which.
+ * The working directory of a command, if the task names one, and the allowed directory around it.
+ * It must be within an allowed directory after every symbolic link is resolved.
  *
- * @throws SpawnError when it is not allowed or is no directory
+ * @throws SpawnError if it is not allowed or is no directory
  */
 export async function workingDirectory(
   cwd: string | undefined,
@@ -24,7 +24,7 @@ export async function workingDirectory(
   }
   throw new SpawnError(
     'setup',
-    'inputContext.cwd must be a directory within one that this worker allows (DROVER_WORKER_ALLOWED_DIRS)',
+    'inputContext.cwd must be a directory within DROVER_WORKER_ALLOWED_DIRS of this worker',
   );
 }
 
@@ -40,7 +40,7 @@ async function directoryAt(path: string): Promise<string | undefined> {
 async function allowedAbove(real: string, dirs: readonly string[]): Promise<string | undefined> {
   const roots = await Promise.all(dirs.map(directoryAt));
   const above = roots.filter((root) => root !== undefined).filter((root) => contains(root, real));
-  // The outermost: who works in it could put a link in the place of one within.
+  // The outermost one: a session that works in it could replace an inner one by a link.
   return above.sort((one, other) => one.length - other.length)[0];
 }
 

@@ -7,27 +7,26 @@ import type { NextClaims } from './reporter.js';
 import type { RunResult } from './run.js';
 
 const POLL_MS = 25_000;
-/** The most that the server gives at once. */
+/** The maximum of tasks that the server hands out at once. */
 const MAX_CLAIM = 50;
-/** How long to hold off after this machine itself failed runs, so that it does not eat the queue. */
+/** The pause after this machine itself failed runs, so that it does not fail the whole queue. */
 const HOLD_OFF = { baseMs: 1_000, capMs: 60_000 };
-
-/** The last two are of a proxy before the server. */
 
 export interface ClaimerOptions {
   api: DroverApi;
   log: HostLog;
   capacity: number;
   execute: (task: ClaimedTask) => Promise<RunResult>;
-  /** A claim's answer was lost: the server may think that we hold what we never heard of. */
+  /** The answer to a claim was lost: the server can count runs as ours that we do not know. */
   onUncertain: () => void;
-  /** The server says that this agent takes no work any more. */
+  /** The server gives no more work to this agent. */
   onRefused: (code: 'agent_draining' | 'agent_terminated') => void;
 }
 
 /**
- * Keeps as many runs going as there are slots. While slots are free, one long poll asks for all of
- * them; while none is, each completed run claims the next for its own slot with its last report.
+ * Keeps as many runs going as there are slots. While slots are free, one long poll asks for tasks
+ * for all of them. While no slot is free, each completed run claims the next task for its slot with
+ * its last report.
  */
 export class Claimer implements NextClaims {
   private readonly stopped = new AbortController();
@@ -56,13 +55,13 @@ export class Claimer implements NextClaims {
     this.wake?.();
   }
 
-  /** How many tasks a run that completes should claim with its report. */
+  /** The number of tasks that a completed run must claim with its report. */
   claimNext(): number {
     const somebodyAsks = this.polling || this.used < this.options.capacity;
     return this.stopped.signal.aborted || somebodyAsks || this.brokenRuns > 0 ? 0 : 1;
   }
 
-  /** With nobody to hear the answer, the server may have given this agent tasks. */
+  /** If the answer is lost, the server can have given tasks to this agent. */
   claimFailed(error: unknown): void {
     if (error instanceof ConnectionProblem || hasCode(error, 'outcome_unknown')) {
       this.options.onUncertain();
@@ -87,7 +86,7 @@ export class Claimer implements NextClaims {
     }
   }
 
-  /** Says once why there is nothing, when it is not for want of tasks. */
+  /** Logs once why there is no task, unless the queue is simply empty. */
   private noteReason(reason: string | undefined): void {
     if (reason === this.reason) return;
     this.reason = reason;
@@ -101,10 +100,10 @@ export class Claimer implements NextClaims {
     if (hasCode(error, 'agent_terminated')) this.options.onRefused('agent_terminated');
   }
 
-  // One task after the pause: it shows whether this machine works again.
+  // Claims one task after the pause, to learn whether this machine works again.
   private async holdOff(free: number): Promise<void> {
     const wait = backoffCeiling(HOLD_OFF, this.brokenRuns - 1);
-    this.options.log.warn('Runs fail for reasons of this machine; holding off', { waitMs: wait });
+    this.options.log.warn('Claims paused: runs fail because of this machine', { waitMs: wait });
     await pause(wait, this.stopped.signal);
     if (!this.stopped.signal.aborted) await this.poll(Math.min(free, 1));
   }

@@ -19,7 +19,7 @@ const asked: Outcome = { kind: 'asked', question };
 const ASKS: FinalReport = { kind: 'questions', question };
 const checkpoint = { page: 7 };
 
-describe('What the server is told of an end', () => {
+describe('The report of an end', () => {
   test.each<[string, Outcome, RunStopKind | undefined, object]>([
     ['success', done, undefined, { kind: 'complete', outputResult: { a: 1 }, summary: 'well' }],
     ['success without a result', quiet, undefined, { kind: 'complete' }],
@@ -50,18 +50,18 @@ describe('What the server is told of an end', () => {
     ['a question, and a drain before it', asked, 'drain', ASKS],
     ['a question in a pause', asked, 'pause', { kind: 'release', reason: 'paused' }],
     ['a question and a timeout', asked, 'timeout', { kind: 'fail', error: { class: 'timeout' } }],
-  ])('%s', (_name, outcome, cause, expected) => {
+  ])('the report is decided for %s', (_name, outcome, cause, expected) => {
     const report = decideFinalReport({ outcome, cause, timeoutSeconds: 5, checkpoint });
     expect(report).toMatchObject(expected);
   });
 });
 
-describe('A report of an end that the server refuses', () => {
+describe('A refused report of an end', () => {
   const tooLarge = refusal(413, 'payload_too_large', 'The body is too large');
   const illegal = refusal(409, 'illegal_transition', 'No');
   const release: FinalReport = { kind: 'release', reason: 'drain', checkpointData: checkpoint };
 
-  test('is a failure that says why for a question, or a release where the task was paused', () => {
+  test('a refused question becomes a failure, or a release if the task was paused', () => {
     const invalid = refusal(400, 'validation_failed', 'Not valid: default');
     expect(withoutDetails(ASKS, invalid)).toMatchObject({
       kind: 'fail',
@@ -74,7 +74,7 @@ describe('A report of an end that the server refuses', () => {
     });
   });
 
-  test('becomes one that it can take', () => {
+  test('a refused report becomes one that the server accepts', () => {
     expect(withoutDetails({ kind: 'complete', outputResult: {} }, tooLarge)).toMatchObject({
       kind: 'fail',
       error: { message: 'The server refused the result: The body is too large', retryable: false },
@@ -93,7 +93,7 @@ describe('A report of an end that the server refuses', () => {
     expect(withoutDetails(release, tooLarge)).toEqual({ kind: 'release', reason: 'drain' });
   });
 
-  test('is cut to a text that it can take', () => {
+  test('the message of the second report is cut without half a character', () => {
     const long = '😀'.repeat(1_000);
     const refusals = ['', 'x'].map((shift) => refusal(400, 'no', shift + long));
     const results = refusals.map((no) => withoutDetails({ kind: 'complete' }, no));
@@ -106,7 +106,7 @@ describe('A report of an end that the server refuses', () => {
     expect(said.every((one) => one?.message.isWellFormed())).toBe(true);
   });
 
-  test('is dropped when the refusal is not about what it says, or nothing is left to leave out', () => {
+  test('a report is dropped if its content is fine, or if nothing can be left out', () => {
     expect(withoutDetails(release, illegal)).toBeUndefined();
     expect(withoutDetails({ kind: 'release', reason: 'drain' }, tooLarge)).toBeUndefined();
   });

@@ -3,7 +3,7 @@ import type { JsonObject, StopCause } from '#lib/agent-host';
 import type { FinalReport, RunFailure } from '../api/types.js';
 import type { Outcome } from '../execution/job.js';
 
-/** Why the worker itself ended a run before the run did. */
+/** The reason why the worker ended a run before the run ended itself. */
 export type RunStopKind = Extract<
   StopCause['kind'],
   'timeout' | 'pause' | 'drain' | 'provider_limited' | 'question'
@@ -13,15 +13,15 @@ export interface RunEnd {
   outcome: Outcome;
   cause: RunStopKind | undefined;
   timeoutSeconds: number | null | undefined;
-  /** A checkpoint that the server does not have yet. */
+  /** The checkpoint that the server does not have yet. */
   checkpoint: JsonObject | undefined;
 }
 
 /**
  * The report of a run's end.
  *
- * A process that was asked to end for a pause or a drain has completed its task only if it left a
- * result: exit code 0 alone is how a well-behaved program ends when it is told to.
+ * A process that was stopped for a pause or a drain has completed its task only if it left a
+ * result: a well-behaved program also ends with exit code 0 when it is asked to end.
  */
 export function decideFinalReport({
   outcome,
@@ -50,7 +50,7 @@ export function decideFinalReport({
     case 'failed':
       return { kind: 'fail', error: outcome.error, ...checkpointData };
     case 'asked':
-      // Paused meanwhile: it asks again when it goes on.
+      // The task was paused meanwhile. The agent asks again when the task is resumed.
       return { kind: 'release', reason: 'paused', ...checkpointData };
     default:
       return assertNever(outcome);

@@ -10,7 +10,7 @@ import { Claimer } from './claimer.js';
 import { Reconciler } from './recovery.js';
 import { Reporter } from './reporter.js';
 
-/** What becomes of tasks that the server gave to this worker in an answer that was lost. */
+/** The consequences of a lost answer in which the server gave tasks to this worker. */
 
 const quiet = new Log(() => undefined);
 let server: Server;
@@ -32,7 +32,7 @@ afterEach(() => {
 
 const UNKNOWN = { status: 503, body: '{"code":"outcome_unknown"}' };
 
-/** Answers the first request thus, or not at all, and all others well. */
+/** Answers the first request with the given status, or with nothing, and all others well. */
 function loseFirst(lost: { status: number; body: string } | undefined): void {
   let requests = 0;
   answer = (request, response) => {
@@ -63,22 +63,22 @@ async function uncertaintiesOfACompletion(claimed: number): Promise<number> {
 }
 
 test.each([
-  ['is none', undefined],
+  ['never comes', undefined],
   ['says that its outcome is unknown', UNKNOWN],
-  ['is of a proxy that gave up waiting', { status: 504, body: '<html>' }],
-])('Where the answer to a completion that claims %s, it is looked for runs', async (_how, lost) => {
+  ['comes from a proxy that gave up', { status: 504, body: '<html>' }],
+])('the worker looks for lost runs if the answer to a claim %s', async (_how, lost) => {
   loseFirst(lost);
   expect(await uncertaintiesOfACompletion(1)).toBe(1);
 });
 
-test('A completion that claims nothing, or is refused before it is looked at, loses no run', async () => {
+test('without a claim, or after a refusal, the worker looks for no lost runs', async () => {
   loseFirst(undefined);
   expect(await uncertaintiesOfACompletion(0)).toBe(0);
   loseFirst({ status: 429, body: '{"code":"rate_limited"}' });
   expect(await uncertaintiesOfACompletion(1)).toBe(0);
 });
 
-test('A lost run is handed back as soon as the server can be asked again', async () => {
+test('a lost run is released as soon as the server answers again', async () => {
   let looks = 0;
   const ended: string[] = [];
   answer = ({ url, method }, response) => {

@@ -22,11 +22,11 @@ const anyLines = fc.array(
 );
 
 describe('The log of a run', () => {
-  test('holds everything while it is within its budget', () => {
+  test('the log has everything within its budget', () => {
     expect(pass(['a', 'b', ''])).toEqual({ kept: ['a', 'b', ''], notices: [] });
   });
 
-  test('says at once that it is full, and at the end what is missing', () => {
+  test('the log reports its truncation at once, and the missing lines at the end', () => {
     const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index}`);
     const { kept, notices } = pass(lines);
     expect(kept[0]).toBe('line 0');
@@ -35,7 +35,7 @@ describe('The log of a run', () => {
     expect(notices[1]?.message).toContain(`${1_000 - kept.length} lines`);
   });
 
-  test('tells even of a line that is too long for it alone', () => {
+  test('the log reports a single line that exceeds the budget', () => {
     const { kept, notices } = pass(['x'.repeat(5_000)]);
     expect(kept).toEqual([]);
     expect(notices.map(({ message }) => message)).toEqual([
@@ -44,7 +44,7 @@ describe('The log of a run', () => {
     ]);
   });
 
-  test('never exceeds its budget, and keeps the first and the last lines in order', () => {
+  test('the log never exceeds its budget, and has the first and last lines in order', () => {
     fc.assert(
       fc.property(anyLines, (lines) => {
         const numbered = lines.map((line, index) => `${index}:${line}`);
@@ -65,7 +65,7 @@ describe('The log of a run', () => {
     );
   });
 
-  test('makes readable only what it keeps', () => {
+  test('the log makes only the lines readable that it keeps', () => {
     let made = 0;
     const budget = new OutputBudget(LIMIT);
     const line = { size: 10, show: () => `line ${++made}` };

@@ -1,12 +1,12 @@
 import type { EntryLevel, LogEntry } from '../api/types.js';
 import type { LogLine } from '../execution/job.js';
 
-/** The cost of an entry beside its text: a flood of empty lines must end too. */
+/** The cost of an entry in addition to its text: a flood of empty lines must end too. */
 const ENTRY_COST = 64;
-/** The part of the budget that is kept for the last lines, where the reason of a failure stands. */
+/** The share of the budget for the last lines, which contain the reason of a failure. */
 const TAIL_SHARE = 0.25;
 
-/** An entry that nobody has made readable yet: of a flood, most entries never need to be. */
+/** An entry that is not readable yet: most entries of a flood never need to be. */
 export interface RawEntry {
   level: EntryLevel;
   event: string;
@@ -16,8 +16,8 @@ export interface RawEntry {
 }
 
 /**
- * Bounds what a run may write to its log. The first lines pass; from where they exceed the budget
- * on, only the last ones are kept, and come at the end behind an entry that says what is missing.
+ * Limits the log of a run. The first lines pass. After they exceed the budget, only the last lines
+ * are kept. They come at the end, after an entry with the number of missing lines.
  */
 export class OutputBudget {
   private headLeft: number;
@@ -29,7 +29,9 @@ export class OutputBudget {
   private full = false;
   private lastAt = 0;
 
-  /** @param limit characters of all entries together, each with its overhead */
+  /**
+   * @param limit characters of all entries together, each with its overhead
+   */
   constructor(private readonly limit: number) {
     this.tailLimit = Math.floor(limit * TAIL_SHARE);
     this.headLeft = limit - this.tailLimit;
@@ -49,22 +51,24 @@ export class OutputBudget {
     return first ? [this.notice(entry.at)] : [];
   }
 
-  /** @returns the entries that were kept for the end */
+  /**
+   * @returns the entries that were kept for the end
+   */
   finish(): LogEntry[] {
     const last = this.tail.slice(this.tailStart);
     this.tail = [];
     const { entries, characters } = this.missing;
     const shown = last.map(toEntry);
     if (entries === 0) return shown;
-    const what = `Left out here: ${entries} lines (${characters} characters) of output; the last lines follow`;
-    return [truncated(what, last[0]?.at ?? this.lastAt), ...shown];
+    const what = `Left out here: ${entries} lines (${characters} characters) of output`;
+    return [truncated(`${what}; the last lines follow`, last[0]?.at ?? this.lastAt), ...shown];
   }
 
   private keepInTail(entry: RawEntry, cost: number): void {
     this.tail.push(entry);
     this.tailCost += cost;
     while (this.tailCost > this.tailLimit) this.forgetOldest();
-    // A queue on an array: moving the rest up on every line would cost more than the line.
+    // A queue on an array: to move the rest up for every line would cost more than the line.
     if (this.tailStart > 1000 && this.tailStart * 2 > this.tail.length) {
       this.tail = this.tail.slice(this.tailStart);
       this.tailStart = 0;
@@ -81,7 +85,8 @@ export class OutputBudget {
 
   private notice(at: number): LogEntry {
     return truncated(
-      `The output exceeds ${this.limit} characters: from here on only its last lines are kept, and come when the run ends`,
+      `The output exceeds ${this.limit} characters: from here on only its last lines are kept, ` +
+        'and come when the run ends',
       at,
     );
   }

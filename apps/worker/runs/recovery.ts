@@ -29,15 +29,18 @@ export interface RecoveryOptions {
 }
 
 /**
- * Settles what an earlier life of this worker left, after its processes have been killed: tells the
- * server the end of each run that it still takes for live, so that the task need not wait for its
- * lease, and removes the folders.
+ * Settles the runs of an earlier process of this worker, after its sessions were killed. It reports
+ * the end of each run that the server still counts as live, so that the task does not wait for its
+ * lease. It then removes the folders.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
   const { state, usage, drivers, workDir, keepFolders, log } = options;
   const live = await liveTasksOf(options);
   for (const task of live) {
-    log.info('Ending a run of an earlier life', { runId: task.runId, taskId: task.taskId });
+    log.info('Run of an earlier process found; reporting its end', {
+      runId: task.runId,
+      taskId: task.taskId,
+    });
     const undelivered = state.runs.find(task.runId)?.report;
     const folder = new RunFolder(workDir, task.runId);
     await settle(options, task.runId, undelivered ?? (await reportOfEarlierLife(folder, task)));
@@ -50,31 +53,34 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   }
 }
 
-/** What a run has used by the file of its folder in which earlier versions kept it. */
+/** Reads the usage of a run from the file in its folder, where earlier versions kept it. */
 async function readEarlierUsage(path: string): Promise<UsageLine[]> {
   const file = await readRegularFile(path, MAX_OWN_FILE_BYTES);
   if (file.kind !== 'text') return [];
   return file.text.split('\n').flatMap((line) => readUsage(parseObject(line)) ?? []);
 }
 
-// Before the first heartbeat nobody else gives up on a token that is refused.
+// Before the first heartbeat, this call alone decides about a refused token.
 async function liveTasksOf({ api, log, signal }: RecoveryOptions): Promise<LiveTask[]> {
   const options = { log, signal, giveUpUnauthenticated: true };
   try {
-    return await retrying('Asking for live runs', () => api.liveTasks(), options);
+    return await retrying('live runs', () => api.liveTasks(), options);
   } catch (error) {
     if (signal.aborted) throw error;
     throw new Error(`The server refuses this agent: ${messageOf(error)}.`, { cause: error });
   }
 }
 
-/** From a loss to the first look, and from a look that found something, or got no answer, to the next. */
+/**
+ * The time from a loss to the first look. The second value is the time to the next look after a
+ * look that found a run or failed.
+ */
 const FIRST_LOOK_MS = 1_000;
 const NEXT_LOOK_MS = 3_000;
 
 /**
- * Finds runs that the server takes for ours and that we do not know: the answer that gave them to us
- * was lost. Two looks must agree, because an answer may be under way.
+ * Finds runs that the server counts as ours and that we do not know: the answer that assigned them
+ * was lost. Two looks must agree, because an answer can be under way.
  */
 export class Reconciler {
   private readonly stopped = new AbortController();
@@ -85,7 +91,7 @@ export class Reconciler {
   constructor(
     private readonly options: Pick<RecoveryOptions, 'api' | 'log'> & {
       bootId: string;
-      /** Another process works as this agent: what is unknown here is its. */
+      /** Another process works as this agent and owns the unknown runs. */
       onReplaced: () => void;
     },
     private readonly holds: (runId: string) => boolean,
@@ -95,7 +101,7 @@ export class Reconciler {
     this.interval = setInterval(() => void this.look(), everyMs);
   }
 
-  /** Something was lost just now: looks without waiting for the turn. */
+  /** An answer was lost just now: looks before the next interval. */
   soon(): void {
     this.lookIn(FIRST_LOOK_MS);
   }
@@ -129,18 +135,21 @@ export class Reconciler {
       this.suspects = new Set(unknown.map(({ runId }) => runId));
       if (confirmed.length < unknown.length) this.lookIn(NEXT_LOOK_MS);
       for (const task of confirmed) {
-        log.warn('Handing back a run that never reached this worker', { runId: task.runId });
+        log.warn('Run that never reached this worker found; returning it', { runId: task.runId });
         await settle({ ...this.options, signal: this.stopped.signal }, task.runId, handBack(task));
       }
     } catch (error) {
-      log.debug('Could not compare the runs held with the server', { error: messageOf(error) });
-      // What took the answer to a claim often takes that of the look after it.
+      log.debug('Comparison of runs with the server failed', { error: messageOf(error) });
+      // A network failure that loses a claim's answer often loses the next look, too.
       if (isTransient(error)) this.lookIn(NEXT_LOOK_MS);
     }
   }
 }
 
-/** Without a process there is no progress to lose: unstarted it goes back, started it has failed. */
+/**
+ * Without a process there is no progress to lose: an unstarted run is released, a started one has
+ * failed.
+ */
 function handBack(task: LiveTask, checkpointData?: JsonObject): FinalReport {
   if (!task.started) return { kind: 'release', reason: 'unstarted' };
   return {
@@ -158,7 +167,7 @@ async function reportOfEarlierLife(folder: RunFolder, task: LiveTask): Promise<F
   return (await folder.readReport()) ?? handBack(task, await ownCheckpoint(folder));
 }
 
-/** The checkpoint file, if the process wrote it: what stood in it before is not news. */
+/** The checkpoint file, if the process changed it. Its first content is no news. */
 async function ownCheckpoint(folder: RunFolder): Promise<JsonObject | undefined> {
   const input = await readJsonFile(folder.inputFile, MAX_OWN_FILE_BYTES);
   if (input.kind !== 'object') return undefined;
@@ -174,10 +183,10 @@ async function settle(
 ): Promise<void> {
   try {
     const end = (): Promise<unknown> => api.end(runId, report);
-    await retrying('Ending a run', end, { log, signal });
+    await retrying('run end', end, { log, signal });
   } catch (error) {
     if (isCurable(error)) throw error;
-    // Somebody else has settled it meanwhile, which is as good.
-    log.info('The server has settled a run already', { runId, error: messageOf(error) });
+    // Another process has settled it meanwhile, which is as good.
+    log.info('Run already settled by the server', { runId, error: messageOf(error) });
   }
 }

@@ -2,15 +2,15 @@ import { hasCode, isBodyRefused, messageOf, statusOf } from '#lib/agent-host';
 import type { FinalReport } from '../api/types.js';
 
 /**
- * What to report instead when the server refuses the report of a run's end, so that the run does not
- * stay open: a refused result or question becomes a failure that says why, a refused limit a release, which is no attempt, and the
- * others go without what is large.
+ * The report to send if the server refuses the report of a run's end, so that the run does not stay
+ * open. A refused result or question becomes a failure with the reason. A refused limit becomes a
+ * release, which counts no attempt. Other reports lose their large parts.
  *
- * @returns undefined when there is nothing left to leave out, or the refusal is not about the report
+ * @returns undefined if nothing can be left out, or if the refusal does not concern the report
  */
 export function withoutDetails(report: FinalReport, refusal: unknown): FinalReport | undefined {
   if (report.kind === 'questions' && hasCode(refusal, 'illegal_transition')) {
-    // Paused meanwhile: it asks when it goes on.
+    // The task was paused meanwhile. The agent asks when the task is resumed.
     const { checkpointData } = report;
     return { kind: 'release', reason: 'paused', ...(checkpointData && { checkpointData }) };
   }
@@ -44,7 +44,7 @@ export function withoutDetails(report: FinalReport, refusal: unknown): FinalRepo
   }
 }
 
-/** Without half a character at its end, which the server would refuse. */
+/** Cuts a text without half a character at its end, which the server would refuse. */
 function cut(text: string, maxLength: number): string {
   return text.slice(0, maxLength).toWellFormed();
 }

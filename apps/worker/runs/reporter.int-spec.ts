@@ -11,7 +11,7 @@ import { Reporter } from './reporter.js';
 const never = new AbortController().signal;
 const claims = { claimNext: () => 0, claimFailed: () => undefined };
 
-/** The last parts of the paths of all requests, in the order in which they came. */
+/** The last parts of the paths of all requests, in the order of their arrival. */
 let received: string[];
 /** Holds requests back until the test answers them. */
 let held: Map<string, (response: ServerResponse) => void>;
@@ -46,13 +46,13 @@ function answer(response: ServerResponse): void {
 }
 
 describe('The end of a run', () => {
-  it('is reported after the progress that is on its way', async () => {
+  it('the end is reported after the progress under way', async () => {
     const progress = new Promise<ServerResponse>((resolve) => held.set('progress', resolve));
     await reporter.start(never);
     reporter.progress({ progressPercent: 50 });
     const response = await progress;
     const end = reporter.end({ kind: 'complete' }, claims, never);
-    // The end would be here before the second of them.
+    // Without the order, the end would arrive before the second of them.
     for (const name of ['probe', 'probe']) await (await fetch(`${baseUrl}/${name}`)).text();
     expect(received).toEqual(['start', 'progress', 'probe', 'probe']);
     answer(response);
@@ -61,7 +61,7 @@ describe('The end of a run', () => {
     expect(reporter.onLost.aborted).toBe(false);
   });
 
-  it('is reported after all lines of the log', async () => {
+  it('the end is reported after all lines of the log', async () => {
     await reporter.start(never);
     reporter.write([line('one')]);
     const end = reporter.end({ kind: 'complete' }, claims, never);

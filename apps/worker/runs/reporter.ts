@@ -14,29 +14,37 @@ import { withoutDetails } from './refused-report.js';
 
 const GATHER_MS = 200;
 const MAX_BATCH_ENTRIES = 200;
-/** Characters of one request: in UTF-8 and JSON they stay under the server's 1 MiB. */
+/**
+ * The maximum of one request, in characters: in UTF-8 and JSON they stay below the server's 1 MiB.
+ */
 const MAX_BATCH_CHARACTERS = 128 * 1024;
 
-/** How the end of a run claims the next tasks. */
+/** The claims for the next tasks with the report of a run's end. */
 export interface NextClaims {
-  /** How many to ask for. Asked before each attempt: by the time the server answers again, the worker may drain. */
+  /**
+   * The number of tasks to claim. It is asked before each attempt, since the worker can start to
+   * drain while the server is away.
+   */
   claimNext(): number;
-  /** A report that asked for tasks was not taken, as far as the worker knows. */
+  /** A report with a claim failed, as far as the worker knows. */
   claimFailed(error: unknown): void;
 }
 
-/** The run is not its task's live one any more: nothing of it is accepted, and nothing is owed. */
+/**
+ * The run is no longer the live run of its task: the server accepts nothing of it, and expects
+ * nothing.
+ */
 export class RunLostError extends Error {}
 
 /**
- * Reports one run to the server. Of progress and checkpoints it keeps the latest alone; the writer bounds the log.
- * Nothing here waits for the server but `start` and `end`.
+ * Reports one run to the server. It keeps only the latest progress and checkpoint. The writer
+ * limits the log. Only `start` and `end` wait for the server.
  */
 export class Reporter {
   private readonly lost = new AbortController();
-  /** Progress that waits: each later report replaces members of the ones before. */
+  /** Progress to send: each later report replaces members of the earlier ones. */
   private waiting: ProgressReport = {};
-  /** Progress that was sent, and may not have arrived. */
+  /** Progress that was sent, but has possibly not arrived. */
   private sent: ProgressReport = {};
   private readonly entries: LogEntry[] = [];
   private readonly progressOutbox: Outbox<ProgressReport>;
@@ -57,7 +65,7 @@ export class Reporter {
     return this.lost.signal;
   }
 
-  /** The server, or a signal from it, said that the run is not live any more. */
+  /** The server, or a signal from it, reports that the run is no longer live. */
   lose(): void {
     this.lost.abort();
     this.progressOutbox.stop();
@@ -74,26 +82,26 @@ export class Reporter {
     this.logOutbox.notice();
   }
 
-  /** For the author of the work, who looks into the run's log, not into the worker's. */
+  /** Warns the author of the work, who reads the run's log and not the worker's. */
   warn(message: string): void {
     const text = message.slice(0, 1_000).toWellFormed();
     this.write([{ level: 'WARN', message: text, event: 'worker', at: new Date().toISOString() }]);
   }
 
   /**
-   * Waits until the server knows that the run has started: before that, nobody may work on it.
+   * Waits until the server knows that the run has started. Before this, nobody can work on it.
    *
-   * @throws RunLostError when the run is somebody else's
+   * @throws RunLostError if the run belongs to another agent
    */
   async start(giveUp: AbortSignal): Promise<void> {
-    await this.retry('Reporting the start', () => this.api.start(this.runId), giveUp);
+    await this.retry('run start', () => this.api.start(this.runId), giveUp);
   }
 
   /**
-   * Delivers the rest of the log, and then the end of the run. Progress that waits is dropped, since the
-   * end has it. Progress that was sent must have arrived before: after the end it would be stale.
+   * Delivers the rest of the log, and then the end of the run. Unsent progress is dropped, since
+   * the end contains it. Sent progress must arrive first: after the end it would be stale.
    *
-   * @throws RunLostError when the run is not live any more; the last error when `giveUp` is aborted
+   * @throws RunLostError if the run is no longer live; the last error if `giveUp` is aborted
    */
   async end(report: FinalReport, claims: NextClaims, giveUp: AbortSignal): Promise<ClaimedTask[]> {
     this.waiting = {};
@@ -101,12 +109,12 @@ export class Reporter {
     await this.logOutbox.flush(giveUp);
     const send = (final: FinalReport) => () => this.sendEnd(final, claims);
     try {
-      return await this.retry('Reporting the end', send(report), giveUp);
+      return await this.retry('run end', send(report), giveUp);
     } catch (error) {
       const reduced = withoutDetails(report, error);
       if (reduced === undefined || isCurable(error)) throw error;
-      this.log.warn('The server refused the report of the end', { error: messageOf(error) });
-      return this.retry('Reporting the end', send(reduced), giveUp);
+      this.log.warn('Run end report refused', { error: messageOf(error) });
+      return this.retry('run end', send(reduced), giveUp);
     }
   }
 
@@ -139,7 +147,7 @@ export class Reporter {
       forget: ({ length }) => void this.entries.splice(0, length),
       settleRefused: (_, error) => {
         this.entries.shift();
-        this.warnOperator('a log entry', error);
+        this.warnOperator('log entry', error);
       },
     };
   }
@@ -164,7 +172,7 @@ export class Reporter {
   }
 
   private warnOperator(what: string, error: unknown): void {
-    this.log.warn(`The server refused ${what} of a run`, { error: messageOf(error) });
+    this.log.warn(`Run ${what} refused`, { error: messageOf(error) });
   }
 
   private retry<T>(what: string, call: () => Promise<T>, giveUp: AbortSignal): Promise<T> {
@@ -185,7 +193,9 @@ function isLost(error: unknown): boolean {
   return hasCode(error, 'stale_run', 'run_not_found', 'agent_terminated');
 }
 
-/** @returns the first entries that fit one request; at least one when there is any */
+/**
+ * @returns the first entries that fit into one request; at least one if there is any
+ */
 export function firstBatch(entries: readonly LogEntry[]): LogEntry[] {
   let characters = 0;
   const end = entries.slice(0, MAX_BATCH_ENTRIES).findIndex((entry) => {

@@ -19,7 +19,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 const REPORT: FinalReport = { kind: 'complete', outputResult: { pages: 8 } };
 
 describe('A file that the process wrote', () => {
-  test('is read where it holds a JSON object', async () => {
+  test('a file with a JSON object is read', async () => {
     expect(await readJsonFile(folder.outputFile)).toEqual({ kind: 'absent' });
     writeFileSync(folder.outputFile, ' ');
     expect(await readJsonFile(folder.outputFile)).toEqual({ kind: 'absent' });
@@ -30,7 +30,7 @@ describe('A file that the process wrote', () => {
   test.each([
     ['echo "[1]"', 'is no JSON object'],
     [`head -c ${MAX_FILE_BYTES + 1} /dev/zero`, `has more than ${MAX_FILE_BYTES} bytes`],
-  ])('is unusable as it is written by %s', async (command, why) => {
+  ])('a file written by %s is unusable', async (command, why) => {
     execFileSync('sh', ['-c', `${command} > "$0"`, folder.outputFile]);
     expect(await readJsonFile(folder.outputFile)).toEqual({ kind: 'unusable', why });
   });
@@ -39,22 +39,23 @@ describe('A file that the process wrote', () => {
     ['mkfifo', 'is no regular file'],
     ['ln -s /dev/zero', 'is a symbolic link'],
     ['mkdir', 'is no regular file'],
-  ])('is unusable, and not waited for, as it is made by %s', async (command, why) => {
+  ])('a file made by %s is unusable at once', async (command, why) => {
     execFileSync('sh', ['-c', `${command} "$0"`, folder.outputFile]);
     expect(await readJsonFile(folder.outputFile)).toEqual({ kind: 'unusable', why });
   });
 });
 
 describe('The end of a run that an earlier version could not deliver', () => {
-  const keep = (content: string) => writeFileSync(join(folder.root, 'final-report.json'), content);
+  const writeEnd = (content: string) =>
+    writeFileSync(join(folder.root, 'final-report.json'), content);
 
-  test('is read', async () => {
-    keep(JSON.stringify(REPORT));
+  test('the undelivered end is read', async () => {
+    writeEnd(JSON.stringify(REPORT));
     expect(await folder.readReport()).toEqual(REPORT);
   });
 
-  test('is none where the file tells of no end that there is', async () => {
-    keep('{"kind":"../../agents/x/deregister"}');
+  test('a file with an unknown kind of end is ignored', async () => {
+    writeEnd('{"kind":"../../agents/x/deregister"}');
     expect(await folder.readReport()).toBeUndefined();
   });
 });

@@ -4,11 +4,18 @@ import type { JsonObject } from '#lib/agent-host';
 import type { FinalReport } from '../api/types.js';
 import { parseObject } from '../execution/line-protocol.js';
 
-/** Bytes of a result or checkpoint file; the server takes bodies of up to 1 MiB. */
+/**
+ * The maximum of a result or checkpoint file, in bytes. The server accepts bodies of up to 1 MiB.
+ */
 export const MAX_FILE_BYTES = 768 * 1024;
-/** Levels of arrays and objects in such a file; the server takes 64 in a body, of which it is a member. */
+/**
+ * Levels of arrays and objects in such a file. The server accepts 64 levels in a body, and the
+ * file's content is a member of the body.
+ */
 const MAX_LEVELS = 63;
-/** Bytes of a file that the worker wrote: it may hold several of the former. */
+/**
+ * The maximum of a file that the worker wrote, in bytes: it can contain several of the files above.
+ */
 export const MAX_OWN_FILE_BYTES = 16 * 1024 * 1024;
 
 const REPORT_KINDS = [
@@ -26,13 +33,13 @@ export const FILES = {
   checkpoint: 'checkpoint.json',
 } as const;
 
-/** The folder of one run. It is readable by the worker's user only: inputs hold secrets. */
+/** The folder of one run. Only the worker's user can read it: inputs contain secrets. */
 export class RunFolder {
   readonly root: string;
   readonly inputFile: string;
   readonly outputFile: string;
   readonly checkpointFile: string;
-  /** Where earlier versions kept what the run has used. */
+  /** The file in which earlier versions kept the run's usage. */
   readonly usageFile: string;
 
   constructor(workDir: string, runId: string) {
@@ -43,13 +50,15 @@ export class RunFolder {
     this.usageFile = join(this.root, 'usage.jsonl');
   }
 
-  /** @returns undefined when there is none, or it is not readable as a JSON object (yet) */
+  /**
+   * @returns undefined if there is none, or if it is not yet a readable JSON object
+   */
   async readCheckpoint(): Promise<JsonObject | undefined> {
     const file = await readJsonFile(this.checkpointFile);
     return file.kind === 'object' ? file.value : undefined;
   }
 
-  /** The end of the run where earlier versions kept it that could not deliver it. */
+  /** The undelivered end of the run, where earlier versions kept it. */
   async readReport(): Promise<FinalReport | undefined> {
     const file = await readJsonFile(join(this.root, 'final-report.json'), MAX_OWN_FILE_BYTES);
     if (file.kind !== 'object' || !REPORT_KINDS.includes(file.value['kind'])) return undefined;
@@ -60,7 +69,7 @@ export class RunFolder {
 export type JsonFile =
   { kind: 'absent' } | { kind: 'object'; value: JsonObject } | { kind: 'unusable'; why: string };
 
-/** Reads a file that the run's processes may have written, or replaced by anything. */
+/** Reads a file that the run's processes can write, or replace by anything. */
 export async function readJsonFile(path: string, maxBytes = MAX_FILE_BYTES): Promise<JsonFile> {
   const file = await readRegularFile(path, maxBytes);
   if (file.kind !== 'text') return file;

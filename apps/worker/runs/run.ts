@@ -29,21 +29,21 @@ export interface RunParts {
   driverOf: (job: Job) => string;
   /** @throws SpawnError */
   start: (job: Job) => Promise<Running<Outcome>>;
-  /** Aborted when nothing may be waited for any more. */
+  /** Aborted when nobody may wait for the server any more. */
   giveUp: AbortSignal;
   claims: NextClaims;
 }
 
 export interface RunResult {
   /**
-   * How it ended; `lost` when it was not ours any more, `undelivered` when the server
-   * could not be told, `refused` when the server refused to know.
+   * The end of the run. `lost`: it was no longer ours. `undelivered`: the server did not get the
+   * report. `refused`: the server refused the report.
    */
   end: FinalReport | 'lost' | 'undelivered' | 'refused';
   claimed: ClaimedTask[];
 }
 
-/** The run goes back to the server as it came. */
+/** The run returns to the server without a start. */
 class Unstarted extends Error {}
 
 /** One run, from the claim until the server knows its end and nothing of it is left here. */
@@ -51,7 +51,7 @@ export class Run {
   readonly id: string;
   readonly taskId: string;
   readonly claimedAt = Date.now();
-  /** The latest that the process said, for the heartbeat. */
+  /** The latest progress of the process, for the heartbeat. */
   readonly latest: ProgressReport = {};
   private readonly record: RunRecord;
   private readonly live: LiveSession<Outcome>;
@@ -73,7 +73,7 @@ export class Run {
     usage.open(this.id, (message) => reporter.warn(message));
   }
 
-  /** Whether a signal of the server could still change how it ends. */
+  /** True if a signal of the server can still change its end. */
   get wantsSignals(): boolean {
     const { stopping } = this.record;
     return !this.live.hasEnded && stopping?.kind !== 'lost' && stopping?.kind !== 'timeout';
@@ -89,26 +89,28 @@ export class Run {
     return result;
   }
 
-  /** Ends the run early. The first reason counts. */
+  /** Stops the run early. The first reason counts. */
   stop(cause: StopCause, graceMs: number): void {
     this.live.stop(cause, graceMs);
   }
 
-  /** Nothing of the run was heard for long after it should have ended. */
+  /** The server has heard nothing of the run for long after its expected end. */
   warn(reason: string): void {
     if (!this.live.warn(reason)) return;
-    this.parts.log.warn('A run seems to hang', { runId: this.id });
+    this.parts.log.warn('Run seems to hang', { runId: this.id });
     const message = 'It seems to hang: report progress or a checkpoint';
     this.reports().log('WARN', message, 'hung_warning_heard');
   }
 
-  /** The task is not ours any more: ends the run, and reports nothing. */
+  /** The task is no longer ours: ends the run, and reports nothing. */
   lose(graceMs: number): void {
     this.endLost(graceMs);
     this.parts.reporter.lose();
   }
 
-  /** @throws RunLostError, or an error that waiting may cure when nothing may be waited for */
+  /**
+   * @throws RunLostError, or a curable error if nobody may wait for the server any more
+   */
   private async perform(): Promise<FinalReport> {
     const outcome = await this.live.run(() => this.start()).catch(outcomeOf);
     const cause = this.record.stopping?.kind as RunStopKind | undefined;
@@ -124,19 +126,22 @@ export class Run {
   private async start(): Promise<Running<Outcome>> {
     const { memory, driverOf, start } = this.parts;
     await this.reportStart();
-    // No process needs to be made only to be ended.
+    // A process that would only be ended need not be started.
     if (this.record.stopping !== null) {
       throw new SpawnError('infrastructure', 'Stopped before it started');
     }
     const job = this.job();
     this.record.driver = driverOf(job);
     this.record.startedAt = new Date().toISOString();
-    // Before anything starts, so that whatever ends this process, the next life knows what to look for.
+    // Recorded before the start, so that a restarted worker knows the session in any case.
     memory.add(this.record);
     return start(job);
   }
 
-  /** A task that was paused meanwhile, for one, does not start: then it is handed back. */
+  /**
+   * If the server refuses the start, for example of a task that was paused meanwhile, the run is
+   * released.
+   */
   private async reportStart(): Promise<void> {
     const { reporter, giveUp, log } = this.parts;
     if (this.record.stopping !== null) throw new Unstarted();
@@ -144,7 +149,7 @@ export class Run {
       await reporter.start(giveUp);
     } catch (error) {
       if (error instanceof RunLostError || isCurable(error)) throw error;
-      log.warn('The server refused the start', { error: messageOf(error) });
+      log.warn('Run start refused', { error: messageOf(error) });
       throw new Unstarted();
     }
   }
@@ -157,25 +162,25 @@ export class Run {
       log.info('Run ended', { end: report.kind, ...endFields(report) });
       return { end: report, claimed };
     } catch (error) {
-      if (isCurable(error)) this.keep(report);
+      if (isCurable(error)) this.storeReport(report);
       return this.withoutReport(error);
     }
   }
 
-  /** For the next life of the worker. */
-  private keep(report: FinalReport): void {
+  /** Stores the report for a restarted worker. */
+  private storeReport(report: FinalReport): void {
     const { memory, log } = this.parts;
     this.record.report = report;
     try {
       memory.add(this.record);
     } catch (error) {
-      log.error('The report of a run could not be kept', { error: messageOf(error) });
+      log.error('Run report not stored', { error: messageOf(error) });
     }
   }
 
   private withoutReport(error: unknown): RunResult {
     if (error instanceof RunLostError) return { end: 'lost', claimed: [] };
-    this.parts.log.error('The end of a run could not be reported', { error: messageOf(error) });
+    this.parts.log.error('Run end not reported', { error: messageOf(error) });
     return { end: isCurable(error) ? 'undelivered' : 'refused', claimed: [] };
   }
 
@@ -204,12 +209,14 @@ export class Run {
 
   private endLost(graceMs: number): void {
     if (this.record.stopping?.kind === 'lost') return;
-    this.parts.log.warn('The run is not ours any more; ending it');
+    this.parts.log.warn('Run lost; ending it');
     this.live.stop({ kind: 'lost', reason: 'stale_run' }, graceMs);
   }
 }
 
-/** @returns undefined for a run that has not started */
+/**
+ * @returns undefined for a run that has not started
+ */
 function outcomeOf(error: unknown): Outcome | undefined {
   if (error instanceof Unstarted) return undefined;
   if (error instanceof RunLostError || isCurable(error)) throw error;

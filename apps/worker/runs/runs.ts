@@ -11,7 +11,7 @@ import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
 import type { UsageOutbox } from './usage-outbox.js';
 
-/** This worker as the server knows it, with what it keeps between its lives. */
+/** This worker as an agent of the server, with its state on disk. */
 export interface Member {
   api: DroverApi;
   state: StateFile;
@@ -28,15 +28,15 @@ export interface RunsOptions {
   onChange: () => void;
 }
 
-/** The runs held here, for the heartbeat. */
+/** The held runs, for the heartbeat. */
 export interface RunSummary {
   count: number;
   oldest: { taskId: string; latest: ProgressReport } | undefined;
 }
 
-/** All runs that this worker holds, fed by its claims. */
+/** All runs that this worker holds. Claims feed it. */
 export class Runs {
-  /** Whether the end of some run is left for the next life. */
+  /** True if the report of a run's end is left for a restarted worker. */
   hasUndelivered = false;
   private readonly host: SessionHost<Run>;
 
@@ -44,7 +44,7 @@ export class Runs {
     this.host = new SessionHost(options.onChange);
   }
 
-  /** Holds the run until it is over and cleaned up. Never rejects. */
+  /** Holds the run until it has ended and is cleaned up. Never rejects. */
   execute(task: ClaimedTask): Promise<RunResult> {
     const run = this.make(task);
     return this.host.hold(run, async () => {
@@ -59,7 +59,7 @@ export class Runs {
     return this.host.find(runId) !== undefined;
   }
 
-  /** The runs to ask signals for: not those that are lost, or over but for the report. */
+  /** The runs that need signals: not the lost runs, and not those with an end to report. */
   runIds(): string[] {
     return this.host.all().flatMap(({ id, wantsSignals }) => (wantsSignals ? [id] : []));
   }
@@ -71,7 +71,10 @@ export class Runs {
     }
   }
 
-  /** Stops every run held now, and whatever may still come: a claim's answer that came too late goes back unstarted. */
+  /**
+   * Stops every held run, and every run that comes later: a task from a late answer is released
+   * unstarted.
+   */
   drain(graceMs: number): void {
     this.host.stopAll({ kind: 'drain', reason: 'drain' }, graceMs);
   }
@@ -93,9 +96,9 @@ export class Runs {
     const { runId, action, reason, graceSeconds } = signal;
     if (action === 'warn') return run.warn(reason);
     const graceMs = graceSeconds * 1000;
-    this.options.log.info('Told to end a run', { runId, action, reason });
+    this.options.log.info('Run stop requested by the server', { runId, action, reason });
     if (action === 'pause') run.stop(causeOf({ action, reason }), graceMs);
-    // The server's clock was faster than the run's own timer; that it has timed out is still to be reported.
+    // The server's clock was ahead of the run's own timer. The timeout must still be reported.
     else if (reason === 'timeout') run.stop({ kind: 'timeout', reason }, graceMs);
     else run.lose(graceMs);
   }
@@ -125,7 +128,7 @@ export class Runs {
     const { config, execution, log } = this.options;
     const hasFailed = typeof end === 'object' && end.kind === 'fail';
     const isKept = config.keepRuns === 'always' || (config.keepRuns === 'failed' && hasFailed);
-    // Of an undelivered one the next life reads the checkpoint.
+    // A restarted worker reads the checkpoint of an undelivered run.
     if (!isKept && end !== 'undelivered') await removeRun(runId, execution.drivers, log);
   }
 }

@@ -49,7 +49,7 @@ afterEach(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A life of the worker, with what the lives before it have left. */
+/** A process of the worker, with the files of the earlier processes. */
 function aLife(): UsageOutbox {
   const usage = async (runId: string, reports: readonly UsageReport[]): Promise<UsageAnswer> => {
     runs.push(runId);
@@ -72,7 +72,7 @@ function outbox(runId = 'run') {
   };
 }
 
-/** Fails so many times, and then takes all. */
+/** Fails the given number of times, and then accepts everything. */
 const failing = (error: Error, times: number) => () => {
   if (sent.length <= times) throw error;
   return calm;
@@ -85,7 +85,7 @@ const refusing = (isRefused: (report: UsageReport) => boolean, status = 422, cod
 };
 
 describe('The usage of a run', () => {
-  test('is sent together, each report with an id', async () => {
+  test('the reports of usage are sent together, each with an id', async () => {
     const box = outbox();
     box.add([used(1), used(2, 'mine')]);
     box.add([used(3)]);
@@ -97,7 +97,7 @@ describe('The usage of a run', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('that is said twice under one id counts once, and a contradiction is told to the author', async () => {
+  test('a repeated id counts once, and the author learns of a contradiction', async () => {
     const box = outbox();
     box.add([used(1, 'mine'), used(1, 'mine'), used(2, 'mine')]);
     await box.deliver(never);
@@ -109,7 +109,7 @@ describe('The usage of a run', () => {
     ['no network', new ConnectionProblem('gone')],
     ['too many requests', refusal(429, 'rate_limited', 'Later')],
     ['a server that is not ready', refusal(503, 'unavailable', 'Later')],
-  ])('is sent again with the same ids after %s', async (_, error) => {
+  ])('the usage is sent again with the same ids after %s', async (_, error) => {
     answer = failing(error, 2);
     const box = outbox();
     box.add([used(1), used(2)]);
@@ -118,7 +118,7 @@ describe('The usage of a run', () => {
     expect(sent[2]).toEqual(sent[0]);
   });
 
-  test('is sent in requests of a hundred', async () => {
+  test('the usage is sent in requests of 100', async () => {
     const box = outbox();
     for (let tokens = 0; tokens < 250; tokens += 1) box.add([used(tokens)]);
     await box.deliver(never);
@@ -126,7 +126,7 @@ describe('The usage of a run', () => {
   });
 
   test.each([400, 409, 422])(
-    'that is refused with %d is told once, and the rest counts',
+    'a report refused with %d is logged once, and the others count',
     async (status) => {
       answer = refusing(({ inputTokens }) => inputTokens === 3, status);
       const box = outbox();
@@ -138,7 +138,7 @@ describe('The usage of a run', () => {
     },
   );
 
-  test('of a run that is not known any more is given up in one piece', async () => {
+  test('the usage of an unknown run is given up at once', async () => {
     answer = () => {
       throw refusal(404, 'run_not_found', 'There is no such run');
     };
@@ -151,12 +151,12 @@ describe('The usage of a run', () => {
     ]);
   });
 
-  test('that cannot be delivered is delivered by the next life, as it was', async () => {
+  test('a restarted worker delivers undelivered usage unchanged', async () => {
     answer = failing(new ConnectionProblem('gone'), Infinity);
     const first = outbox();
     first.add([used(1), used(2)]);
     await first.deliver(AbortSignal.timeout(1));
-    // A line that was not finished.
+    // A line that was cut off by a kill.
     writeFileSync(path, '{"runId": "run", "at', { flag: 'a' });
     await until(() => sent.length > 0);
     first.life.stop();
@@ -169,7 +169,7 @@ describe('The usage of a run', () => {
     expect(second.life.isEmpty).toBe(true);
   });
 
-  test('is sent where it cannot be kept', async () => {
+  test('the usage is sent even if it cannot be written to disk', async () => {
     mkdirSync(path);
     const box = outbox();
     box.add([used(1)]);
@@ -177,7 +177,7 @@ describe('The usage of a run', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('is bounded while the server is away, and says so', async () => {
+  test('the waiting usage is bounded, and the author learns of the loss', async () => {
     answer = failing(new ConnectionProblem('gone'), 1);
     const box = outbox();
     const many = Array.from({ length: 100 }, () => used(1));
@@ -187,7 +187,7 @@ describe('The usage of a run', () => {
     expect(new Set(sent.flat().map(({ id }) => id)).size).toBe(10_000);
   });
 
-  test('that comes near the end of a budget is told, once for each advice', async () => {
+  test('the author is warned once for each advice near the end of a budget', async () => {
     const advice = ['warn', 'warn', 'stop', 'continue'] as const;
     answer = () => {
       const budgets = [
@@ -211,7 +211,7 @@ describe('The usage of a run', () => {
 describe('Usage of a model without a price', () => {
   const priceless = refusal(422, 'unknown_model', 'No such model');
 
-  test('is sent by a next life, run by run and model by model, as soon as there is one', async () => {
+  test('usage without a price is sent by a restarted worker, by run and model', async () => {
     answer = refusing(({ model }) => model === 'm', 422, 'unknown_model');
     const first = outbox('one');
     first.add([used(1, 'a'), used(1, 'b', 'n'), used(2, 'c')]);
@@ -220,7 +220,8 @@ describe('Usage of a model without a price', () => {
     await first.life.close('two', never);
     expect(sent.map((reports) => reports.map(({ id }) => id))).toEqual([['a', 'c'], ['b'], ['a']]);
     expect(warnings).toEqual([
-      'The model "m" has no price yet: its usage is kept for seven days, and counted as soon as it has one',
+      'The model "m" has no price yet: its usage is kept for seven days, ' +
+        'and counted as soon as it has one',
     ]);
     expect(first.life.isEmpty).toBe(false);
     [sent, runs, answer] = [[], [], () => calm];
@@ -232,7 +233,7 @@ describe('Usage of a model without a price', () => {
     expect([second.isEmpty, existsSync(path)]).toEqual([true, false]);
   });
 
-  test('is sent again after ten minutes, and given up after seven days', async () => {
+  test('usage without a price is sent again after ten minutes, for seven days', async () => {
     answer = () => {
       throw priceless;
     };
@@ -252,7 +253,7 @@ describe('Usage of a model without a price', () => {
     expect(sent).toHaveLength(3);
   });
 
-  test('is bounded', async () => {
+  test('usage without a price is bounded', async () => {
     answer = () => {
       throw priceless;
     };
@@ -275,7 +276,7 @@ describe('Usage of a model without a price', () => {
     expect(next.isEmpty).toBe(false);
   });
 
-  test('is taken over from where earlier versions kept it', async () => {
+  test('usage without a price is taken over from earlier versions', async () => {
     const entry = { runId: 'run', at: Date.now(), report: used(1, 'a') };
     const agentId = path.slice(dir.length + 1);
     writeFileSync(join(dir, `unpriced-${agentId}.jsonl`), `${JSON.stringify(entry)}\n`);

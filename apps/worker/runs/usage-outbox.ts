@@ -14,22 +14,25 @@ import type { DroverApi } from '../api/drover-api.js';
 import type { UsageAnswer, UsageReport } from '../api/types.js';
 import { readUsage, type UsageLine } from '../execution/usage-line.js';
 
-/** How long reports gather, so that many become one request. */
+/** The time in which reports gather into one request. */
 const GATHER_MS = 1_000;
-/** Of one request; the server takes no more. */
+/** The maximum of reports in one request of the server. */
 const MAX_BATCH = 100;
-/** Reports of one run that wait while the server is away, and all that wait for a price; more are dropped. */
+/**
+ * The maximum of reports of one run that wait while the server is away, and of all reports that
+ * wait for a price. More reports are dropped.
+ */
 const MAX_WAITING = 10_000;
-/** An operator makes a price in hours, not in seconds. */
+/** The interval of looks for a price. An operator sets a price in hours, not in seconds. */
 const PRICE_PAUSE_MS = 600_000;
-/** How long a report waits for the price of its model. */
+/** The time that a report waits for the price of its model. */
 const PRICE_PATIENCE_MS = 7 * 86_400_000;
-/** Lines of the file that may tell of reports which the server has, before it is written anew. */
+/** The maximum of lines with delivered reports, before the file is rewritten. */
 const MAX_STALE_LINES = 20_000;
 
 const PRIVATE = { mode: 0o600 };
 
-/** A report that the server does not have yet, as a line of the file keeps it. */
+/** A report that the server does not have yet, as a line of the file. */
 interface Entry {
   runId: string;
   /** Milliseconds since 1970. */
@@ -37,7 +40,7 @@ interface Entry {
   report: UsageReport;
 }
 
-/** The author of a run, to whom the worker speaks in the run's log. */
+/** The author of a run, who reads the worker's warnings in the run's log. */
 interface Author {
   warn: (message: string) => void;
   warnedOf: Set<string>;
@@ -46,20 +49,20 @@ interface Author {
 
 export interface UsageOutboxOptions {
   api: Pick<DroverApi, 'usage'>;
-  /** In the data folder of the worker. */
+  /** A file in the data folder of the worker. */
   path: string;
   log: HostLog;
 }
 
 /**
- * Delivers what runs have used. Other than the rest of their reports, these count whether a run is still ours or not:
- * what was used has been used. Each is written down before it is sent, so a next life of the worker sends what this
- * one could not. The server counts each id once, so a repetition does no harm.
+ * Delivers the usage of runs. Unlike other reports, usage counts even if the run is no longer ours,
+ * because the tokens are spent. Each report is written to disk before it is sent, so a restarted
+ * worker sends the rest. The server counts each id once, so a repetition does no harm.
  */
 export class UsageOutbox implements Reports<Entry> {
-  /** By run and id, in their order. */
+  /** The reports by run and id, in their order. */
   private readonly entries: Map<string, Entry>;
-  /** Until when entries wait whose model has no price. */
+  /** The time until which reports wait whose model has no price. */
   private readonly pricelessUntil = new Map<Entry, number>();
   private readonly authors = new Map<string, Author>();
   private readonly counts = new Map<string, number>();
@@ -69,9 +72,9 @@ export class UsageOutbox implements Reports<Entry> {
 
   constructor(private readonly options: UsageOutboxOptions) {
     const gather = { ms: GATHER_MS, count: MAX_BATCH };
-    this.outbox = new Outbox(this, { what: 'report usage', log: options.log, gather });
+    this.outbox = new Outbox(this, { what: 'usage report', log: options.log, gather });
     this.entries = new Map(readEntries(options).map((entry) => [keyOf(entry), entry]));
-    // What stands behind a line that the earlier life was killed in would be lost.
+    // A half-written last line of a killed process would swallow the next one.
     this.rewrite();
   }
 
@@ -81,7 +84,7 @@ export class UsageOutbox implements Reports<Entry> {
   ): UsageOutbox {
     const path = join(dataDir, `usage-${api.agentId}.jsonl`);
     const earlier = join(dataDir, `unpriced-${api.agentId}.jsonl`);
-    // Versions before this one kept there what had no price.
+    // Earlier versions kept reports without a price there.
     if (existsSync(earlier) && !existsSync(path)) renameSync(earlier, path);
     return new UsageOutbox({ api, log, path });
   }
@@ -90,7 +93,7 @@ export class UsageOutbox implements Reports<Entry> {
     return this.entries.size === 0;
   }
 
-  /** Sends what an earlier life has left. */
+  /** Sends the reports of an earlier process. */
   start(): void {
     this.outbox.notice();
   }
@@ -99,7 +102,9 @@ export class UsageOutbox implements Reports<Entry> {
     this.outbox.stop();
   }
 
-  /** @param warn tells the author of the run what becomes of its reports */
+  /**
+   * @param warn reports a problem with the usage to the author of the run
+   */
   open(runId: string, warn: (message: string) => void): void {
     this.authors.set(runId, { warn, warnedOf: new Set(), advice: 'continue' });
   }
@@ -116,13 +121,13 @@ export class UsageOutbox implements Reports<Entry> {
     this.outbox.notice();
   }
 
-  /** Resolves when the server has what the run has used, or `giveUp` is aborted. */
+  /** Resolves when the server has the usage of the run, or `giveUp` is aborted. */
   async close(runId: string, giveUp: AbortSignal): Promise<void> {
     await this.outbox.flush(giveUp, () => !this.due().some((entry) => entry.runId === runId));
     this.authors.delete(runId);
   }
 
-  /** Of one run and model: a model without a price keeps no other from being counted. */
+  /** The reports of one run and one model: a model without a price does not delay another one. */
   next(): Entry[] {
     const due = this.due();
     const [first] = due;
@@ -161,7 +166,9 @@ export class UsageOutbox implements Reports<Entry> {
     return [...this.entries.values()].filter(isDue);
   }
 
-  /** @returns whether the report is new: a request does not name an id twice */
+  /**
+   * @returns true if the report is new: a request cannot contain an id twice
+   */
   private accept(entry: Entry): boolean {
     const { runId, report } = entry;
     const known = this.entries.get(keyOf(entry));
@@ -187,7 +194,7 @@ export class UsageOutbox implements Reports<Entry> {
     else this.counts.delete(entry.runId);
   }
 
-  /** Those that are too old, or too many, are not kept, and so forgotten. */
+  /** Reports that are too old, or too many, are dropped. */
   private waitForPrice(entries: Entry[], reason: string): void {
     const now = Date.now();
     const isOld = ({ at }: Entry): boolean => at <= now - PRICE_PATIENCE_MS;
@@ -204,7 +211,7 @@ export class UsageOutbox implements Reports<Entry> {
     this.warnOnce(first.runId, model, `The model "${model}" has no price yet: ${later}`);
   }
 
-  /** The server pauses or ends the run by itself: this is for the eyes of people. */
+  /** Informs people only. The server itself pauses or stops the run. */
   private warnOfBudget(runId: string, { advice, budgets: [scarcest] }: UsageAnswer): void {
     const author = this.authors.get(runId);
     if (author === undefined || advice === author.advice) return;
@@ -219,7 +226,7 @@ export class UsageOutbox implements Reports<Entry> {
     const { runId, report } = first;
     const { id, model } = report;
     const facts = { runId, id, model, reports: others.length + 1, reason };
-    this.options.log.warn('The server refused a report of usage', facts);
+    this.options.log.warn('Usage report refused', facts);
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     const message = `The server refused to count usage of ${model}${more}: ${reason}`;
     this.warnOnce(runId, `${model} ${reason}`, message);
@@ -241,14 +248,14 @@ export class UsageOutbox implements Reports<Entry> {
     });
   }
 
-  /** Without the file reports are still sent, unless the worker ends before. */
+  /** Without the file reports are still sent, unless the worker ends first. */
   private attempt(write: (path: string) => void): void {
     const { path, log } = this.options;
     try {
       write(path);
     } catch (error) {
       if (!this.hasFailedToWrite) {
-        log.warn('The usage of runs could not be written down', { reason: messageOf(error) });
+        log.warn('Usage not written to disk', { reason: messageOf(error) });
       }
       this.hasFailedToWrite = true;
     }
@@ -260,12 +267,14 @@ function readEntries({ path, log }: UsageOutboxOptions): Entry[] {
     return readFileSync(path, 'utf8').split('\n').flatMap(readLine);
   } catch (error) {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (!isAbsent) log.warn('The usage of runs cannot be read', { reason: messageOf(error) });
+    if (!isAbsent) log.warn('Usage file unreadable', { reason: messageOf(error) });
     return [];
   }
 }
 
-/** @returns none for a line that the worker was killed in */
+/**
+ * @returns no entry for a half-written line
+ */
 function readLine(line: string): Entry[] {
   try {
     const { runId, at, report } = JSON.parse(line) as Entry;

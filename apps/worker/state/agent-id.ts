@@ -2,7 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isUuid, makeFolder, newId } from '#lib/kernel';
 
-/** The agent that a worker of this name is: made at its first start, kept in its data folder. */
+/**
+ * The agent id of a worker with this name. It is created at the first start and kept in the data
+ * folder.
+ */
 export function agentIdOf(dataDir: string, name: string): string {
   try {
     const id = readFileSync(agentIdFile(dataDir, name), 'utf8').trim();
@@ -13,7 +16,7 @@ export function agentIdOf(dataDir: string, name: string): string {
   return newAgentId(dataDir, name);
 }
 
-/** For a worker whose agent is terminated: that one never comes back. */
+/** A new id for a worker whose agent is terminated, because that agent never comes back. */
 export function newAgentId(dataDir: string, name: string): string {
   const id = newId();
   makeFolder(dataDir, 0o700);

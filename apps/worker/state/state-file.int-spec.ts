@@ -35,7 +35,7 @@ const drivers = () => new Drivers({ dir: join(dir, 'runs') }, { process: { searc
 const open = (agentId: string) => StateFile.open(dir, agentId, quiet);
 
 describe('The state file', () => {
-  test('tells the next life of runs, those that earlier versions remembered in it too', () => {
+  test('a restarted worker knows its runs, also from the files of earlier versions', () => {
     const [agentId, runId, earlierId] = [newId(), newId(), newId()];
     open(agentId).runs.add(recordOf(runId, newId()));
     const path = join(dir, `agent-${agentId}.json`);
@@ -48,7 +48,7 @@ describe('The state file', () => {
     }
   });
 
-  test('lets the next life end what carries the mark of a run', async () => {
+  test('a restarted worker ends a process with the mark of a run', async () => {
     const [agentId, runId] = [newId(), newId()];
     open(agentId).runs.add(recordOf(runId, newId()));
     const env = { ...process.env, DROVER_RUN_ID: runId };
@@ -59,7 +59,7 @@ describe('The state file', () => {
     expect(await exited).toEqual([null, 'SIGKILL']);
   });
 
-  test('belongs to one living worker', async () => {
+  test('the state file belongs to one living worker', async () => {
     const agentId = newId();
     const script = `
       const { StateFile } = await import(${JSON.stringify(DIST)});

@@ -11,51 +11,55 @@ import { newId } from '#lib/kernel';
 import { machineBootId, type ProcessRef } from '#lib/session-runtime';
 import type { ClaimedTask, FinalReport } from '../api/types.js';
 
-/** A run as the worker remembers it. */
+/** The facts of a run that the worker stores. */
 export interface RunRecord extends HostedRecord {
   taskId: string;
-  /** Its end, where the server could not be told of it. */
+  /** The report of its end that the server did not get. */
   report?: FinalReport;
 }
 
-/** The life of a worker that the server has registered. */
+/** A process of the worker that registered at the server. */
 interface RegisteredLife {
   bootId: string;
-  /** The machine and its start: a copy of the folder on another one does not know that this life is over. */
+  /**
+   * The machine and its boot: a copy of the folder on another machine does not know the end of this
+   * process.
+   */
   machine: string;
 }
 
 interface WorkerState {
   agentId: string;
   life?: RegisteredLife;
-  /** How often this worker has started before. */
+  /** The number of earlier starts of this worker. */
   restartCount: number;
   /** The process that writes the file. */
   owner: ProcessRef;
-  /** Runs by their ids, where earlier versions remembered them. */
+  /** The runs by their ids, as earlier versions stored them. */
   runs?: Record<string, { taskId: string }>;
 }
 
 const CONFLICT =
-  'this data folder as the same worker: give this one another DROVER_WORKER_NAME or DROVER_WORKER_DATA_DIR';
+  'this data folder as the same worker: ' +
+  'give this one another DROVER_WORKER_NAME or DROVER_WORKER_DATA_DIR';
 
-/** The facts for a next life of this worker, in its data folder. */
+/** The facts for a restarted worker, in its data folder. */
 export class StateFile {
-  /** Of this process. */
+  /** The id of this process's registration. */
   readonly bootId = newId();
 
   private constructor(
     private readonly path: string,
     private readonly state: WorkerState,
-    /** The runs: those of the life before, where that did not end in order, then those of this one. */
+    /** The runs of this process, and those of an earlier one that did not end in order. */
     readonly runs: SessionMemory<RunRecord>,
   ) {}
 
   /**
-   * Takes the facts over from an earlier life.
+   * Takes over the facts of an earlier process.
    *
-   * @param restarts how often the worker has started before, where there is no earlier life of the agent
-   * @throws Error in a sentence when another worker lives on them
+   * @param restarts the number of earlier starts, if the agent has no earlier process
+   * @throws Error in a sentence if another living worker owns them
    */
   static open(dataDir: string, agentId: string, log: HostLog, restarts = 0): StateFile {
     const path = join(dataDir, `agent-${agentId}.json`);
@@ -74,13 +78,13 @@ export class StateFile {
     return this.state.restartCount;
   }
 
-  /** The life that ended before this one began, on this machine. */
+  /** The boot id of the earlier process on this machine, which has ended. */
   get previousBootId(): string | undefined {
     const { life } = this.state;
     return life?.machine === machine() ? life.bootId : undefined;
   }
 
-  /** The server has registered this life. */
+  /** The server has registered this process. */
   noteRegistered(): void {
     this.state.life = { bootId: this.bootId, machine: machine() };
     writeJson(this.path, this.state);

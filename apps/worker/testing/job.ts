@@ -10,7 +10,7 @@ import { RunFolder } from '../runs/run-folder.js';
 
 export interface TestJob {
   job: Job;
-  /** Where the driver of the job keeps its sessions. */
+  /** The folder in which the job's driver keeps its sessions. */
   workDir: string;
   entries: { level: EntryLevel; message: string; event: string }[];
   progress: ProgressReport[];
@@ -20,7 +20,7 @@ export interface TestJob {
 
 export const RUN_TOKEN = 'run-token-that-nobody-may-read';
 
-/** A job as the worker would make it, whose reports are kept in lists. */
+/** A job as the worker creates it. Its reports are kept in lists. */
 export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {}): TestJob {
   const workDir = mkdtempSync(join(tmpdir(), 'drover-job-test-'));
   const runId = newId();

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits until something becomes true, looking again and again; fails with its name when it does not. */
+/**
+ * Waits until a condition becomes true, with repeated looks. It fails with the condition's name.
+ */
 export async function waitUntil(
   what: string,
   isTrue: () => boolean | Promise<boolean>,

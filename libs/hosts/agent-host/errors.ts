@@ -1,36 +1,40 @@
 import { ConnectionProblem, DroverProblem, type ErrorCode } from '#lib/api-client';
 
-/** A JSON object as it travels. */
+/** A JSON object as it is sent. */
 export type JsonObject = Record<string, unknown>;
 
-/** Of the answer to the call that failed; undefined when there was none. */
+/** The status of the answer to the failed call; undefined if there was no answer. */
 export function statusOf(error: unknown): number | undefined {
   const isAnswer = error instanceof DroverProblem || error instanceof ConnectionProblem;
   return isAnswer ? error.status : undefined;
 }
 
-/** Whether the same request may succeed later as it is. */
+/** True if the same request can succeed later, unchanged. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof ConnectionProblem) return error.status === undefined || passes(error.status);
+  if (error instanceof ConnectionProblem)
+    return error.status === undefined || isTransientStatus(error.status);
   if (!(error instanceof DroverProblem)) return false;
-  return passes(error.status) || error.code === 'idempotency_in_progress';
+  return isTransientStatus(error.status) || error.code === 'idempotency_in_progress';
 }
 
-function passes(status: number): boolean {
+function isTransientStatus(status: number): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 
-/** A proxy in front of the server may refuse as the server does. */
+/** A proxy in front of the server can refuse a call in the same way. */
 export function isUnauthenticated(error: unknown): boolean {
   return statusOf(error) === 401;
 }
 
-/** Whether waiting may cure it: a refused token is renewed beside the calls that it was refused for. */
+/** True if waiting can help: a refused token is renewed beside the refused calls. */
 export function isCurable(error: unknown): boolean {
   return isTransient(error) || isUnauthenticated(error);
 }
 
-/** The body is at fault, and would be again. A proxy may find it too large before the server does. */
+/**
+ * True if the body is the problem and always will be. A proxy can find it too large before the
+ * server does.
+ */
 export function isBodyRefused(error: unknown): boolean {
   return [400, 413, 422].includes(statusOf(error) ?? 0);
 }
@@ -41,14 +45,17 @@ export function hasCode(error: unknown, ...codes: ErrorCode[]): boolean {
 
 const MAX_WAIT_MS = 300_000;
 
-/** Milliseconds that the server wants to be left alone, five minutes at most; undefined where it names none. */
+/**
+ * The milliseconds to wait that the server asks for, at most 5 minutes; undefined if it asks for
+ * none.
+ */
 export function askedWaitMs(error: unknown): number | undefined {
   const isAnswer = error instanceof DroverProblem || error instanceof ConnectionProblem;
   const seconds = isAnswer ? error.retryAfterSeconds : undefined;
   return seconds === undefined ? undefined : Math.min(seconds * 1000, MAX_WAIT_MS);
 }
 
-/** What an error says, without its stack. */
+/** The message of an error, without its stack. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof DroverProblem))
     return error instanceof Error ? error.message : String(error);

@@ -3,7 +3,9 @@ import { isUnauthenticated } from './errors.js';
 import type { HostLog } from './log.js';
 import { Failures } from './retry.js';
 
-/** The result of the last heartbeat. `refused`: the server answers, and does not know the token. */
+/**
+ * The result of the last heartbeat. `refused`: the server answers, and does not accept the token.
+ */
 export type ServerState = 'reachable' | 'unreachable' | 'refused';
 
 export interface HeartbeatOptions<T> {
@@ -16,8 +18,8 @@ export interface HeartbeatOptions<T> {
 }
 
 /**
- * Tells the server, again and again, that the host lives and what it holds; after a failure sooner, so
- * that an outage's end is noticed at once.
+ * Reports to the server at an interval that the host is alive, and its sessions. After a failure it
+ * tries sooner, so that it notices the end of an outage at once.
  */
 export class HeartbeatLoop<T> {
   /** Undefined before the first heartbeat. */
@@ -39,7 +41,7 @@ export class HeartbeatLoop<T> {
     }
   }
 
-  /** Resolves when a heartbeat that was composed after this call has been answered, or has failed. */
+  /** Resolves when a heartbeat composed after this call is answered or has failed. */
   async sendNow(): Promise<void> {
     const sent = new Promise<void>((resolve) => this.waiting.push(resolve));
     this.bell.ring();
@@ -51,13 +53,15 @@ export class HeartbeatLoop<T> {
     this.bell.ring();
   }
 
-  /** @returns milliseconds from its beginning to the next one */
+  /**
+   * @returns the milliseconds from the start of this heartbeat to the next one
+   */
   private async send(): Promise<number> {
     const { log, intervalMs, send, onAnswer, onFailure } = this.options;
     const waiting = this.waiting.splice(0);
     try {
       const answer = await send();
-      if (this.server !== 'reachable') log.info('the server takes heartbeats');
+      if (this.server !== 'reachable') log.info('Heartbeats accepted by the server');
       this.server = 'reachable';
       this.failures.end();
       onAnswer(answer);

@@ -1,7 +1,7 @@
 export * from './errors.js';
 export { HeartbeatLoop, type ServerState } from './heartbeat-loop.js';
 export { fetchOver } from './client/fetch-over.js';
-export { hostClient, patient } from './client/host-client.js';
+export { allowWait, hostClient } from './client/host-client.js';
 export {
   LiveSession,
   type Running,
@@ -21,7 +21,7 @@ export { type HostLog, Log, LOG_LEVELS } from './log.js';
 export { HostMetrics, serveMetrics } from './metrics.js';
 export { Outbox, type Reports } from './outbox.js';
 export { Failures, pause, retrying } from './retry.js';
-export { recoverSessions, removeStrangers } from './sessions/recover-sessions.js';
+export { recoverSessions, removeUnknownSessions } from './sessions/recover-sessions.js';
 export { SessionHost } from './sessions/session-host.js';
 export { type Remembered, SessionMemory } from './sessions/session-memory.js';
 export { apiAddress, searchPathOf, variablesOf } from './settings.js';

@@ -16,7 +16,9 @@ import {
   whyNoSession,
 } from '#lib/session-runtime';
 
-/** No account of a system and no container of systemd, podman or docker has a number in it. */
+/**
+ * No account of a system and no container of systemd, podman or docker has a number in this range.
+ */
 const ACCOUNTS: AccountRange = { first: 1_900_000_000, last: 1_900_065_535 };
 
 /** The last two numbers mean "nobody" and "no change" to the system. */
@@ -30,7 +32,7 @@ const accountRange = z
 
 const paths = list.refine((all) => all.every(isAbsolute), 'must hold absolute paths only');
 
-/** The variables that worker and gateway share about the sandbox of what they run. */
+/** The sandbox variables that worker and gateway share. */
 export const SANDBOX_VARIABLES = {
   /** Sandboxes: `auto` uses them if possible, `required` refuses to start without them. */
   DROVER_SANDBOX: oneOf(['auto', 'required', 'off']).default('auto'),
@@ -68,7 +70,7 @@ type Variables = z.infer<z.ZodObject<typeof SANDBOX_VARIABLES>>;
 interface AccountSettings {
   range: AccountRange | 'auto' | 'off';
   dir: string;
-  /** The one account of all sessions; it takes precedence over the range. */
+  /** The account of all sessions, which takes precedence over the range. */
   fixed?: SessionUser;
 }
 
@@ -79,13 +81,13 @@ export interface SandboxSettings {
   accounts: AccountSettings;
   /** The host's own folder. */
   dir: string;
-  /** Where bubblewrap is looked for, and what a sandbox has to have of it. */
+  /** The search path of bubblewrap. The sandbox shows its folders. */
   searchPath: string;
 }
 
 /**
- * @param dir the program's own folder, which no session may see
- * @param all its environment: neither do they see the files that its secrets came from
+ * @param dir the program's own folder, which no session can see
+ * @param all the program's environment; sessions cannot see the files of its secrets either
  */
 export function sandboxSettings(
   env: Variables,
@@ -124,9 +126,9 @@ function secretFiles(all: NodeJS.ProcessEnv): string[] {
 
 type SandboxChoice = { sandbox: Sandbox; limits: string } | { sandbox: undefined; reason: string };
 
-/** How sessions are kept apart from the machine and from each other. */
+/** The isolation of sessions from the machine and from each other. */
 export type Isolation = SandboxChoice & {
-  /** Absent: sessions run as the host's user. */
+  /** The accounts of the workspaces. Without them sessions run as the host's user. */
   accounts?: Accounts;
   /** The user of the sessions, for the log. */
   runAs: string;
@@ -135,7 +137,7 @@ export type Isolation = SandboxChoice & {
 /**
  * Chooses accounts and sandbox of the sessions by trial.
  *
- * @throws Error in a sentence when one of them is required and cannot be had
+ * @throws Error in a sentence if one of them is required and unavailable
  */
 export async function isolate(settings: SandboxSettings): Promise<Isolation> {
   const { user, accounts, runAs } = chooseAccounts(settings.accounts);
@@ -153,7 +155,9 @@ function requireSandbox(settings: SandboxSettings, choice: SandboxChoice): Sandb
   throw new Error(`DROVER_SANDBOX is "required", and there is no sandbox: ${choice.reason}.`);
 }
 
-/** @returns the user for the trial too */
+/**
+ * @returns the user for the trial too
+ */
 function chooseAccounts({ range: setting, dir, fixed }: AccountSettings): {
   accounts?: Accounts;
   user?: SessionUser;
@@ -177,7 +181,9 @@ function chooseAccounts({ range: setting, dir, fixed }: AccountSettings): {
   };
 }
 
-/** @returns undefined when a session without a sandbox runs as this user */
+/**
+ * @returns undefined if a session without a sandbox can run as this user
+ */
 function whyNotAs(user: SessionUser, { dir, searchPath }: SandboxSettings) {
   return whyNoSession({ dir, searchPath, user });
 }

@@ -2,10 +2,10 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFields = Record<string, unknown>;
 
-/** What the parts of a host write their log with. */
+/** The log of a host's parts. */
 export type HostLog = Record<LogLevel, (message: string, fields?: LogFields) => void>;
 
-/** Writes one JSON object a line. Never give it a token or anything of a task's input. */
+/** Writes one JSON object a line. Never pass a token or any part of a task's input. */
 export class Log implements HostLog {
   constructor(
     private readonly write: (line: string) => void,

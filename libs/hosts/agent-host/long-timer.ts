@@ -1,4 +1,4 @@
-/** The longest that setTimeout can wait; beyond it, it would fire at once. */
+/** The longest time of setTimeout. Above it, setTimeout fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** A timer for any time, such as a task's timeout of 30 days. */

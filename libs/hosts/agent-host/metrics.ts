@@ -10,7 +10,7 @@ export interface HostGauge {
   read: () => number;
 }
 
-/** A host's metrics for Prometheus: its own, and those of its process. Made at the first request. */
+/** The Prometheus metrics of a host and its process. They are created at the first request. */
 export class HostMetrics {
   private registry: Registry | undefined;
 
@@ -38,18 +38,21 @@ export class HostMetrics {
   }
 }
 
-export interface MetricsPlace {
+export interface MetricsEndpoint {
   host: string;
   port: number;
-  /** The bearer token that may read them. */
+  /** The bearer token that can read them. */
   token: string;
 }
 
-/** Serves /metrics alone, for a host that has no HTTP server. @throws the error of listening */
-export async function serveMetrics(metrics: HostMetrics, place: MetricsPlace): Promise<Server> {
+/** Serves only /metrics, for a host without an HTTP server. @throws the error of listening */
+export async function serveMetrics(
+  metrics: HostMetrics,
+  endpoint: MetricsEndpoint,
+): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
-    if (!hasBearer(request.headers.authorization, place.token)) {
+    if (!hasBearer(request.headers.authorization, endpoint.token)) {
       return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
     }
     metrics.text().then(
@@ -57,7 +60,7 @@ export async function serveMetrics(metrics: HostMetrics, place: MetricsPlace): P
       () => response.writeHead(500).end(),
     );
   });
-  server.unref().listen(place.port, place.host);
+  server.unref().listen(endpoint.port, endpoint.host);
   await once(server, 'listening');
   return server;
 }

@@ -41,7 +41,7 @@ function add(...reports: number[]): void {
 }
 
 describe('An outbox', () => {
-  test('sends reports in their order, as many at once as fit', async () => {
+  test('the outbox sends reports in order, as many at once as fit', async () => {
     add(1, 2, 3, 4, 5, 6);
     await outbox.flush(never);
     expect(sent).toEqual([
@@ -50,7 +50,7 @@ describe('An outbox', () => {
     ]);
   });
 
-  test('sends the same again until the server has it', async () => {
+  test('the outbox repeats a failed request until the server has it', async () => {
     answer = () => {
       if (sent.length < 3) throw new ConnectionProblem('gone');
     };
@@ -63,7 +63,7 @@ describe('An outbox', () => {
     ]);
   });
 
-  test('lets a refused report delay no other', async () => {
+  test('a refused report delays no other', async () => {
     answer = (reports) => {
       if (reports.includes(2)) throw refusal(422, 'validation_failed');
     };
@@ -73,7 +73,7 @@ describe('An outbox', () => {
     expect(sent).toEqual([[1, 2, 3, 4], [1, 2], [1], [2], [3, 4], [5]]);
   });
 
-  test('goes on after an outage in the midst of a refused request', async () => {
+  test('the outbox continues after an outage while it halves a refused request', async () => {
     answer = (reports) => {
       if (reports.includes(2)) throw refusal(422, 'validation_failed');
       if (reports.includes(3) && sent.length < 6) throw new ConnectionProblem('gone');
@@ -84,7 +84,7 @@ describe('An outbox', () => {
     expect(sent.at(-1)).toEqual([3]);
   });
 
-  test('repeats what only another time can cure, where the owner says so', async () => {
+  test('a refused request is repeated if its owner calls the refusal curable', async () => {
     outbox = anOutbox({ isRefusal: () => false });
     answer = () => {
       if (sent.length === 1) throw refusal(403, 'forbidden');
@@ -94,7 +94,7 @@ describe('An outbox', () => {
     expect([sent, refused]).toEqual([[[1], [1]], []]);
   });
 
-  test('gathers reports, but for one who waits for them', async () => {
+  test('reports gather, unless a caller waits for them', async () => {
     outbox = anOutbox({ gather: { ms: 2 ** 30, count: 3 } });
     add(1);
     add(2);
@@ -106,7 +106,7 @@ describe('An outbox', () => {
     expect(sent.at(-1)).toEqual([3, 4, 5]);
   });
 
-  test('tries at once when the server answers other calls, unless it asked for the wait', async () => {
+  test('another answer ends a retry wait, but no wait that the server asked for', async () => {
     answer = () => {
       if (sent.length === 1) throw refusal(503, 'unavailable', 'Later', 2 ** 20);
     };
@@ -117,7 +117,7 @@ describe('An outbox', () => {
     expect(sent).toEqual([[1]]);
   });
 
-  test('lets nobody wait for it when it is stopped', async () => {
+  test('a stopped outbox resolves its waiters at once', async () => {
     const asked = new Promise<void>((resolve) => {
       answer = () => {
         resolve();

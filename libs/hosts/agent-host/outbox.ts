@@ -3,29 +3,33 @@ import { askedWaitMs, isCurable } from './errors.js';
 import type { HostLog } from './log.js';
 import { Failures, pause } from './retry.js';
 
-/** Reports that the server does not have yet, as their owner keeps them. */
+/** The reports that the server does not have yet. Their owner stores them. */
 export interface Reports<T> {
-  /** The next reports that may be sent, in their order: as many as fit in one request. */
+  /** The next reports to send, in their order: as many as fit into one request. */
   next(): T[];
-  /** @throws as the methods of DroverClient do */
+  /**
+   * @throws the errors of DroverClient's methods
+   */
   send(reports: T[]): Promise<void>;
   /** The server has these reports: the owner forgets them. */
   forget(reports: T[]): void;
-  /** The server refuses this report, and would again: the owner forgets it, or keeps it for later. */
+  /**
+   * The server refuses this report and always will: the owner forgets it, or keeps it for later.
+   */
   settleRefused(report: T, error: unknown): void;
 }
 
 export interface OutboxOptions {
-  /** What the log calls these reports. */
+  /** The name of these reports in the log. */
   what: string;
   log: HostLog;
-  /** Reports gather for so long, so that many become one request; `count` of them do not wait. */
+  /** The time in which reports gather into one request; `count` reports do not wait. */
   gather?: { ms: number; count: number };
-  /** Whether waiting does not make the server take the same reports. */
+  /** True if the server never accepts the same reports, however long they wait. */
   isRefusal?: (error: unknown) => boolean;
 }
 
-/** Why an outbox sends nothing at the moment. */
+/** The reason why an outbox pauses. */
 type Wait = 'gathering' | 'retrying' | 'asked to wait';
 
 interface Waiter {
@@ -34,8 +38,9 @@ interface Waiter {
 }
 
 /**
- * Sends reports in their order until the server has them, over outages of any length. The server takes all of a
- * request or nothing: a refused one is halved until the refused report stands alone and delays no other.
+ * Sends reports in their order until the server has them, over outages of any length. The server
+ * accepts all of a request or nothing. The outbox halves a refused request until the refused report
+ * is alone, so that it delays no other.
  */
 export class Outbox<T> {
   private state: 'idle' | 'sending' | 'stopped' = 'idle';
@@ -50,17 +55,23 @@ export class Outbox<T> {
     this.failures = new Failures(options.what, options.log);
   }
 
-  /** There are reports to send. Neither fails nor waits. */
+  /** New reports exist. Neither fails nor waits. */
   notice(): void {
     if (this.state === 'idle') void this.sendAll();
   }
 
-  /** The server answers other calls: an outage is over. A wait that the server asked for goes on. */
+  /**
+   * The server answers other calls, so an outage is over. A wait that the server asked for
+   * continues.
+   */
   retryNow(): void {
     this.endWait('retrying');
   }
 
-  /** Resolves when all reports are sent that may be, or `isDone`; at once when `giveUp` is aborted. */
+  /**
+   * Resolves when all reports are sent that can be sent, or `isDone`; at once if `giveUp` is
+   * aborted.
+   */
   async flush(giveUp: AbortSignal, isDone = () => this.reports.next().length === 0): Promise<void> {
     await withAnySignal([giveUp], async (signal) => {
       if (signal.aborted || this.state === 'stopped' || isDone()) return;
@@ -73,7 +84,7 @@ export class Outbox<T> {
     });
   }
 
-  /** Sends nothing any more. */
+  /** Ends sending for good. */
   stop(): void {
     this.state = 'stopped';
     this.endWait('gathering', 'retrying', 'asked to wait');

@@ -3,18 +3,18 @@ import { type BackoffPolicy, fullJitter } from '#lib/kernel';
 import { askedWaitMs, isTransient, isUnauthenticated, messageOf } from './errors.js';
 import type { HostLog } from './log.js';
 
-/** Soon enough that an outage's end is noticed at once, rare enough for many hosts to do it together. */
+/** Short enough to notice the end of an outage at once, and long enough for many hosts together. */
 export const RETRY_BACKOFF: BackoffPolicy = { baseMs: 250, capMs: 5_000 };
 
 /**
- * How long to wait before the next attempt, in milliseconds: full jitter, added to what the server
- * asked for, so that a thousand hosts that were told the same do not return at the same instant.
+ * The milliseconds before the next attempt: full jitter, added to the wait that the server asks
+ * for. With it, a thousand hosts with the same answer do not return at the same instant.
  */
 export function waitBefore(policy: BackoffPolicy, failures: number, error: unknown): number {
   return (askedWaitMs(error) ?? 0) + fullJitter(policy, failures, Math.random());
 }
 
-/** Counts the failures in a row of one kind of call, and writes the log of them. */
+/** Counts consecutive failures of one kind of call, and logs them. */
 export class Failures {
   private count = 0;
 
@@ -29,34 +29,36 @@ export class Failures {
     this.count = 0;
   }
 
-  /** @returns milliseconds before the next attempt */
+  /**
+   * @returns the milliseconds before the next attempt
+   */
   add(error: unknown): number {
     this.count += 1;
     this.report(error);
     return waitBefore(this.policy, this.count - 1, error);
   }
 
-  // The first failures and then ever fewer: an hour's outage must not fill the disk with its story.
+  // Logs the first failures and then ever fewer: an outage of an hour must not fill the disk.
   private report(error: unknown): void {
-    // That a token is refused is true of all calls: the heartbeat says it once.
+    // A refused token concerns all calls: the heartbeat logs it once.
     if (isUnauthenticated(error) || (this.count & (this.count - 1)) !== 0) return;
     const fields = { what: this.what, failures: this.count, reason: messageOf(error) };
-    this.log.warn('the server did not take a call; trying again', fields);
+    this.log.warn('Call failed; trying again', fields);
   }
 }
 
 export interface RetryOptions {
   log: HostLog;
   policy?: BackoffPolicy;
-  /** Ends the waiting; the promise then rejects with the last error. */
+  /** Ends the wait. The promise then rejects with the last error. */
   signal?: AbortSignal;
-  /** Where nothing renews the token beside it, a refused one is final. */
+  /** If nothing renews the token meanwhile, a refused token is final. */
   giveUpUnauthenticated?: boolean;
 }
 
 /**
- * Repeats a call until it succeeds or fails for a reason that waiting does not cure. Tokens that are
- * refused count as curable, because they are renewed beside it; the heartbeat decides when to give up.
+ * Repeats a call until it succeeds, or fails for a reason that waiting cannot cure. A refused token
+ * counts as curable, because it is renewed meanwhile; the heartbeat decides when to give up.
  */
 export async function retrying<T>(
   what: string,

@@ -1,21 +1,21 @@
-/** Where programs are looked for without a PATH. */
+/** The search path of programs without a PATH. */
 export const FALLBACK_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** What every address of the API ends with. */
+/** The end of every API address. */
 export const API_PATH = '/api/v1';
 
-/** The address of the API, without a slash behind: the server's own address gets the API's path. */
+/** The address of the API, without a trailing slash. An address without the API's path gets it. */
 export function apiAddress(server: string): string {
   const address = new URL(server).href.replace(/(?<!\/)\/+$/, '');
   return address.endsWith(API_PATH) ? address : address + API_PATH;
 }
 
-/** Where a host's sessions look for programs. */
+/** The search path of programs for a host's sessions. */
 export function searchPathOf(env: NodeJS.ProcessEnv): string {
   return env['PATH'] ?? FALLBACK_PATH;
 }
 
-/** The host's variables that its sessions may see. */
+/** The host's variables that its sessions can see. */
 export function variablesOf(
   env: NodeJS.ProcessEnv,
   names: readonly string[],

@@ -3,11 +3,11 @@ import type { HostLog } from './log.js';
 import { Failures, pause } from './retry.js';
 
 const POLL_MS = 25_000;
-/** Changes of what is held gather this long, so that short runs do not cost a request each. */
+/** Changes of the held runs gather this long, so that short runs do not cost a request each. */
 const GATHER_MS = 250;
 /**
- * How long from one poll to the next at least: what was told is told again until it is done, and a
- * cancellation must still be heard within a second.
+ * The minimum time between two polls: the server repeats a signal until it is followed, and a
+ * cancellation must arrive within a second.
  */
 const AT_LEAST_MS = 700;
 const LOOK_EVERY_MS = 30_000;
@@ -20,15 +20,15 @@ export interface SignalPoll {
 
 export interface SignalOptions<T> {
   log: HostLog;
-  /** The runs that the server may have something to say of. */
+  /** The runs for which the server can have a signal. */
   runIds: () => string[];
-  /** Whether the server may say something while there is no run. */
+  /** True if the server can send signals while there is no run. */
   listensWhenIdle: boolean;
   poll: (body: SignalPoll, signal: AbortSignal) => Promise<T>;
   onSignals: (signals: T) => void;
 }
 
-/** Listens for what the server wants of the runs held here: one long poll at all times. */
+/** Listens for the server's signals about the held runs, with one long poll at all times. */
 export class SignalLoop<T> {
   private readonly stopped = new AbortController();
   private readonly bell = new Doorbell();
@@ -54,7 +54,7 @@ export class SignalLoop<T> {
     }
   }
 
-  /** Other runs are held now than the poll under way asks for. */
+  /** The held runs have changed since the poll under way started. */
   notice(): void {
     this.changed ??= setTimeout(() => {
       this.changed = undefined;

@@ -3,14 +3,14 @@ import { dirname } from 'node:path';
 import { isAlive, ownRef, type ProcessRef } from '#lib/session-runtime';
 import { messageOf } from './errors.js';
 
-/** Content of a file that one living process works with. */
+/** The content of a file that belongs to one living process. */
 interface Owned {
   owner: ProcessRef;
 }
 
 /**
- * Writes a file of the host's own, through a rename, so that it is whole at every moment. It needs no
- * fsync: what it tells of are processes, which do not survive a crash of the machine.
+ * Writes a file of the host through a rename, so that readers always find a complete file. It needs
+ * no fsync: it describes processes, which do not survive a crash of the machine.
  */
 export function writeJson(path: string, value: object): void {
   writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
@@ -18,8 +18,8 @@ export function writeJson(path: string, value: object): void {
 }
 
 /**
- * @returns undefined when there is no such file
- * @throws Error in a sentence when it holds something else
+ * @returns undefined if there is no such file
+ * @throws Error in a sentence if it has another content
  */
 export function readJson<T>(path: string, isOurs: (value: Partial<T>) => boolean): T | undefined {
   try {
@@ -28,17 +28,19 @@ export function readJson<T>(path: string, isOurs: (value: Partial<T>) => boolean
     return value;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    const message = `The state file ${path} cannot be read (${messageOf(error)}): remove it to start afresh.`;
-    throw new Error(message, { cause: error });
+    throw new Error(
+      `The state file ${path} cannot be read (${messageOf(error)}): remove it to start afresh.`,
+      { cause: error },
+    );
   }
 }
 
 /**
- * Takes a file over from an earlier life, and writes down that this process works with it.
+ * Takes a file over from an earlier process, and records this process as its owner.
  *
- * @param next makes its content of what the earlier life left
+ * @param next creates its content from the earlier content
  * @param conflict completes "Process 7 already works with …"
- * @throws Error in a sentence when another process lives on it, or it holds something else
+ * @throws Error in a sentence if another living process owns it, or if it has another content
  */
 export function takeOver<T extends Owned>(
   path: string,

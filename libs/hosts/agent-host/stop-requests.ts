@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 type Signal = (typeof SIGNALS)[number];
 
-/** What the person or program that runs a host asks for, by signals. */
+/** The requests to stop of the person or program that runs a host, sent by signals. */
 export class StopRequests {
   private readonly drainController = new AbortController();
   private readonly hurryController = new AbortController();
@@ -13,17 +13,17 @@ export class StopRequests {
     setMaxListeners(0, this.drain, this.hurry);
   }
 
-  /** Finish what is under way, then end. */
+  /** Finish the work under way, then end. */
   get drain(): AbortSignal {
     return this.drainController.signal;
   }
 
-  /** Do not wait for what is under way. */
+  /** Do not wait for the work under way. */
   get hurry(): AbortSignal {
     return this.hurryController.signal;
   }
 
-  /** The first signal drains, the second hurries. `onSignal` gets each of them, the third one as `end`. */
+  /** The first signal drains, the second hurries. `onSignal` gets each one, the third as `end`. */
   listen(onSignal: (step: 'drain' | 'hurry' | 'end', signal: Signal, exitCode: number) => void) {
     for (const signal of SIGNALS) {
       process.on(signal, () => onSignal(this.request(), signal, 128 + constants.signals[signal]));

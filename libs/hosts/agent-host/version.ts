@@ -5,7 +5,7 @@ interface Manifest {
   version: string;
 }
 
-/** The version of the project that this file belongs to, wherever it was compiled to. */
+/** The version of the project that this file belongs to, independent of the output folder. */
 export function readVersion(): string {
   const here = new URL('.', import.meta.url);
   for (let dir = here; dir.pathname !== '/'; dir = new URL('../..', dir)) {

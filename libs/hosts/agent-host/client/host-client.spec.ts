@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { isTransient } from '../errors.js';
 import { hostClient } from './host-client.js';
 
-it('A body that cannot be written as JSON is refused at once, and not for want of a network', async () => {
+it('a body that JSON cannot express is refused at once, and not as a network failure', async () => {
   const server = hostClient('http://127.0.0.1:1/api/v1');
   const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown;
   const end = (outputResult: Record<string, unknown>) =>

@@ -3,13 +3,14 @@ import { fetchOver } from './fetch-over.js';
 import { API_PATH } from '../settings.js';
 
 const CALL_TIMEOUT_MS = 10_000;
-/** What a long poll may take beyond the time that it was asked to wait. */
+/** The time of a long poll in addition to the wait that it asks for. */
 const POLL_SLACK_MS = 10_000;
 
 /**
- * The server, as a host sees it. A host's loops repeat what fails, for as long as it takes; the client does not.
+ * The host's client of the server. The host's loops repeat failed calls without a limit; the client
+ * does not.
  *
- * @param apiUrl as `apiAddress` makes it
+ * @param apiUrl the result of `apiAddress`
  * @param options `socket`: path of the server's Unix socket, which is used instead of the address
  */
 export function hostClient(
@@ -21,20 +22,20 @@ export function hostClient(
     baseUrl,
     retries: 0,
     timeoutMs: CALL_TIMEOUT_MS,
-    write: storable,
+    write: toStorableJson,
     ...(socket !== undefined && { fetch: fetchOver(socket) }),
     ...options,
   });
 }
 
-/** For a call that the server answers when it has something to say, after `waitMs` at the latest. */
-export function patient(server: DroverClient, waitMs: number): DroverClient {
+/** A client for long polls, which the server answers after `waitMs` at the latest. */
+export function allowWait(server: DroverClient, waitMs: number): DroverClient {
   return server.with({ timeoutMs: waitMs + POLL_SLACK_MS });
 }
 
-// Postgres can store neither NUL nor lone surrogates, so the server refuses a body with them; what
-// a process says must not be lost for it.
-function storable(body: unknown): string {
+// Postgres can store neither NUL nor lone surrogates, so the server refuses a body with them. The
+// output of a process must not be lost for this reason.
+function toStorableJson(body: unknown): string {
   return JSON.stringify(body, (_key, value: unknown) =>
     typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value,
   );

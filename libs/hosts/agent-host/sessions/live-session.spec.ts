@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { SessionSignal } from '#lib/session-runtime';
 import { LiveSession, type Running, type SessionRecord, type StopCause } from './live-session.js';
 
-/** Work that ends when the test says so, and remembers what it was told. */
-class ToldWork implements Running<string> {
+/** Work that ends when the test wants it, and records its signals. */
+class RecordedWork implements Running<string> {
   readonly signals: SessionSignal[] = [];
   readonly stops: number[] = [];
   end: (how: string) => void = () => undefined;
@@ -23,7 +23,7 @@ const DRAIN: StopCause = { kind: 'drain', reason: 'drain' };
 const LOSS: StopCause = { kind: 'lost', reason: 'stale_run' };
 
 let record: SessionRecord;
-let work: ToldWork;
+let work: RecordedWork;
 let saved: number;
 let live: LiveSession<string>;
 
@@ -37,7 +37,7 @@ beforeEach(() => {
     startedAt: null,
     stopping: null,
   };
-  [work, saved] = [new ToldWork(), 0];
+  [work, saved] = [new RecordedWork(), 0];
   live = new LiveSession(record, () => (saved += 1));
 });
 
@@ -48,8 +48,8 @@ const started = async () => {
   return ended;
 };
 
-describe('A session that is asked to end', () => {
-  test('is told why, and has as long as the earliest deadline says', async () => {
+describe('A stopped session', () => {
+  test('a stopped session learns the cause, and the earliest deadline counts', async () => {
     void started();
     await jest.advanceTimersByTimeAsync(0);
     live.stop(PAUSE, 20_000);
@@ -64,7 +64,7 @@ describe('A session that is asked to end', () => {
     expect(saved).toBe(2);
   });
 
-  test('hears once that its run is lost, which counts more, and shortens nothing that is agreed', async () => {
+  test('a lost run overrides the cause once, and keeps the earlier deadline', async () => {
     void started();
     await jest.advanceTimersByTimeAsync(0);
     live.stop(PAUSE, 5_000);
@@ -75,14 +75,14 @@ describe('A session that is asked to end', () => {
     expect(record.stopping).toMatchObject({ kind: 'lost' });
   });
 
-  test.each(['while it is started', 'by an earlier life'])(
-    '%s is told when it runs',
+  test.each(['during the start', 'before a restart'])(
+    'a stop %s reaches the session when it runs',
     async (when) => {
-      let run: (started: ToldWork) => void = () => undefined;
-      const starting = new Promise<ToldWork>((resolve) => (run = resolve));
-      if (when === 'by an earlier life') live.stop(DRAIN, 8_000);
+      let run: (started: RecordedWork) => void = () => undefined;
+      const starting = new Promise<RecordedWork>((resolve) => (run = resolve));
+      if (when === 'before a restart') live.stop(DRAIN, 8_000);
       const ended = live.run(() => starting);
-      if (when === 'while it is started') live.stop(DRAIN, 8_000);
+      if (when === 'during the start') live.stop(DRAIN, 8_000);
       await jest.advanceTimersByTimeAsync(3_000);
       run(work);
       await jest.advanceTimersByTimeAsync(0);
@@ -92,7 +92,7 @@ describe('A session that is asked to end', () => {
     },
   );
 
-  test('is not when it has ended', async () => {
+  test('a stop after the end has no effect', async () => {
     const ended = started();
     work.end('well');
     await ended;
@@ -106,12 +106,12 @@ describe('A session that is asked to end', () => {
   });
 });
 
-test('A session that could not start has ended', async () => {
+test('a session that could not start has ended', async () => {
   await expect(live.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(live.hasEnded).toBe(true);
 });
 
-test('A warning is told each time, but only to what runs, and is new once', async () => {
+test('only a running session gets warnings, and only the first one is new', async () => {
   expect(live.warn('hung')).toBe(false);
   void started();
   await jest.advanceTimersByTimeAsync(0);
@@ -119,12 +119,12 @@ test('A warning is told each time, but only to what runs, and is new once', asyn
   expect(reasons()).toEqual(['warn hung', 'warn hung']);
 });
 
-test('A timeout counts from when the server heard of the start', async () => {
+test('the timeout counts from the time when the server knew of the start', async () => {
   record.timeoutSeconds = 60;
   record.startedAt = new Date(Date.now()).toISOString();
   void started();
   await jest.advanceTimersByTimeAsync(5_000);
-  record.startToldAt = new Date(Date.now()).toISOString();
+  record.startReportedAt = new Date(Date.now()).toISOString();
   await jest.advanceTimersByTimeAsync(59_999);
   expect(work.signals).toEqual([]);
   await jest.advanceTimersByTimeAsync(1);

@@ -2,26 +2,26 @@ import type { SessionSignal } from '#lib/session-runtime';
 import { LongTimer } from '../long-timer.js';
 import type { Remembered } from './session-memory.js';
 
-/** Why a session is asked to end. */
+/** The reason for a request to end a session. */
 export interface StopCause {
   kind:
     | 'asked'
     | 'completed'
     | 'drain'
-    /** Its run is not its task's live one any more, so nothing of it is reported. */
+    /** Its run is no longer the live run of its task, so nothing of it is reported. */
     | 'lost'
     | 'pause'
     | 'provider_limited'
     | 'question'
     | 'timeout';
-  /** A code, for the session's program. */
+  /** A code for the session's program. */
   reason: string;
-  /** The same for people, where there is more to say. */
+  /** The reason in words, if there is more to say. */
   message?: string;
 }
 
 export interface Stopping extends StopCause {
-  /** When it is ended by force. */
+  /** The time when it is killed. */
   forceAt: string;
 }
 
@@ -30,16 +30,16 @@ export interface SessionRecord extends Remembered {
   timeoutSeconds: number | null;
   graceSeconds: number;
   startedAt: string | null;
-  /** When the server had heard of its start. */
-  startToldAt?: string;
+  /** The time when the server knew of its start. */
+  startReportedAt?: string;
   stopping: Stopping | null;
 }
 
-/** Work that runs: a session of a driver, or what a host makes of one. */
+/** Running work: a session of a driver, or a host's wrapper around one. */
 export interface Running<End> {
-  /** Resolves when nothing of it is left. Never rejects. */
+  /** Resolves when no process of it is left. Never rejects. */
   readonly exit: Promise<End>;
-  /** Asks it to end, and ends it by force after `graceMs`. The earliest deadline counts. */
+  /** Asks it to end, and kills it after `graceMs`. The earliest deadline counts. */
   stop(graceMs: number): void;
   notify(signal: SessionSignal): void;
 }
@@ -47,12 +47,17 @@ export interface Running<End> {
 type State<Work> =
   { phase: 'waiting' | 'starting' | 'ended' } | { phase: 'running'; work: Work; isWarned: boolean };
 
-/** One session of a host: from when it takes a place to its end, whether this life has started it or an earlier one. */
+/**
+ * One session of a host, from its slot to its end. This process or an earlier one of the host
+ * started it.
+ */
 export class LiveSession<End, Work extends Running<End> = Running<End>> {
   private state: State<Work> = { phase: 'waiting' };
   private readonly timer = new LongTimer();
 
-  /** @param save writes the record down */
+  /**
+   * @param save writes the record to disk
+   */
   constructor(
     private readonly record: SessionRecord,
     private readonly save: () => void,
@@ -62,15 +67,16 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
     return this.state.phase === 'ended';
   }
 
-  /** Undefined unless it runs. */
+  /** Undefined unless the session runs. */
   get work(): Work | undefined {
     return this.state.phase === 'running' ? this.state.work : undefined;
   }
 
   /**
-   * Starts the session and follows it to its end, which is what it resolves with.
+   * Starts the session and follows it to its end.
    *
-   * @throws whatever `start` throws
+   * @returns the end
+   * @throws the errors of `start`
    */
   async run(start: () => Promise<Work>): Promise<End> {
     this.state = { phase: 'starting' };
@@ -78,7 +84,7 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
       const work = await start();
       this.state = { phase: 'running', work, isWarned: false };
       this.limitTime();
-      // It was asked to end while it was being started, or by an earlier life.
+      // It was asked to end while it started, or before the host restarted.
       if (this.record.stopping !== null) this.askToEnd(this.record.stopping);
       return await work.exit;
     } finally {
@@ -87,7 +93,10 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
     }
   }
 
-  /** May be called again: the first cause counts, unless the run is lost later, and the earliest deadline. */
+  /**
+   * Asks the session to end. If it is called again, the first cause counts, unless the run is lost
+   * later. The earliest deadline counts.
+   */
   stop(cause: StopCause, graceMs: number): void {
     const before = this.record.stopping;
     const forceAt = new Date(Date.now() + graceMs).toISOString();
@@ -102,9 +111,10 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
   }
 
   /**
-   * Tells a session that runs that it seems to hang, as often as the server says so. One that does not run is not late.
+   * Warns a running session that it seems to hang, each time the server says so. A session that
+   * does not run cannot hang.
    *
-   * @returns whether it was told for the first time
+   * @returns true for the first warning
    */
   warn(reason: string): boolean {
     if (this.state.phase !== 'running') return false;
@@ -135,12 +145,12 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
   }
 
   /**
-   * The server counts from when it heard of the start. A session that is asked to end before its deadline
-   * there could still give its run back for free, and be given the next one.
+   * The server counts from the time when it knew of the start. If the session ended before that
+   * deadline, it could still release its run without an attempt, and get the next one.
    */
   private timeLeftMs(): number {
-    const { timeoutSeconds, startedAt, startToldAt } = this.record;
-    const since = startToldAt ?? startedAt;
+    const { timeoutSeconds, startedAt, startReportedAt } = this.record;
+    const since = startReportedAt ?? startedAt;
     if (timeoutSeconds === null || since === null) return Infinity;
     return Date.parse(since) + timeoutSeconds * 1000 - Date.now();
   }

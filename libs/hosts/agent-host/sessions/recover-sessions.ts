@@ -3,24 +3,25 @@ import type { HostLog } from '../log.js';
 import type { Remembered } from './session-memory.js';
 
 /**
- * Finds what an earlier life of the host has left of its sessions.
+ * Recovers the sessions of an earlier process of the host.
  *
- * @param started records of sessions that the earlier life had started, or meant to start
- * @param take what to do with each; its driver is the one that started it, whichever new sessions get
+ * @param started the records of sessions that the earlier process started, or intended to start
+ * @param handle handles a session; `driver` is the driver that started it, even if new sessions get
+ *   another one
  */
 export async function recoverSessions<T extends Remembered>(
   drivers: Drivers,
   started: readonly T[],
-  take: (record: T, found: Recovered, driver: RuntimeDriver) => void,
+  handle: (record: T, found: Recovered, driver: RuntimeDriver) => void,
 ): Promise<void> {
   for (const record of started) {
     const driver = drivers.choose(record.driver);
-    take(record, await driver.recover(record.id), driver);
+    handle(record, await driver.recover(record.id), driver);
   }
 }
 
-/** Ends sessions that no record tells of, and removes folders of sessions that are forgotten. */
-export async function removeStrangers(
+/** Ends sessions without a record, and removes folders of forgotten sessions. */
+export async function removeUnknownSessions(
   drivers: Drivers,
   known: readonly Remembered[],
   log: HostLog,
@@ -29,7 +30,7 @@ export async function removeStrangers(
   for (const driver of drivers.all) {
     for (const id of await driver.list()) {
       if (remembered.has(id)) continue;
-      log.warn('ended what an earlier life left without a record', { sessionId: id });
+      log.warn('Session without a record removed', { sessionId: id });
       await driver.remove(id);
     }
   }

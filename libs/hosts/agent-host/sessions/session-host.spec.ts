@@ -16,7 +16,7 @@ class HeldSession implements HostedSession {
   }
 }
 
-test('a host holds a session until its work is over, however that ends, and is idle then', async () => {
+test('a host holds a session until its work has settled, and is idle then', async () => {
   let changes = 0;
   const host = new SessionHost<HeldSession>(() => (changes += 1));
   const [one, other] = [new HeldSession('one'), new HeldSession('other')];
@@ -37,7 +37,7 @@ test('a host holds a session until its work is over, however that ends, and is i
   expect([host.size, changes]).toEqual([0, 4]);
 });
 
-test('a host that stops all of its sessions stops those that come later too', async () => {
+test('a host that stops all sessions also stops later ones', async () => {
   const host = new SessionHost<HeldSession>(() => undefined);
   const [early, late] = [new HeldSession('early'), new HeldSession('late')];
   void host.hold(early, () => early.work);

@@ -1,18 +1,20 @@
 import type { StopCause } from './live-session.js';
 
-/** A session that takes a place of a host. */
+/** A session that holds a slot of a host. */
 export interface HostedSession {
   readonly id: string;
   stop(cause: StopCause, graceMs: number): void;
 }
 
-/** The sessions that take a place of a host. What feeds it decides how many may. */
+/** The sessions that hold a slot of a host. The source of sessions limits their number. */
 export class SessionHost<Session extends HostedSession> {
   private readonly held = new Map<string, Session>();
   private waiters: (() => void)[] = [];
   private stopOfAll: { cause: StopCause; graceMs: number } | undefined;
 
-  /** @param onChange sessions came or went */
+  /**
+   * @param onChange called when a session came or went
+   */
   constructor(private readonly onChange: () => void) {}
 
   get size(): number {
@@ -27,11 +29,11 @@ export class SessionHost<Session extends HostedSession> {
     return this.held.get(id);
   }
 
-  /** Holds a place for the session until `work` is over. */
+  /** Holds a slot for the session until `work` has settled. */
   async hold<T>(session: Session, work: () => Promise<T>): Promise<T> {
     this.held.set(session.id, session);
     this.onChange();
-    // One that comes too late ends as it comes.
+    // A session that comes too late is stopped at once.
     if (this.stopOfAll !== undefined) session.stop(this.stopOfAll.cause, this.stopOfAll.graceMs);
     try {
       return await work();
@@ -42,7 +44,7 @@ export class SessionHost<Session extends HostedSession> {
     }
   }
 
-  /** Asks every session held now to end, and whatever may still come. */
+  /** Stops every held session, and every session that comes later. */
   stopAll(cause: StopCause, graceMs: number): void {
     this.stopOfAll = { cause, graceMs };
     for (const session of this.held.values()) session.stop(cause, graceMs);

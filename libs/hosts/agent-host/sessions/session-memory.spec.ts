@@ -23,8 +23,8 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 const aLife = () => new SessionMemory<Noted>(dir, log);
 const record = (id: string, runId: string | null = null): Noted => ({ id, runId });
 
-describe('The sessions that a host remembers', () => {
-  test('are known to its next life as they were written down last', () => {
+describe('The sessions that a host stores', () => {
+  test('a restarted host knows the sessions as last written', () => {
     const first = aLife();
     const [later, earlier] = [record('b', 'its-run'), record('a')];
     first.add(later);
@@ -36,7 +36,7 @@ describe('The sessions that a host remembers', () => {
     expect(next.find('its-run')).toEqual(next.find('b'));
   });
 
-  test('are forgotten for good, whatever is written down of them later', () => {
+  test('a forgotten session stays forgotten, even if it is saved later', () => {
     const first = aLife();
     const one = record('a', 'its-run');
     first.add(one);
@@ -46,16 +46,16 @@ describe('The sessions that a host remembers', () => {
     expect([aLife().all(), readdirSync(dir)]).toEqual([[], []]);
   });
 
-  test('are known but for those whose file is broken, and half-written files are removed', () => {
+  test('a broken file loses only its session, and half-written files are removed', () => {
     aLife().add(record('a'));
     writeFileSync(join(dir, 'b.json'), '{"id":');
     writeFileSync(join(dir, 'c.json.new'), '{"id":');
     expect(aLife().all()).toEqual([record('a')]);
-    expect(lines.join('')).toContain('the record of a session cannot be read');
+    expect(lines.join('')).toContain('Session record unreadable');
     expect(readdirSync(dir)).toEqual(['a.json', 'b.json']);
   });
 
-  test('are in memory where the disk takes no change', () => {
+  test('sessions stay in memory if the disk accepts no change', () => {
     const memory = aLife();
     const one = record('a');
     memory.add(one);
@@ -63,7 +63,7 @@ describe('The sessions that a host remembers', () => {
     one.note = 'changed';
     memory.save(one);
     expect(memory.find('a')).toEqual({ ...record('a'), note: 'changed' });
-    expect(lines.join('')).toContain('a session could not be written down');
+    expect(lines.join('')).toContain('Session record not written');
     expect(() => memory.add(record('b'))).toThrow('ENOENT');
     expect(memory.find('b')).toBeUndefined();
   });

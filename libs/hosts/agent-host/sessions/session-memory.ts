@@ -4,24 +4,26 @@ import { messageOf } from '../errors.js';
 import type { HostLog } from '../log.js';
 import { readJson, writeJson } from '../state-file.js';
 
-/** A session as every host remembers it. */
+/** The facts of a session that every host stores. */
 export interface Remembered {
   id: string;
-  /** The run that it works on; null for a session that is nobody's run. */
+  /** The run that it works on; null for a session without a run. */
   runId: string | null;
-  /** The kind of the driver that has started it; absent before. */
+  /** The kind of the driver that started it; absent before. */
   driver?: string;
 }
 
 /**
- * The sessions that a host knows of, in memory and each in a file of its own, so that its next life knows of them,
- * whatever ends this one. Files survive no crash of the machine: neither do sessions.
+ * The known sessions of a host, in memory and each in a file of its own, so that a restarted host
+ * knows them. The files do not survive a crash of the machine, and neither do sessions.
  */
 export class SessionMemory<T extends Remembered> {
   private readonly byId = new Map<string, T>();
   private readonly byRun = new Map<string, T>();
 
-  /** @throws Error when the folder cannot be read */
+  /**
+   * @throws Error if the folder cannot be read
+   */
   constructor(
     private readonly dir: string,
     private readonly log: HostLog,
@@ -30,23 +32,27 @@ export class SessionMemory<T extends Remembered> {
     for (const name of readdirSync(dir)) this.load(name);
   }
 
-  /** In the order of their creation. */
+  /** All sessions in the order of their creation. */
   all(): T[] {
     return [...this.byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** @param id of the session or of its run */
+  /**
+   * @param id the id of the session or of its run
+   */
   find(id: string): T | undefined {
     return this.byId.get(id) ?? this.byRun.get(id);
   }
 
-  /** @throws Error when it cannot be written: the session must not start then */
+  /**
+   * @throws Error if it cannot be written; the session must not start then
+   */
   add(record: T): void {
     this.write(record);
     this.index(record);
   }
 
-  /** Writes a change down. A change that cannot be written now is written with the next one. */
+  /** Writes a change to disk. If this fails, the next change of the record writes it too. */
   save(record: T): void {
     if (!this.byId.has(record.id)) return;
     this.attempt(record.id, () => this.write(record));
@@ -64,7 +70,7 @@ export class SessionMemory<T extends Remembered> {
       const record = readJson<T>(join(this.dir, name), ({ id }) => typeof id === 'string');
       if (record !== undefined) this.index(record);
     } catch (error) {
-      this.log.error('the record of a session cannot be read', { name, error: messageOf(error) });
+      this.log.error('Session record unreadable', { name, error: messageOf(error) });
     }
   }
 
@@ -81,7 +87,7 @@ export class SessionMemory<T extends Remembered> {
     try {
       change();
     } catch (error) {
-      this.log.error('a session could not be written down', { sessionId, error: messageOf(error) });
+      this.log.error('Session record not written', { sessionId, error: messageOf(error) });
     }
   }
 

@@ -15,6 +15,6 @@ test.each<['stop' | 'pause', string, StopCause]>([
   ['stop', 'unknown_run', { kind: 'asked', reason: 'unknown_run' }],
   ['stop', 'Going home!', { kind: 'asked', reason: 'stale_run', message: 'Going home!' }],
   ['stop', '', { kind: 'asked', reason: 'stale_run', message: '' }],
-])('The order to %s because of "%s" is told as %j', (action, reason, cause) => {
+])('the order to %s with the reason "%s" becomes %j', (action, reason, cause) => {
   expect(causeOf({ action, reason })).toEqual(cause);
 });

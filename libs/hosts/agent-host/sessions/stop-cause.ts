@@ -3,8 +3,9 @@ import type { StopCause } from './live-session.js';
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
 /**
- * The cause of the server's order, for the session. For a pause the server sends the words of the user who
- * paused, and for a run that its own side had released, that side's words; all else are codes.
+ * The cause of the server's order, for the session. For a pause the reason is text of the user who
+ * paused. For a run that its own agent released, it is text of that agent. Every other reason is a
+ * code.
  */
 export function causeOf({
   action,

@@ -1,6 +1,6 @@
 import { DroverProblem, type ErrorCode } from '#lib/api-client';
 
-/** What the client throws for such an answer of the server. */
+/** The error that the client throws for such an answer of the server. */
 export function refusal(
   status: number,
   code: string,

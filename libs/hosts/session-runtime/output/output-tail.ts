@@ -37,11 +37,11 @@ export class OutputTail implements OutputSink {
   private splitter(redactor: Redactor): LineSplitter {
     const redactorOf = redactor.forLines();
     return new LineSplitter(MAX_READ, (line, dropped) => {
-      this.keep(keepLine(line, dropped, redactorOf(line), MAX_LINE));
+      this.append(keepLine(line, dropped, redactorOf(line), MAX_LINE));
     });
   }
 
-  private keep(line: KeptLine): void {
+  private append(line: KeptLine): void {
     this.lines.push(line);
     this.size += line.size + 1;
     // Keeps twice the visible size, since redaction can shorten it. Drops in bulk: to shift an

@@ -71,7 +71,7 @@ export class Supervisor {
 
   private replace(): void {
     if (this.closed || this.restart !== undefined) return;
-    this.warn('The process that guards sessions against a crash of this one ended; restarting it');
+    this.warn('Supervisor of sessions ended; restarting it');
     this.restart = setTimeout(() => {
       this.restart = undefined;
       this.start();
