@@ -7,7 +7,7 @@ const needed = {
 };
 
 describe('The configuration', () => {
-  test('needs the address of the server and the secret, and has a default for the rest', () => {
+  test("the configuration needs only the server's address and the secret", () => {
     expect(loadGatewayConfig({ ...needed, PATH: '/bin' })).toMatchObject({
       apiUrl: 'http://server:3000/api/v1',
       searchPath: '/bin',
@@ -25,16 +25,16 @@ describe('The configuration', () => {
   test.each([
     ['http://server/', 'http://server/api/v1'],
     ['https://server/drover/api/v1/', 'https://server/drover/api/v1'],
-  ])('takes %s for %s', (address, apiUrl) => {
+  ])('the configuration takes %s for %s', (address, apiUrl) => {
     expect(loadGatewayConfig({ ...needed, DROVER_API_URL: address }).apiUrl).toBe(apiUrl);
   });
 
-  test('passes on only the variables that are named', () => {
+  test('sessions get only the named variables', () => {
     const env = { ...needed, GATEWAY_PASS_ENV: 'A, B', A: '1', C: '3' };
     expect(loadGatewayConfig(env).passedEnv).toEqual({ A: '1' });
   });
 
-  test('tells apart an empty list of programs from none', () => {
+  test('an empty list of programs differs from an absent one', () => {
     const programs = (value: string) =>
       loadGatewayConfig({ ...needed, GATEWAY_ALLOWED_EXECUTABLES: value }).allowedExecutables;
     expect(programs('')).toBeUndefined();
@@ -65,7 +65,7 @@ describe('The configuration', () => {
     [{ PORT: '70000' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ GATEWAY_SESSIONS_USER: 'nobody' }, 'GATEWAY_SESSIONS_USER: must be the numbers'],
     [{ GATEWAY_SESSIONS_USER: '0:0' }, 'GATEWAY_SESSIONS_USER: must be the numbers'],
-  ])('refuses %j', (env, name) => {
+  ])('the configuration with %j is refused', (env, name) => {
     expect(() => loadGatewayConfig({ ...needed, ...env })).toThrow(name);
   });
 });

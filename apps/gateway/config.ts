@@ -30,7 +30,7 @@ const commandVector = z.string().transform((text, context) => {
 
 const serverAddress = webAddress('of the server');
 
-/** Every variable that the gateway reads, with its unit and default; docs/run-a-gateway.md has the table. */
+/** Every variable of the gateway, with unit and default. docs/run-a-gateway.md has the table. */
 export const environment = z.object({
   DROVER_API_URL: serverAddress,
   /** Path of the Unix socket on which the server listens. The gateway uses it instead of the address. */
@@ -79,7 +79,7 @@ export const environment = z.object({
   MAX_CONCURRENT_WORKERS: integer(10, 1, 1_000),
   /** Maximum time of a session in the queue. */
   WORKER_CREATION_TIMEOUT: integer(300, 1, 86_400),
-  // With the most workers a heartbeat stays below the megabyte that the server takes.
+  // With the most workers a heartbeat stays below 1 MB, the server's limit.
   GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 2_500),
   /** Time between SIGTERM and SIGKILL, unless a request names another. */
   GATEWAY_GRACE_SECONDS: integer(10, 0, 3_600),

@@ -12,9 +12,9 @@ import { MetricsController } from './http/metrics.controller.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { SessionsService } from './sessions/sessions.service.js';
 
-/** A task's input and its checkpoint come together, each as large as the server takes one. */
+/** A task's input and its checkpoint come together, each as large as the server accepts. */
 const BODY_LIMIT = 8 * 1024 * 1024;
-/** What the server took at its own limit of 64 levels comes deeper in here: in `context`. */
+/** The server accepts 64 levels. Here its content is deeper by the levels of `context`. */
 const MAX_JSON_DEPTH = 72;
 
 @Module({})

@@ -21,7 +21,7 @@ describe('A gateway', () => {
     PROVIDER_API_KEY: 'provider-secret',
   });
 
-  test('starts the command of a run with its token and task, and tells start and end', async () => {
+  test("a run's command gets token and task, and its start and end are reported", async () => {
     const script = `
       echo "$DROVER_API_URL $DROVER_RUN_ID $DROVER_TASK_ID $DROVER_AGENT_ID $DROVER_WORKSPACE_ID"
       echo "$DROVER_SESSION_KEY $DROVER_RUN_TOKEN $PROVIDER_API_KEY input-secret-value"
@@ -90,7 +90,7 @@ describe('A gateway', () => {
     expect(record).not.toContain('a-secret-region');
   });
 
-  test('starts one session for a run, however often it is asked', async () => {
+  test('repeated requests for a run start one session', async () => {
     const seconds = uniqueSeconds();
     const body = aSpawn(sleeper(seconds));
     const answers = await Promise.all(Array.from({ length: 50 }, () => world.gateway.spawn(body)));
@@ -129,14 +129,14 @@ describe('A gateway', () => {
     ['kill -USR1 $$', { signal: 'SIGUSR1', error: { class: 'signal' } }, 'FAILED'],
     ['kill -TERM $$', { signal: 'SIGTERM', error: { class: 'signal' } }, 'FAILED'],
     ['echo "JavaScript heap out of memory" >&2; exit 134', { error: { class: 'oom' } }, 'FAILED'],
-  ])('classes %s', async (script, report, status) => {
+  ])('the end of a session is classified: %s', async (script, report, status) => {
     const body = aSpawn(script);
     await world.gateway.spawn(body);
     expect(await world.server.endOf(body.runId)).toMatchObject({ event: 'exited', ...report });
     expect(await world.statusOf(body.runId)).toBe(status);
   });
 
-  test('ends a session that takes too long, by force if it must', async () => {
+  test('a session beyond its timeout is stopped, and killed if it does not end', async () => {
     const seconds = uniqueSeconds();
     const script = `trap '' TERM; while :; do sleep ${seconds}; done`;
     const body = aSpawn(script, { timeoutSeconds: 1, graceSeconds: 0 });
@@ -149,23 +149,23 @@ describe('A gateway', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('counts the time from when the server has heard of the start, as the server does', async () => {
+  test('the timeout counts from the time when the server knew of the start', async () => {
     const body = aSpawn(sleeper(uniqueSeconds()), { timeoutSeconds: 2, graceSeconds: 0 });
-    let taken = Infinity;
+    let acceptedAt = Infinity;
     world.server.refuseReports = async ([report]) => {
       if (report?.event !== 'started') return undefined;
       await setTimeout(700);
-      taken = Date.now();
+      acceptedAt = Date.now();
       return undefined;
     };
     await world.gateway.spawn(body);
     const end = await world.server.endOf(body.runId);
     world.server.refuseReports = () => undefined;
     expect(end).toMatchObject({ error: { class: 'timeout' } });
-    expect(Date.parse(end.at) - taken).toBeGreaterThanOrEqual(1_990);
+    expect(Date.parse(end.at) - acceptedAt).toBeGreaterThanOrEqual(1_990);
   });
 
-  test('tells that a command is not there', async () => {
+  test('a missing command is reported as a setup failure', async () => {
     const body = aSpawn('', { command: ['no-such-program-anywhere'] });
     await world.gateway.spawn(body);
     expect(await world.server.endOf(body.runId)).toMatchObject({
@@ -174,7 +174,7 @@ describe('A gateway', () => {
     });
   });
 
-  test('ends what the server says is not live any more, by heartbeat and by long poll', async () => {
+  test('the gateway stops a session by heartbeat and by long poll', async () => {
     const bodies = [aSpawn(sleeper(uniqueSeconds())), aSpawn(sleeper(uniqueSeconds()))] as const;
     for (const body of bodies) await world.gateway.spawn(body);
     for (const body of bodies) await world.untilStatus(body.runId, 'RUNNING');
@@ -193,7 +193,7 @@ describe('A gateway', () => {
     }
   });
 
-  test('lets a session exit by itself whose run is complete, and lists it as completed', async () => {
+  test('a session of a completed run exits by itself and is listed as completed', async () => {
     const seconds = uniqueSeconds();
     const body = aSpawn(`trap 'echo asked' TERM; sleep ${seconds}; exit 7`);
     await world.gateway.spawn(body);
@@ -209,8 +209,9 @@ describe('A gateway', () => {
     expect(session).toMatchObject({ status: 'COMPLETED', exitCode: 7, error: null });
   });
 
-  test('tells a session why it is ended: by a code, and for people in words', async () => {
-    const script = `trap 'cat "$DROVER_SIGNALS_FILE"; exit 0' TERM; sleep ${uniqueSeconds()} & wait`;
+  test('a session learns the code and the words of its stop', async () => {
+    const wait = `sleep ${uniqueSeconds()} & wait`;
+    const script = `trap 'cat "$DROVER_SIGNALS_FILE"; exit 0' TERM; ${wait}`;
     const bodies = [aSpawn(script), aSpawn(script), aSpawn(script), aSpawn(script)] as const;
     const [paused, cancelled, stopped, late] = bodies;
     Object.assign(late, { timeoutSeconds: 1 });
@@ -222,19 +223,19 @@ describe('A gateway', () => {
       { ...order, runId: cancelled.runId, action: 'stop', reason: 'cancelled' },
     );
     await world.gateway.ask('DELETE', `/api/sessions/${stopped.runId}`);
-    const told = async ({ runId }: { runId: string }) => {
+    const readSignal = async ({ runId }: { runId: string }) => {
       const { action, reason, message } = JSON.parse(
         (await world.server.endOf(runId)).output ?? '{}',
       ) as Record<string, unknown>;
       return [action, reason, message];
     };
-    expect(await told(paused)).toEqual(['pause', 'pause', 'the source changes']);
-    expect(await told(cancelled)).toEqual(['stop', 'cancelled', undefined]);
-    expect(await told(stopped)).toEqual(['stop', 'asked', 'stopped through the API']);
-    expect(await told(late)).toEqual(['stop', 'timeout', 'Ran longer than its 1 s']);
+    expect(await readSignal(paused)).toEqual(['pause', 'pause', 'the source changes']);
+    expect(await readSignal(cancelled)).toEqual(['stop', 'cancelled', undefined]);
+    expect(await readSignal(stopped)).toEqual(['stop', 'asked', 'stopped through the API']);
+    expect(await readSignal(late)).toEqual(['stop', 'timeout', 'Ran longer than its 1 s']);
   });
 
-  test('sends heartbeats with the list of its sessions', async () => {
+  test('heartbeats list the sessions', async () => {
     const body = aSpawn(sleeper(uniqueSeconds()));
     const { session } = (await world.gateway.spawn(body)).body;
     const heartbeat = await waitFor('a heartbeat with it', () =>
@@ -259,7 +260,7 @@ describe('A gateway', () => {
     await world.gateway.ask('DELETE', `/api/sessions/${body.runId}`);
   });
 
-  test('starts sessions without a run, of which the server is told nothing', async () => {
+  test('a session without a run is not reported to the server', async () => {
     const { status, body } = await world.gateway.ask('POST', '/api/sessions/spawn', {
       sessionLabel: 'chat',
       prompt: 'Hello',
@@ -277,7 +278,7 @@ describe('A gateway', () => {
   });
 });
 
-describe('The settings', () => {
+describe('A gateway with settings', () => {
   const world = oneGateway({
     GATEWAY_ALLOWED_EXECUTABLES: 'sh, /bin/true',
     GATEWAY_SESSIONS_API_URL: 'http://elsewhere:3000',
@@ -285,7 +286,7 @@ describe('The settings', () => {
     GATEWAY_EXIT_GRACE_SECONDS: '1',
   });
 
-  test('end a session that does not exit after its run was completed, which is no failure', async () => {
+  test('a session that outlives its completed run is stopped as completed', async () => {
     const body = aSpawn(sleeper(uniqueSeconds()));
     await world.gateway.spawn(body);
     await world.untilStatus(body.runId, 'RUNNING');
@@ -300,7 +301,7 @@ describe('The settings', () => {
     expect(session).toMatchObject({ status: 'COMPLETED', error: null });
   });
 
-  test('name the gateway, and the server as sessions reach it', async () => {
+  test("the session key has the gateway's name, and sessions get the set address", async () => {
     const body = aSpawn('echo "$DROVER_API_URL $DROVER_SESSION_KEY"');
     await world.gateway.spawn(body);
     const { output } = await world.server.endOf(body.runId);
@@ -313,7 +314,7 @@ describe('The settings', () => {
     [['true'], 'failed'],
     [['/bin/sh', '-c', 'exit 0'], 'failed'],
     [['./sh'], 'failed'],
-  ])('lets %j be %s', async (command, event) => {
+  ])('the command %j is %s', async (command, event) => {
     const body = aSpawn('', { command });
     expect((await world.gateway.spawn(body)).status).toBe(201);
     const end = await world.server.endOf(body.runId);
@@ -321,7 +322,7 @@ describe('The settings', () => {
     if (event === 'failed') expect(end.error?.class).toBe('setup');
   });
 
-  test('name what is not allowed in words that the server takes, however long it is', async () => {
+  test("a refused program is named in a message within the server's limits", async () => {
     const body = aSpawn('', { command: [`${'x'.repeat(199)}😀`] });
     await world.gateway.spawn(body);
     const { error } = await world.server.endOf(body.runId);

@@ -34,16 +34,22 @@ import { openDataFolder } from './state/data-folder.js';
 const HOUR_MS = 3_600_000;
 type LiveStatus = Heartbeat['sessions'][number]['status'];
 
-/** Enough for every session to be stopped at once. */
+/** Large enough for orders to stop every session. */
 const MAX_ANSWER_BYTES = 4_194_304;
 const WHY_REFUSED = 'GATEWAY_SECRET must be the same at both, and their clocks must agree';
-/** As many as a heartbeat can name beside all that can be live at once; the others are named when these are told. */
+/**
+ * The maximum of ended sessions in a heartbeat, in addition to the live ones. The other ones follow
+ * when the server has the reports of these.
+ */
 const MAX_ENDED_IN_HEARTBEAT = 5_000;
-/** How long a drain waits for the server to hear of it, before it gives up what has not started. */
+/**
+ * The time for which a drain waits for a heartbeat, before it releases the sessions that have not
+ * started.
+ */
 const DRAIN_NOTICE_MS = 2_000;
-/** The time that a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
+/** The reserve of a shutdown: a third each for kills, for the last reports, and for closing. */
 const RESERVE_MS = 3_000;
-/** Why the server does not count a run as live any more, when its session has completed it. */
+/** The server's reason to stop counting a run as live after its session has completed it. */
 const COMPLETED = 'completed';
 const LEAVING = {
   kind: 'drain',
@@ -51,13 +57,13 @@ const LEAVING = {
   message: 'the gateway is shutting down',
 } as const;
 
-/** This life of the gateway, for clients. */
+/** This process of the gateway, for clients. */
 export interface GatewayFacts {
   id: string;
-  /** Another one in each life. */
+  /** It changes with each start. */
   bootId: string;
   startedAt: string;
-  /** How many heartbeats it has made: each later one tells of all sessions that are there now. */
+  /** The number of heartbeats so far. Each later one includes all current sessions. */
   sequence: number;
   version: string;
   capacity: number;
@@ -65,11 +71,11 @@ export interface GatewayFacts {
   queued: number;
 }
 
-/** The parts of a gateway, and how it begins and ends. HTTP comes on top of it. */
+/** The parts of a gateway, with its start and end. HTTP is a layer above it. */
 export class Gateway {
   readonly tokens: GatewayTokens;
   readonly sessions: SessionsService;
-  /** Without one nobody may read the metrics. */
+  /** Without a token nobody can read the metrics. */
   readonly metricsToken: string | undefined;
   private readonly gatewayId: string;
   private readonly bootId = newId();
@@ -85,7 +91,9 @@ export class Gateway {
   private pruning: NodeJS.Timeout | undefined;
   private sequence = 0;
 
-  /** @throws Error in a sentence when the data folder cannot be used */
+  /**
+   * @throws Error in a sentence if the data folder cannot be used
+   */
   constructor(
     private readonly config: GatewayConfig,
     private readonly logger: Logger,
@@ -134,14 +142,14 @@ export class Gateway {
     this.signals = this.makeSignals(api);
   }
 
-  /** Takes over what an earlier life left. Call it before requests are let in. */
+  /** Takes over the sessions of an earlier process. Call it before requests are admitted. */
   async recover(): Promise<void> {
     const { drivers, book, dispatcher, logger } = this;
     await takeOverSessions({ drivers, book, dispatcher, logger });
     this.prune();
   }
 
-  /** Begins to speak with the server. */
+  /** Starts the calls to the server. */
   connect(): void {
     this.pruning = setInterval(() => this.prune(), HOUR_MS / 4);
     this.reporter.open();
@@ -160,10 +168,11 @@ export class Gateway {
   }
 
   /**
-   * Takes nothing new, lets sessions finish, then asks them to end so that they save a checkpoint,
-   * then kills them; tells the server all of it, within the shutdown's deadline.
+   * Accepts nothing new and lets sessions finish. It then asks them to end, so that they save a
+   * checkpoint, and finally kills them. It reports everything to the server within the shutdown's
+   * deadline.
    *
-   * @param hurry kills what runs at once when it is aborted
+   * @param hurry kills the running sessions at once if it is aborted
    */
   async drain(hurry: AbortSignal): Promise<void> {
     const { dispatcher, sessions } = this;
@@ -172,7 +181,7 @@ export class Gateway {
     const graceMs = Math.min(this.config.graceSeconds * 1000, (totalMs - reserveMs) / 3);
     const begun = performance.now();
     sessions.beginDrain();
-    // Else the server would place here again at once what is given up.
+    // Otherwise the server would at once assign the released sessions to this gateway again.
     const noticeMs = Math.min(DRAIN_NOTICE_MS, totalMs / 10);
     await Promise.race([this.heartbeat.sendNow(), pause(noticeMs, hurry)]);
     dispatcher.drain();
@@ -185,7 +194,7 @@ export class Gateway {
     await this.reporter.flush(reserveMs / 3);
   }
 
-  /** Ends the talk with the server. Sessions that run are left alone. */
+  /** Ends the calls to the server. Running sessions continue. */
   async disconnect(): Promise<void> {
     clearInterval(this.pruning);
     this.reporter.stop();
@@ -242,8 +251,9 @@ export class Gateway {
   }
 
   /**
-   * The number says of which sessions the heartbeat knows, so all is read in one go. A session that has ended
-   * is named until the server has heard how: it would take it for lost otherwise.
+   * The sequence number says which sessions the heartbeat knows, so everything is read
+   * synchronously. An ended session is listed until the server has its report: otherwise the server
+   * would count it as lost.
    */
   private composeHeartbeat(): Heartbeat {
     this.sequence += 1;

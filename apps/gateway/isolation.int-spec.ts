@@ -21,7 +21,7 @@ const sandbox = await testSandbox();
 
 afterAll(killMarked);
 
-/** What the server hears of the end of a run of the workspace. */
+/** The report of a run's end in the given workspace. */
 async function endOf(world: World, workspaceId: string, script = 'exit 0', more: object = {}) {
   const body = aSpawn(script, { workspaceId, ...more });
   await world.gateway.spawn(body);
@@ -36,7 +36,7 @@ const refused = (why: RegExp) => ({
 describe('A gateway without sandboxes', () => {
   const world = gatewayForEach(UNSANDBOXED);
 
-  test('says so, and serves one workspace only, also in its next life', async () => {
+  test('a gateway without sandboxes warns, and serves only one workspace', async () => {
     expect(
       await world.gateway.said(
         'Sessions have no sandbox: they can read and change everything that their user can',
@@ -52,7 +52,7 @@ describe('A gateway without sandboxes', () => {
     expect(await endOf(world, first)).toMatchObject({ exitCode: 0 });
   });
 
-  test('refuses a session that must not reach the network', async () => {
+  test('a gateway without sandboxes refuses a session without network', async () => {
     const metadata = { network: 'off' };
     expect(await endOf(world, newId(), 'exit 0', { metadata })).toMatchObject(
       refused(/The network can be off in a sandbox only/),
@@ -60,27 +60,27 @@ describe('A gateway without sandboxes', () => {
   });
 });
 
-describe('A gateway without sandboxes that is allowed to', () => {
+describe('A gateway with allowed unsandboxed tenants', () => {
   const world = gatewayForEach({ ...UNSANDBOXED, ...ALLOWED });
 
-  test('serves every workspace', async () => {
+  test('every workspace is served', async () => {
     expect(await endOf(world, newId())).toMatchObject({ exitCode: 0 });
     expect(await endOf(world, newId())).toMatchObject({ exitCode: 0 });
   });
 });
 
-describe('A gateway that is bound to workspaces', () => {
+describe('A gateway of certain workspaces', () => {
   const [mine, alsoMine] = [newId(), newId()];
   const world = gatewayForEach({ GATEWAY_WORKSPACES: `${mine}, ${alsoMine}` });
 
-  test('serves those', async () => {
+  test('only the named workspaces are served', async () => {
     expect(await endOf(world, mine)).toMatchObject({ exitCode: 0 });
     expect(await endOf(world, newId())).toMatchObject(refused(/GATEWAY_WORKSPACES/));
     expect(await endOf(world, alsoMine)).toMatchObject({ exitCode: 0 });
   });
 });
 
-describe('A gateway whose secret stands in a file', () => {
+describe('A gateway with its secret in a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'drover-gateway-secret-'));
   const file = join(folder, 'secret');
   writeFileSync(file, `${SECRET}\n`, { mode: 0o600 });
@@ -88,12 +88,12 @@ describe('A gateway whose secret stands in a file', () => {
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('works with it', async () => {
+  test('the secret in the file is valid', async () => {
     expect(await endOf(world, newId())).toMatchObject({ exitCode: 0 });
   });
 });
 
-/** Users of sessions; nobody but root can have another one. */
+/** The users of sessions. Only root can start a process as another user. */
 const USERS: [string, Record<string, string>][] = [
   ['the gateway’s user', { DROVER_ACCOUNTS: 'off' }],
   ['the workspace’s account', { DROVER_ACCOUNTS: RANGE }],
@@ -112,10 +112,11 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
 
     beforeEach(() => {
       const { origin } = new URL(world.server.apiUrl);
-      reach = `exec node -e "fetch('${origin}').then(() => process.exit(0), () => process.exit(7))"`;
+      const code = `fetch('${origin}').then(() => process.exit(0), () => process.exit(7))`;
+      reach = `exec node -e "${code}"`;
     });
 
-    test('says so, and keeps every workspace from the others', async () => {
+    test('the gateway reports its sandboxes, and isolates the workspaces', async () => {
       await world.gateway.said('Each session has a sandbox of its own');
       const seconds = uniqueSeconds();
       const neighbour = aSpawn(`exec sleep ${seconds}`);
@@ -123,8 +124,10 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
       await world.untilStatus(neighbour.runId, 'RUNNING');
       const { dataDir } = world.gateway;
       const script = `
-      ls ${dataDir}/sessions | wc -l; cat ${dataDir}/sessions/*/task.json | grep -c ${neighbour.runId}
-      cat ${dataDir}/gateway.json ${dataDir}/records/*; cat /proc/*/environ | grep -ac ${neighbour.runId}
+      ls ${dataDir}/sessions | wc -l
+      cat ${dataDir}/sessions/*/task.json | grep -c ${neighbour.runId}
+      cat ${dataDir}/gateway.json ${dataDir}/records/*
+      cat /proc/*/environ | grep -ac ${neighbour.runId}
       cat /proc/*/comm | grep -c sleep; id -u`;
       const { output } = await endOf(world, newId(), script);
       const uid = 'GATEWAY_SESSIONS_USER' in user ? OTHER : process.getuid?.();
@@ -134,7 +137,7 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
       expect(processesWith(seconds)).toHaveLength(1);
     });
 
-    test('lets sessions reach the network, unless the task or its agent says otherwise', async () => {
+    test('sessions reach the network, unless the task or its agent says otherwise', async () => {
       const off = { network: 'off' };
       const context = { taskTitle: 'A test', inputContext: off };
       const ends = [
@@ -146,7 +149,7 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
       expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 7, 7, 7]);
     });
 
-    test('adopts a session after it was killed, stops it, and tells how it ended', async () => {
+    test('a restarted gateway adopts a session, stops it, and reports its end', async () => {
       const seconds = uniqueSeconds();
       const body = aSpawn(`trap 'echo bye; exit 9' TERM; sleep ${seconds} & wait`);
       await world.gateway.spawn(body);
@@ -159,7 +162,7 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
       expect(processesWith(seconds)).toEqual([]);
     });
 
-    test('hears how a session ended while it was away', async () => {
+    test('a restarted gateway knows the end of a session meanwhile', async () => {
       const body = aSpawn('kill -9 $$');
       const waits = aSpawn(`sleep ${uniqueSeconds()}`);
       for (const one of [body, waits]) await world.gateway.spawn(one);
@@ -179,7 +182,7 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
   const ownerOf = async (workspaceId: string, script = 'id -u; id -G; stat -c %u:%a ..') =>
     (await endOf(world, workspaceId, script)).output?.trim().split('\n');
 
-  test('runs the sessions of each workspace as an account of its own, also in its next life', async () => {
+  test('each workspace keeps its account after a restart', async () => {
     const [mine, other] = [newId(), newId()];
     const [uid, groups, folder] = (await ownerOf(mine)) ?? [];
     expect(uid).toMatch(/^1900100\d{3}$/);

@@ -12,10 +12,10 @@ const sleeper = (seconds: string) => `exec sleep ${seconds}`;
 
 afterAll(killMarked);
 
-describe('A gateway that is killed', () => {
+describe('A killed gateway', () => {
   const world = gatewayForEach();
 
-  test('is followed by one that adopts what runs, and tells how it ended', async () => {
+  test('a restarted gateway adopts running sessions, and reports their end', async () => {
     const [before, after, between] = [uniqueSeconds(), uniqueSeconds(), uniqueSeconds()];
     const bodies = [before, after, between].map((seconds) =>
       aSpawn(`trap 'echo bye; exit 9' TERM; sleep ${seconds} & wait`),
@@ -55,7 +55,7 @@ describe('A gateway that is killed', () => {
     expect(world.server.reports.filter(({ event }) => event === 'started')).toHaveLength(3);
   });
 
-  test('goes on with the timeout and the stop of an adopted session', async () => {
+  test('an adopted session keeps its timeout and its stop', async () => {
     const script = `trap '' TERM; while :; do sleep ${uniqueSeconds()}; done`;
     const late = aSpawn(script, { timeoutSeconds: 2, graceSeconds: 0 });
     const stopped = aSpawn(script);
@@ -72,7 +72,7 @@ describe('A gateway that is killed', () => {
     expect(await world.statusOf(stopped.runId)).toBe('STOPPED');
   });
 
-  test('right after it answered loses nothing, and starts nothing twice', async () => {
+  test('a kill right after the answer loses nothing, and starts nothing twice', async () => {
     const marks = Array.from({ length: 5 }, uniqueSeconds);
     const bodies = marks.map((seconds) => aSpawn(sleeper(seconds)));
     await Promise.all(bodies.map((body) => world.gateway.spawn(body)));
@@ -82,7 +82,7 @@ describe('A gateway that is killed', () => {
     expect(marks.map((seconds) => processesWith(seconds).length)).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('leaves no second one on its data folder while it lives', async () => {
+  test('a second gateway on the data folder is refused while the first one lives', async () => {
     const rival = new TestGateway({ DROVER_API_URL: world.server.apiUrl });
     await expect(rival.start({ GATEWAY_DATA_DIR: world.gateway.dataDir })).rejects.toThrow(
       'already works with the data folder',
@@ -94,7 +94,7 @@ describe('A gateway that is killed', () => {
 describe('A server that is away', () => {
   const world = gatewayForEach();
 
-  test('hears of every exit once it is back', async () => {
+  test('the server gets every exit after an outage', async () => {
     await waitFor('the first heartbeat', () => world.server.heartbeats.length > 0);
     await world.server.stop();
     const bodies = [1, 2, 3].map((code) => aSpawn(`exit ${code}`));
@@ -110,14 +110,14 @@ describe('A server that is away', () => {
     }
   });
 
-  test('hears of them from the next life, whose heartbeats name them until then', async () => {
+  test('a restarted gateway lists the sessions in heartbeats until they are reported', async () => {
     await world.server.stop();
     const body = aSpawn('exit 5');
     await world.gateway.spawn(body);
     await world.untilStatus(body.runId, 'FAILED');
     await world.gateway.crash();
     world.server.heartbeats.length = 0;
-    // Nothing is taken before the first heartbeat.
+    // The server accepts no report before the first heartbeat.
     const named = () => world.server.heartbeats.some(({ ended }) => ended.includes(body.runId));
     world.server.refuseReports = () => (named() ? undefined : 503);
     await world.server.start();
@@ -132,7 +132,7 @@ describe('A server that is away', () => {
     expect(world.server.heartbeats.at(-1)?.ended).toEqual([]);
   });
 
-  test('that finds one report malformed, or fails, hears the others', async () => {
+  test('a malformed report, or a failing server, delays no other report', async () => {
     const [poison, fine] = [aSpawn('exit 1'), aSpawn('exit 2')];
     let failures = 3;
     world.server.refuseReports = (reports) => {
@@ -142,17 +142,17 @@ describe('A server that is away', () => {
     for (const body of [poison, fine]) await world.gateway.spawn(body);
     expect(await world.server.endOf(fine.runId)).toMatchObject({ exitCode: 2 });
     expect(world.server.reportsOf(poison.runId)).toEqual([]);
-    // What may never be heard must not keep the server from ending the run itself.
+    // A report that the server never accepts must not keep the server from ending the run itself.
     const later = world.server.heartbeats.length + 1;
     const heartbeat = await waitFor('a later heartbeat', () => world.server.heartbeats[later]);
     expect(heartbeat).toMatchObject({ sessions: [], ended: [] });
   });
 });
 
-describe('A gateway that is told to end', () => {
+describe('A gateway that shuts down', () => {
   const world = gatewayForEach({ SHUTDOWN_DEADLINE_SECONDS: '15', MAX_CONCURRENT_WORKERS: '3' });
 
-  test('takes nothing new, lets sessions finish, asks, then kills, and tells it all in time', async () => {
+  test('a shutdown drains, stops and kills sessions, and reports them in time', async () => {
     const seconds = uniqueSeconds();
     const finishes = aSpawn('sleep 1; exit 0');
     const saves = aSpawn(`trap 'echo saved; exit 0' TERM; sleep ${seconds} & wait`);
@@ -167,10 +167,11 @@ describe('A gateway that is told to end', () => {
       event: 'failed',
       error: { class: 'drained' },
     });
-    // Told before it: else the server would place the session here again.
+    // The heartbeat comes first. Otherwise the server would assign the session to this gateway
+    // again.
     const given = world.server.reports.findIndex(({ runId }) => runId === waits.runId);
-    const told = world.server.heartbeats.find(({ draining }) => draining);
-    expect(told?.reportsBefore).toBeLessThanOrEqual(given);
+    const announcement = world.server.heartbeats.find(({ draining }) => draining);
+    expect(announcement?.reportsBefore).toBeLessThanOrEqual(given);
     const refused = await world.gateway.spawn(aSpawn('exit 0'));
     expect([refused.status, refused.body['code']]).toEqual([503, 'gateway_draining']);
     expect(refused.headers.get('retry-after')).not.toBeNull();
@@ -192,7 +193,7 @@ describe('A gateway that is told to end', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('twice kills at once', async () => {
+  test('a second signal kills the sessions at once', async () => {
     const seconds = uniqueSeconds();
     const body = aSpawn(`trap '' TERM; while :; do sleep ${seconds}; done`);
     await world.gateway.spawn(body);

@@ -9,7 +9,7 @@ import { createApp } from './create-app.js';
 import { Gateway } from './gateway.js';
 import { shutDownOnSignals } from './shutdown.js';
 
-/** Tests and scripts wait for these lines; no log level silences them. */
+/** Tests and scripts wait for these lines. No log level hides them. */
 function announce(line: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
@@ -39,9 +39,10 @@ function readConfig(): GatewayConfig {
 function explain(error: unknown, { http }: GatewayConfig): string {
   const { code, message, stack } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {
-    return `Another program listens on ${http.host}:${http.port}: stop it, or set PORT to a free one.`;
+    const address = `${http.host}:${http.port}`;
+    return `Another program listens on ${address}: stop it, or set PORT to a free one.`;
   }
-  if (code === 'EACCES') return `The gateway may not do what it must: ${message}`;
+  if (code === 'EACCES') return `The gateway lacks a permission: ${message}`;
   return code === undefined && message !== ''
     ? message
     : `The gateway could not start: ${stack ?? message}`;
@@ -54,7 +55,8 @@ function fail(sentence: string): never {
 
 requireArguments(`Usage: node dist/apps/gateway/main.js
 
-Runs the sessions of push agents. Its settings come from the environment; docs/settings.md lists them.`);
+Runs the sessions of push agents. Its settings come from the environment:
+docs/settings.md lists them.`);
 const config = readConfig();
 try {
   await start(config);

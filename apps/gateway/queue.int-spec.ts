@@ -11,12 +11,12 @@ const sleeper = (seconds: string) => `exec sleep ${seconds}`;
 
 afterAll(killMarked);
 
-const TWO_PLACES = { MAX_CONCURRENT_WORKERS: '2', GATEWAY_QUEUE_LIMIT: '2' };
+const TWO_SLOTS = { MAX_CONCURRENT_WORKERS: '2', GATEWAY_QUEUE_LIMIT: '2' };
 
 describe('The queue', () => {
-  const world = gatewayForEach({ ...TWO_PLACES, WORKER_CREATION_TIMEOUT: '300' });
+  const world = gatewayForEach({ ...TWO_SLOTS, WORKER_CREATION_TIMEOUT: '300' });
 
-  test('keeps sessions until there is a place, in order; beyond its limit it is full', async () => {
+  test('sessions wait for a slot in order, and a full queue refuses', async () => {
     const bodies = Array.from({ length: 4 }, () => aSpawn(sleeper(uniqueSeconds())));
     const answers = [];
     for (const body of bodies) answers.push(await world.gateway.spawn(body));
@@ -45,7 +45,7 @@ describe('The queue', () => {
     expect(await world.statusOf(fourth)).toBe('STOPPED');
   });
 
-  test('gives back a session whose task is paused before it has started', async () => {
+  test('a queued session of a paused task is released', async () => {
     const bodies = Array.from({ length: 3 }, () => aSpawn(sleeper(uniqueSeconds())));
     for (const body of bodies) await world.gateway.spawn(body);
     const runId = bodies[2]?.runId ?? '';
@@ -57,7 +57,7 @@ describe('The queue', () => {
     expect(await world.statusOf(runId)).toBe('STOPPED');
   });
 
-  test('outlives a crash, in its order', async () => {
+  test('the queue survives a crash in its order', async () => {
     const seconds = Array.from({ length: 4 }, uniqueSeconds);
     const bodies = seconds.map((one) => aSpawn(sleeper(one)));
     for (const body of bodies) await world.gateway.spawn(body);
@@ -77,10 +77,10 @@ describe('The queue', () => {
   });
 });
 
-describe('The queue that waits two seconds', () => {
-  const world = gatewayForEach({ ...TWO_PLACES, WORKER_CREATION_TIMEOUT: '2' });
+describe('A queue with a limit of two seconds', () => {
+  const world = gatewayForEach({ ...TWO_SLOTS, WORKER_CREATION_TIMEOUT: '2' });
 
-  test('gives up a session that waits too long', async () => {
+  test('a session that waits too long is given up', async () => {
     const bodies = Array.from({ length: 3 }, () => aSpawn(sleeper(uniqueSeconds())));
     for (const body of bodies) await world.gateway.spawn(body);
     const end = await world.server.endOf(bodies[2]?.runId ?? '');

@@ -11,7 +11,7 @@ import { aSpawn, SECRET, serverToken } from './testing/gateway-process.js';
 import { oneGateway } from './testing/world.js';
 
 const seconds = uniqueSeconds();
-/** What it is asked to do stands in its task file; a prompt that ends in failure fails. */
+/** The request is in the task file. A prompt with "fail" fails. */
 const DEFAULT = `grep -q 'ask to fail' "$DROVER_TASK_FILE" && exit 3
 grep -q 'ask to end' "$DROVER_TASK_FILE" && exit 0
 exec sleep ${seconds}`;
@@ -21,7 +21,7 @@ afterAll(killMarked);
 describe('Requests to a gateway', () => {
   const world = oneGateway({ GATEWAY_DEFAULT_COMMAND: JSON.stringify(['sh', '-c', DEFAULT]) });
 
-  describe('lets in the server only', () => {
+  describe('The authentication of the server', () => {
     const now = Math.floor(Date.now() / 1000);
     test.each([
       ['no token', '', 'unauthenticated'],
@@ -40,7 +40,7 @@ describe('Requests to a gateway', () => {
       ['another issuer', serverToken({ iss: 'drover-gateway' }), 'invalid_token'],
       ['no id', serverToken({ jti: undefined }), 'invalid_token'],
       ['no expiry', serverToken({ exp: undefined }), 'invalid_token'],
-    ])('not %s', async (_, token, code) => {
+    ])('a request with %s is refused', async (_, token, code) => {
       for (const [method, path] of [
         ['POST', '/api/agents/spawn'],
         ['POST', '/%61pi/agents/spawn'],
@@ -57,7 +57,7 @@ describe('Requests to a gateway', () => {
       }
     });
 
-    test('and proves itself on every answer, errors too', async () => {
+    test('the gateway proves itself on every answer, errors too', async () => {
       const token = serverToken();
       const { jti } = jwt.decode(token) as jwt.JwtPayload;
       for (const path of ['/api/sessions', '/api/sessions/x', '/api/nowhere']) {
@@ -72,7 +72,7 @@ describe('Requests to a gateway', () => {
       }
     });
 
-    test('but tells anybody that it lives', async () => {
+    test("everybody can read the gateway's health", async () => {
       expect((await world.gateway.ask('GET', '/healthz', undefined, '')).status).toBe(200);
       const { body } = await world.gateway.ask('GET', '/readyz', undefined, '');
       expect(body).toEqual({ status: 'ready', server: 'reachable' });
@@ -91,7 +91,7 @@ describe('Requests to a gateway', () => {
     [{ generation: 0 }, 'generation'],
     [{ apiUrl: 'file:///etc/passwd' }, 'apiUrl'],
     [{ timeoutSeconds: -1 }, 'timeoutSeconds'],
-  ])('refuses %j', async (more, field) => {
+  ])('the request with %j is refused', async (more, field) => {
     const { status, body } = await world.gateway.spawn(aSpawn('exit 0', more));
     expect(status).toBe(400);
     expect(body).toMatchObject({
@@ -102,8 +102,8 @@ describe('Requests to a gateway', () => {
 
   const nested = (levels: number): object => (levels === 1 ? { x: 1 } : { x: nested(levels - 1) });
 
-  test('takes what the server took, as deep as that may be', async () => {
-    // 64 levels of a request to the server, less its outermost one.
+  test("a request can be as deep as the server's", async () => {
+    // The server accepts 64 levels, and the outermost one is the request itself.
     const context = { taskTitle: 'Deep', inputContext: nested(63), checkpointData: nested(63) };
     expect(await world.gateway.spawn(aSpawn('exit 0', { context }))).toMatchObject({ status: 201 });
     const deeper = { ...context, inputContext: nested(71) };
@@ -112,7 +112,7 @@ describe('Requests to a gateway', () => {
   });
 
   test.each(['DROVER_RUN_TOKEN', 'LD_PRELOAD', 'NODE_OPTIONS', 'a b'])(
-    'does not pass %s',
+    'the variable %s is refused',
     async (name) => {
       const { body } = await world.gateway.ask('POST', '/api/sessions/spawn', {
         sessionLabel: 'x',
@@ -123,7 +123,7 @@ describe('Requests to a gateway', () => {
     },
   );
 
-  test('refuses what is no JSON, no session and no id', async () => {
+  test('invalid JSON, an unknown session and an invalid id are refused', async () => {
     expect((await world.gateway.ask('POST', '/api/agents/spawn', '{')).body['code']).toBe(
       'malformed_json',
     );
@@ -135,10 +135,10 @@ describe('Requests to a gateway', () => {
   });
 
   /*
-   * As the documents have them that the gateway was designed by, word by word; ids, tokens and hosts are replaced, and
-   * the callers have a token of the server's kind.
+   * The requests of the documents that the gateway was designed by, word by word. Ids, tokens and
+   * hosts are replaced, and the callers have a server token.
    */
-  describe('as its documents have them', () => {
+  describe('The requests of the documents', () => {
     const forTask = () => {
       const id = randomUUID();
       return {
@@ -155,7 +155,7 @@ describe('Requests to a gateway', () => {
       };
     };
 
-    test('start one session of a task, with the default command', async () => {
+    test('a task gets one session, with the default command', async () => {
       const body = forTask();
       const [one, two] = [await world.gateway.spawn(body), await world.gateway.spawn(body)];
       expect([one.status, two.status]).toEqual([201, 200]);
@@ -184,7 +184,7 @@ describe('Requests to a gateway', () => {
       error: string | null;
     }
 
-    /** The document's own reading of the list. */
+    /** Interprets the list as the document says. */
     const statusOf = async (label: string) => {
       const { body } = await world.gateway.ask('GET', '/api/sessions?view=labels');
       const session = (body as unknown as Labelled[]).find((one) => one.id === label);
@@ -196,7 +196,7 @@ describe('Requests to a gateway', () => {
     test.each([
       ['ask to end', 'complete'],
       ['ask to fail', 'failed'],
-    ])('start a session by a prompt to %s, which is %s', async (prompt, status) => {
+    ])('a session with a prompt to %s is %s', async (prompt, status) => {
       const body = forWorker(prompt);
       const answer = await world.gateway.ask('POST', '/api/sessions/spawn', body);
       expect(answer.status).toBe(201);
@@ -205,7 +205,7 @@ describe('Requests to a gateway', () => {
       });
     });
 
-    test('end a session by its label', async () => {
+    test('a session is stopped by its label', async () => {
       const body = forWorker('go on');
       expect(await statusOf(body.sessionLabel)).toBe('unknown');
       await world.gateway.ask('POST', '/api/sessions/spawn', body);
@@ -219,12 +219,12 @@ describe('Requests to a gateway', () => {
   test.each([
     [{ runId: undefined }, 'runId'],
     [{ runToken: undefined }, 'runToken'],
-  ])('refuses half of a run: %j', async (more, field) => {
+  ])('an incomplete run is refused: %j', async (more, field) => {
     const { body } = await world.gateway.spawn(aSpawn('exit 0', more));
     expect(body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
   });
 
-  test('refuses a session that would start later', async () => {
+  test('a session with a later start is refused', async () => {
     const body = { sessionLabel: 'later', autoStart: false };
     const answer = await world.gateway.ask('POST', '/api/sessions/spawn', body);
     expect(answer.body).toMatchObject({ errors: [{ field: 'autoStart' }] });

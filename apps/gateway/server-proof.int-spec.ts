@@ -8,10 +8,10 @@ const REFUSED = 'Gateway token refused';
 
 afterAll(killMarked);
 
-describe('Who answers in the server’s place', () => {
+describe("Another server in the server's place", () => {
   const world = gatewayForEach();
 
-  /** A session that the answers want to end, by heartbeat and by long poll; its start was told. */
+  /** A session that the answers stop, by heartbeat and by long poll. Its start is reported. */
   async function aSessionToEnd(): Promise<string> {
     const { runId } = aSpawn('');
     await world.gateway.spawn(aSpawn(`exec sleep ${uniqueSeconds()}`, { runId }));
@@ -26,7 +26,7 @@ describe('Who answers in the server’s place', () => {
     return runId;
   }
 
-  /** Long enough for answers to all three kinds of calls to have arrived and been looked at. */
+  /** Long enough for answers to all three kinds of calls to arrive and be read. */
   async function untilAnswered(): Promise<void> {
     const { heartbeats, polls } = world.server;
     const [seenHeartbeats, seenPolls] = [heartbeats.length, polls];
@@ -38,7 +38,7 @@ describe('Who answers in the server’s place', () => {
   test.each<[string, () => (tokenId: string) => string | undefined]>([
     ['without a proof', () => () => undefined],
     ['with one for another call', () => () => world.server.proofFor('another')],
-  ])('%s ends no session, and hears no report', async (_, proof) => {
+  ])('an answer %s stops no session, and gets no report', async (_, proof) => {
     world.server.proof = proof();
     const runId = await aSessionToEnd();
     await untilAnswered();
@@ -53,7 +53,7 @@ describe('Who answers in the server’s place', () => {
     await waitFor('all to be told', () => world.gateway.pendingReports() === 0);
   });
 
-  test('answers without end: the gateway hears so much, and goes on', async () => {
+  test('an endless answer is given up, and the gateway continues', async () => {
     world.server.endless = true;
     const begun = performance.now();
     await waitFor('answers to be given up', () => world.server.abandoned > 3);
@@ -64,10 +64,10 @@ describe('Who answers in the server’s place', () => {
   });
 });
 
-describe('A server that does not know the gateway’s token', () => {
+describe('A server that refuses the gateway’s token', () => {
   const world = gatewayForEach();
 
-  test('is told apart from one that is away, once in the log, until it does', async () => {
+  test('a refused token is logged once, and differs from an outage', async () => {
     world.server.secret = 'another secret of more than 32 characters';
     const { why } = await world.gateway.said(REFUSED);
     expect(why).toContain('GATEWAY_SECRET must be the same at both');

@@ -11,9 +11,9 @@ export interface ShutdownOptions {
 }
 
 /**
- * The first signal drains the gateway: it goes on answering, and takes nothing new. A second one
- * kills the sessions at once. A third one, or the deadline, ends the gateway as it is: the next life
- * takes over what is left.
+ * The first signal drains the gateway: it still answers, and accepts nothing new. A second one
+ * kills the sessions at once. A third one, or the deadline, ends the gateway at once: a restarted
+ * gateway takes over the sessions that are left.
  */
 export function shutDownOnSignals({
   gateway,

@@ -3,14 +3,14 @@ import { sendProblem } from '#lib/http';
 import { DroverError } from '#lib/kernel';
 import type { GatewayTokens } from './gateway-tokens.js';
 
-/** The paths that need no token of the server's, as they stand in the request: every other one does. */
+/** The paths that need no server token, as they are in the request. Every other path needs one. */
 const PUBLIC_PATHS = new Set(['/healthz', '/readyz', '/metrics']);
 
 export const PROOF_HEADER = 'drover-gateway-proof';
 
 /**
- * Lets in only the server, before anything else of a request is looked at, and proves on every
- * answer to it, errors too, that it has reached the gateway.
+ * Admits only the server, before it reads any other part of a request. On every answer to the
+ * server, errors too, it proves that the answer comes from the gateway.
  */
 export function authenticateServer(fastify: FastifyInstance, tokens: GatewayTokens): void {
   fastify.addHook('onRequest', (request, reply, done) => {

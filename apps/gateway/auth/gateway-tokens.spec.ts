@@ -20,7 +20,7 @@ function proof(values: object = {}, secret = SECRET, algorithm: jwt.Algorithm = 
 }
 
 describe('The server’s proof', () => {
-  test('holds for the call that it names', () => {
+  test('a proof holds for the call that it names', () => {
     expect(tokens.proves(proof(), passport)).toBe(true);
     expect(tokens.proves(proof(), tokens.forServer())).toBe(false);
   });
@@ -40,7 +40,7 @@ describe('The server’s proof', () => {
       'one with an unknown extension',
       jwt.sign(GOOD, SECRET, { header: { alg: 'HS256', crit: ['b64'] } as jwt.JwtHeader }),
     ],
-  ])('does not hold: %s', (_, value) => {
+  ])('a proof does not hold: %s', (_, value) => {
     expect(tokens.proves(value, passport)).toBe(false);
   });
 });

@@ -5,7 +5,7 @@ import { clocksApart, CLOCKS_APART_SECONDS, DroverError, newId } from '#lib/kern
 
 const ALGORITHM = 'HS256';
 const VALID_SECONDS = 60;
-/** Longer ones are not the server's; nothing is computed over them. */
+/** The server's tokens are shorter. Nothing is computed for longer ones. */
 const MAX_TOKEN_LENGTH = 4_096;
 
 const PROOF_HEADER = 'drover-server-proof';
@@ -28,8 +28,8 @@ export interface CallToken {
 }
 
 /**
- * The proofs that server and gateway give each other, made with the secret that both have. Each
- * direction has an issuer and an audience of its own, so that none can be turned round.
+ * The proofs of server and gateway for each other, made with their shared secret. Each direction
+ * has its own issuer and audience, so that no proof can be used in the other direction.
  */
 export class GatewayTokens implements Credentials {
   private readonly key: KeyObject;
@@ -65,16 +65,17 @@ export class GatewayTokens implements Credentials {
   }
 
   /**
-   * Sends a request with such headers. Of an answer without the server's proof nothing is read: it is not the server's.
+   * Sends a request with headers from `headers`. Without the server's proof it reads nothing of the
+   * answer, because the answer does not come from the server.
    *
-   * @throws ConnectionProblem for it, DroverProblem 401 when it says that the token is refused
+   * @throws ConnectionProblem without the proof, DroverProblem 401 if the answer refuses the token
    */
   async fetchProven(url: string, init: RequestInit, send: Fetch = fetch): Promise<Response> {
     const answer = await send(url, init);
     const proof = answer.headers.get(PROOF_HEADER);
     if (this.proves(proof, { id: idOf(new Headers(init.headers)) })) return answer;
     await answer.body?.cancel();
-    // A server that refuses the token cannot prove anything by it.
+    // A server that refuses the token cannot prove anything with it.
     if (answer.status === 401) throw new DroverProblem(TOKEN_REFUSED, undefined);
     throw new ConnectionProblem(`HTTP ${answer.status} without proof that the server says so`);
   }
@@ -84,14 +85,14 @@ export class GatewayTokens implements Credentials {
     return this.sign({ sub: requestTokenId, aud: 'drover-server' });
   }
 
-  /** For one request to the server. */
+  /** A token for one request to the server. */
   forServer(): CallToken {
     const id = newId();
     const claims = { typ: 'gateway', sub: this.gatewayId, aud: 'drover:gateway' };
     return { token: this.sign({ ...claims, jti: id }), id };
   }
 
-  /** Whether the answer to the call with this token is that of a holder of the secret. */
+  /** True if the answer to the call with this token comes from a holder of the secret. */
   proves(proof: string | null, call: Pick<CallToken, 'id'>): boolean {
     if (proof === null || proof.length > MAX_TOKEN_LENGTH) return false;
     try {
@@ -116,7 +117,7 @@ export class GatewayTokens implements Credentials {
         clockTolerance: CLOCKS_APART_SECONDS,
         complete: true,
       });
-      // We understand no extension that a header may make critical.
+      // The gateway knows no extension that a header could declare critical.
       const isPlain = header.crit === undefined && typeof payload !== 'string';
       if (!isPlain) throw new DroverError('invalid_token');
       return payload;

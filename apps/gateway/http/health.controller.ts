@@ -11,7 +11,7 @@ export class HealthController {
     return { status: 'alive' };
   }
 
-  /** The server's state is told, but decides nothing: what runs, runs on without it. */
+  /** The server's state is informative only: running sessions continue without the server. */
   @Get('readyz')
   ready() {
     const { sessions, serverState } = this.gateway;

@@ -4,7 +4,7 @@ import { HostMetrics } from '#lib/agent-host';
 import { DroverError, hasBearer } from '#lib/kernel';
 import { Gateway } from '../gateway.js';
 
-/** For Prometheus, which has a token of its own. */
+/** For Prometheus, which has its own token. */
 @Controller('metrics')
 export class MetricsController {
   private readonly metrics: HostMetrics;

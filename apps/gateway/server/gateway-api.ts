@@ -8,7 +8,7 @@ export type HeartbeatAnswer = Schemas['GatewayHeartbeatAnswer'];
 export type SignalAnswer = Schemas['GatewaySignals'];
 export type Signal = SignalAnswer['runs'][number];
 
-/** The server's endpoints for gateways. Every method fails as those of DroverClient. */
+/** The server's endpoints for gateways. Every method fails with the errors of DroverClient. */
 export class GatewayApi {
   constructor(
     private readonly server: DroverClient,

@@ -3,10 +3,10 @@ import type { PendingReport, SessionRecord } from '../sessions/domain/session.js
 import type { SessionBook } from '../sessions/session-book.js';
 import type { GatewayApi } from './gateway-api.js';
 
-/** Reports of one call; the server takes no more, nor larger bodies than 1 MiB. */
+/** The maximum of reports in one call. The server accepts no more, and no body above 1 MiB. */
 const MAX_REPORTS = 500;
 const MAX_BYTES = 700_000;
-/** How long a report that the server finds malformed waits, so that it holds up no other. */
+/** The time that a malformed report waits, so that it delays no other. */
 const MALFORMED_PAUSE_MS = 60_000;
 
 interface Item {
@@ -21,11 +21,14 @@ export interface ReporterOptions {
   bootId: string;
 }
 
-/** Reports events of sessions to the server. They lie in the sessions' records, so a next life goes on with them. */
+/**
+ * Reports events of sessions to the server. The events are in the sessions' records, so a restarted
+ * gateway continues with them.
+ */
 export class Reporter implements Reports<Item> {
   private readonly outbox: Outbox<Item>;
   private isOpen = false;
-  /** When to send a report again that the server finds malformed. */
+  /** The time after which a report is sent again that the server calls malformed. */
   private readonly malformedUntil = new WeakMap<PendingReport, number>();
 
   constructor(private readonly options: ReporterOptions) {
@@ -33,28 +36,30 @@ export class Reporter implements Reports<Item> {
     this.outbox = new Outbox(this, { what: 'report', log, isRefusal: isBodyRefused });
   }
 
-  /** From now on reports are sent. */
+  /** Starts to send reports. */
   open(): void {
     this.isOpen = true;
     this.notice();
   }
 
-  /** There is something to report. */
+  /** A new report exists. */
   notice(): void {
     if (this.isOpen) this.outbox.notice();
   }
 
-  /** The server takes other calls again: reports that wait out an outage go now. */
+  /**
+   * The server accepts other calls again: reports that wait for the end of an outage are sent now.
+   */
   retryNow(): void {
     this.outbox.retryNow();
   }
 
-  /** Whether its reports still have to go, and can: a malformed one may never arrive. */
+  /** True if its reports wait and can be delivered: a malformed one possibly never can. */
   isReporting({ reports }: SessionRecord): boolean {
     return reports.length > 0 && !reports.some((report) => this.malformedUntil.has(report));
   }
 
-  /** Resolves when all is reported, or after `withinMs`. */
+  /** Resolves when everything is reported, or after `withinMs`. */
   flush(withinMs: number): Promise<void> {
     return this.outbox.flush(AbortSignal.timeout(Math.ceil(withinMs)));
   }
@@ -78,7 +83,7 @@ export class Reporter implements Reports<Item> {
 
   async send(items: Item[]): Promise<void> {
     const reports = items.map(({ record: { runId, sessionKey }, report }) => ({
-      // Only sessions of runs have something to report.
+      // Only sessions of runs have reports.
       runId: String(runId),
       sessionKey,
       ...report,

@@ -5,15 +5,15 @@ import { classOfGivenUp } from './domain/verdict.js';
 import { failUnstarted, SpawnedSession, type SpawnedParts } from './spawned-session.js';
 
 export interface DispatcherOptions extends SpawnedParts {
-  /** Sessions at once. */
+  /** The maximum of sessions at the same time. */
   capacity: number;
-  /** How long a session may wait for a place. */
+  /** The maximum time of a session in the queue. */
   queueSeconds: number;
-  /** Sessions came or went. */
+  /** Called when a session came or went. */
   onChange: () => void;
 }
 
-/** Gives places to sessions, in the order in which they came, and ends those that wait too long. */
+/** Gives slots to sessions, in the order of their arrival, and ends sessions that wait too long. */
 export class Dispatcher {
   private readonly queue: SessionRecord[] = [];
   private readonly host: SessionHost<SpawnedSession>;
@@ -32,13 +32,16 @@ export class Dispatcher {
     return this.queue.length;
   }
 
-  /** Starts the session now, or as soon as there is a place. */
+  /** Starts the session now, or as soon as a slot is free. */
   add(record: SessionRecord): void {
     this.queue.push(record);
     this.startNext();
   }
 
-  /** Goes on with what an earlier life has started with this driver; it takes a place even where none is free. */
+  /**
+   * Continues a session that an earlier process started with this driver. It takes a slot even if
+   * none is free.
+   */
   adopt(
     record: SessionRecord,
     found: Exclude<Recovered, { kind: 'absent' }>,
@@ -48,7 +51,7 @@ export class Dispatcher {
     this.hold(session, () => session.resume(found));
   }
 
-  /** Harmless for a session that is ending or has ended. */
+  /** Has no effect on a session that is ending or has ended. */
   stop(record: SessionRecord, cause: StopCause, graceSeconds: number): void {
     const session = this.host.find(record.id);
     if (session !== undefined) return session.stop(cause, graceSeconds * 1000);
@@ -61,32 +64,32 @@ export class Dispatcher {
     this.watchQueue();
   }
 
-  /** The run of a session is complete; one that has not started is not needed any more. */
+  /** The run of a session is complete. If the session has not started, nobody needs it any more. */
   complete(record: SessionRecord, exitSeconds: number, graceSeconds: number): void {
     const session = this.host.find(record.id);
     if (session !== undefined) return session.letExit(exitSeconds, graceSeconds);
     this.stop(record, { kind: 'completed', reason: 'completed' }, graceSeconds);
   }
 
-  /** Tells a session that runs; one that does not is not late. */
+  /** Warns a running session. A queued session cannot hang. */
   warn(record: SessionRecord, reason: string): void {
     this.host.find(record.id)?.warn(reason);
   }
 
-  /** Starts nothing any more, and gives up what has not started. */
+  /** Starts nothing any more, and releases the queued sessions. */
   drain(): void {
     this.draining = true;
     clearTimeout(this.waitTimer);
-    const message = 'The gateway is shutting down, and had not started the session yet';
+    const message = 'The gateway is shutting down, and the session had not started yet';
     for (const record of this.queue.splice(0)) this.giveUp(record, { class: 'drained', message });
   }
 
-  /** Asks everything that runs to end. */
+  /** Asks all running sessions to end. */
   stopAll(cause: StopCause, graceMs: number): void {
     this.host.stopAll(cause, graceMs);
   }
 
-  /** Resolves when nothing runs. */
+  /** Resolves when no session runs. */
   untilIdle(): Promise<void> {
     return this.host.untilIdle();
   }
@@ -110,7 +113,7 @@ export class Dispatcher {
     void this.host.hold(session, work).finally(() => this.startNext());
   }
 
-  /** The first in the queue is the one that has waited longest. */
+  /** The first session in the queue has waited longest. */
   private watchQueue(): void {
     clearTimeout(this.waitTimer);
     const [first] = this.queue;
@@ -122,7 +125,7 @@ export class Dispatcher {
       return;
     }
     this.queue.shift();
-    const message = `ResourceExhausted: no place became free within ${queueSeconds} s`;
+    const message = `ResourceExhausted: no slot became free within ${queueSeconds} s`;
     this.giveUp(first, { class: 'resource_exhausted', message });
     this.watchQueue();
   }

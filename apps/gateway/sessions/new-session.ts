@@ -5,16 +5,16 @@ import type { SessionOrder, SessionRecord } from './domain/session.js';
 
 interface Identity {
   sessionKeyPrefix: string;
-  /** The server's address, where the gateway knows it better than the server. */
+  /** The server's address, if the gateway has its own setting for it. */
   apiUrl: string | undefined;
   graceSeconds: number;
-  /** Of sessions that are asked for without one. */
+  /** The command of sessions that are requested without one. */
   defaultCommand: string[] | undefined;
   /** Values of the gateway's own environment that sessions see. */
   passedSecrets: string[];
 }
 
-/** The session that works on a task: a run of Drover, or nobody's run. */
+/** The session of a task, with or without a run. */
 export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord {
   const { context, taskId, agentId, workspaceId } = body;
   const id = newId();
@@ -73,11 +73,11 @@ function runOf(body: SpawnAgentDto): RunOfSession | undefined {
   return body as RunOfSession;
 }
 
-/** A session that is nobody's run. */
+/** A session without a run. */
 export function freeSession(body: SpawnSessionDto, by: Identity): SessionRecord {
   const id = newId();
   if (body.autoStart === false) {
-    const message = 'must be true: a session starts as soon as there is a place';
+    const message = 'must be true: a session starts as soon as a slot is free';
     refuse({ field: 'autoStart', message });
   }
   const { sessionLabel, prompt, model, thinking, channel, metadata = {} } = body;
@@ -96,14 +96,14 @@ export function secretValues(env: Record<string, string>): string[] {
   return Object.entries(env).flatMap(([name, value]) => (looksSecret(name) ? [value] : []));
 }
 
-/** Off when the task or its agent says so: neither can take back what the other one wants. */
+/** Off if the task or its agent says so. Neither can override the other's `off`. */
 function networkOf(
   ...saying: (Record<string, unknown> | null | undefined)[]
 ): Pick<SessionOrder, 'network'> {
   return saying.some((one) => one?.['network'] === 'off') ? { network: 'off' } : {};
 }
 
-/** The model that was chosen for the run, and the place of its span in a trace, if there are such. */
+/** The model that was chosen for the run, and the traceparent of its span, if they exist. */
 function factsOf({ model, traceparent }: Record<string, unknown> = {}): Record<string, string> {
   return {
     ...(typeof model === 'string' && { DROVER_MODEL: model }),

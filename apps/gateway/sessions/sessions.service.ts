@@ -9,14 +9,14 @@ import { freeSession, secretValues, sessionOfTask } from './new-session.js';
 import type { SessionBook } from './session-book.js';
 import type { Tenants } from './tenants.js';
 
-/** A place is free at the earliest when some session ends: nobody knows when. */
+/** A slot becomes free at the end of some session, and nobody knows when. */
 const RETRY_FULL_SECONDS = 10;
-/** Another life of the gateway, or another gateway, answers by then. */
+/** A restarted gateway, or another one, answers by then. */
 const RETRY_DRAINING_SECONDS = 15;
 
 export interface Spawned {
   session: SessionView;
-  /** Whether it was there already. */
+  /** True if the session existed already. */
   known: boolean;
 }
 
@@ -26,14 +26,14 @@ export interface ServiceOptions {
   book: SessionBook;
   dispatcher: Dispatcher;
   tenants: Tenants;
-  /** There is something to report to the server. */
+  /** Called when a report for the server exists. */
   onReport: () => void;
 }
 
 /** The server's requests to the gateway. */
 export class SessionsService {
   private draining = false;
-  /** The only one that is served where nothing keeps workspaces apart. */
+  /** The only workspace that is served if nothing isolates workspaces. */
   private firstWorkspace: string | null | undefined;
   private readonly config: GatewayConfig;
   private readonly book: SessionBook;
@@ -43,7 +43,7 @@ export class SessionsService {
     ({ config: this.config, book: this.book, dispatcher: this.dispatcher } = options);
   }
 
-  /** From now on nothing new is taken. */
+  /** Refuses new sessions from now on. */
   beginDrain(): void {
     this.draining = true;
   }
@@ -53,21 +53,23 @@ export class SessionsService {
   }
 
   /**
-   * Starts or queues the session of a run; for a run that is known, answers with its session. A task without a run has
-   * one session at a time. All of it happens in one go, so that no two requests can both find the run unknown.
+   * Starts or queues the session of a run; for a known run, returns its session. A task without a
+   * run has one session at a time. There is no wait between the look and the entry, so two requests
+   * cannot both find the run unknown.
    *
-   * @throws DroverError `gateway_draining` or `resource_exhausted`, when there is no session yet; `validation_failed`
+   * @throws DroverError `gateway_draining` or `resource_exhausted` if there is no session yet;
+   *   `validation_failed`
    */
   async spawnForTask(body: SpawnAgentDto): Promise<Spawned> {
     const { runId, taskId } = body;
     const known = runId === undefined ? this.book.findByTask(taskId) : this.book.find(runId);
     if (known !== undefined) return { session: await this.viewOf(known), known: true };
-    return this.take(sessionOfTask(body, this.identity()));
+    return this.accept(sessionOfTask(body, this.identity()));
   }
 
   /** @throws DroverError `gateway_draining` or `resource_exhausted` */
   spawn(body: SpawnSessionDto): Promise<Spawned> {
-    return this.take(freeSession(body, this.identity()));
+    return this.accept(freeSession(body, this.identity()));
   }
 
   async list({ status, runId }: ListSessionsQuery): Promise<SessionView[]> {
@@ -84,9 +86,9 @@ export class SessionsService {
   }
 
   /**
-   * Asks a session to end. Harmless when it is ending or has ended.
+   * Asks a session to end. Has no effect if it is ending or has ended.
    *
-   * @param id its own, its run's, or its label
+   * @param id the id or the label of the session, or the id of its run
    * @throws DroverError `session_not_found`
    */
   async stop(id: string, graceSeconds: number | undefined): Promise<SessionView> {
@@ -97,7 +99,7 @@ export class SessionsService {
     return this.viewOf(record);
   }
 
-  private async take(record: SessionRecord): Promise<Spawned> {
+  private async accept(record: SessionRecord): Promise<Spawned> {
     this.refuseWhenFull();
     const refusal = this.whyNotServed(record) ?? this.whyNotAllowed(record.order?.command[0] ?? '');
     if (refusal !== undefined) failUnstarted(record, { class: 'setup', message: refusal });

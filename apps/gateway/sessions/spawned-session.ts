@@ -15,11 +15,11 @@ export interface SpawnedParts {
   driver: RuntimeDriver;
   book: SessionBook;
   logger: HostLog;
-  /** There is something to report to the server. */
+  /** Called when a report for the server exists. */
   onReport: () => void;
 }
 
-/** A session that was asked for by a request and takes a place, with what its record and the server are told of it. */
+/** A requested session in a slot. It updates the session's record and the reports to the server. */
 export class SpawnedSession {
   readonly id: string;
   private readonly live: LiveSession<SessionExit, RuntimeSession>;
@@ -35,12 +35,12 @@ export class SpawnedSession {
     this.live = new LiveSession(record, () => this.save());
   }
 
-  /** Starts the session and follows it. Resolves when nothing of it is left. Never rejects. */
+  /** Starts the session and follows it. Resolves when no process of it is left. Never rejects. */
   async run(): Promise<void> {
     await this.follow(() => this.spawn());
   }
 
-  /** Goes on with what an earlier life has started. Resolves and rejects as `run`. */
+  /** Continues a session of an earlier process. Resolves and rejects as `run` does. */
   async resume(found: Exclude<Recovered, { kind: 'absent' }>): Promise<void> {
     if (found.kind === 'ended') {
       this.noteStart(found.pid, found.startedAt ?? found.exit.endedAt);
@@ -57,7 +57,10 @@ export class SpawnedSession {
     this.live.stop(cause, graceMs);
   }
 
-  /** Its run is complete: it may take its time to exit by itself, and is asked to only then. */
+  /**
+   * The run is complete. The session can exit by itself for `exitSeconds`, and is asked to end only
+   * then.
+   */
   letExit(exitSeconds: number, graceSeconds: number): void {
     const { record } = this;
     if (record.exitBy !== undefined) return;
@@ -99,7 +102,7 @@ export class SpawnedSession {
     record.driver = driver.kind;
     this.save();
     if (record.order === null) {
-      throw new SpawnError('infrastructure', 'The command of it is lost');
+      throw new SpawnError('infrastructure', 'Its command is lost');
     }
     const { task, ...rest } = record.order;
     const files = {
@@ -118,7 +121,7 @@ export class SpawnedSession {
     const { record } = this;
     if (record.startedAt !== null) return;
     Object.assign(record, { status: 'RUNNING', pid, startedAt, lastActivityAt: startedAt });
-    // Its credentials are needed no more: what runs has them.
+    // The running session has its credentials. The record needs them no more.
     record.order = null;
     this.report({ event: 'started', at: startedAt, ...(pid !== null && { pid }) });
     this.save();
@@ -170,7 +173,8 @@ export class SpawnedSession {
     this.parts.book.save(this.record);
   }
 
-  // After the end is written down: a crash in between leaves a folder, which the next life removes.
+  // Comes after the end is written: a crash in between leaves a folder, which a restarted gateway
+  // removes.
   private async cleanUp(): Promise<void> {
     await this.parts.driver.remove(this.record.id).catch((error: unknown) => {
       const fields = { ...this.ids, error };
@@ -179,7 +183,7 @@ export class SpawnedSession {
   }
 }
 
-/** Ends a session that has never run. The caller writes it down. */
+/** Ends a session that has never run. The caller saves the record. */
 export function failUnstarted(
   record: SessionRecord,
   error: SessionError,
@@ -190,7 +194,7 @@ export function failUnstarted(
   if (record.runId !== null) record.reports.push({ event: 'failed', at: endedAt, error });
 }
 
-/** On each line of the log about it. */
+/** The fields of each log line about the session. */
 function idsOf({ id: sessionId, runId, taskId, workspaceId, order }: SessionRecord) {
   const { traceId } = parseTraceparent(order?.env['TRACEPARENT']) ?? {};
   return { sessionId, runId, taskId, workspaceId, traceId };

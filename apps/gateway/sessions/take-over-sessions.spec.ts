@@ -26,7 +26,7 @@ function driversOf(...all: RuntimeDriver[]): Drivers {
 const record = (id: string, driver?: string) =>
   ({ id, status: 'RUNNING', ...(driver !== undefined && { driver }) }) as SessionRecord;
 
-test('each session goes on with the driver that started it, and strangers of all are ended', async () => {
+test('each session is recovered with its own driver, and unknown ones end', async () => {
   const processes = driverThatKnows('process', 'old', 'stranger-1');
   const pods = driverThatKnows('pod', 'new', 'stranger-2');
   const [old, fresh, unstarted] = [record('old'), record('new', 'pod'), record('never', 'pod')];

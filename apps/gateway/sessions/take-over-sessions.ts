@@ -11,8 +11,8 @@ export interface RecoveryParts {
 }
 
 /**
- * Takes over what an earlier life has left: follows what runs, notes what has ended, queues again
- * what never started, and ends what nobody remembers.
+ * Takes over the sessions of an earlier process. It follows running sessions, records ended ones,
+ * returns sessions that never started to the queue, and ends unknown ones.
  */
 export async function takeOverSessions(parts: RecoveryParts): Promise<void> {
   const { drivers, book, dispatcher, logger } = parts;

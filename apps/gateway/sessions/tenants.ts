@@ -9,9 +9,9 @@ export class Tenants {
   ) {}
 
   /**
-   * @param workspaceId null for a session that is nobody's run
-   * @param first the workspace that had the first session of those that are known
-   * @returns undefined when the workspace is served, else why it is not
+   * @param workspaceId null for a session without a run
+   * @param first the workspace of the first known session
+   * @returns undefined if the workspace is served, else the reason why not
    */
   whyNot(workspaceId: string | null, first: string | undefined): string | undefined {
     const { workspaces, allowUnsandboxedTenants } = this.config;
@@ -21,6 +21,9 @@ export class Tenants {
     }
     const isApart = this.isolation.sandbox !== undefined || allowUnsandboxedTenants;
     if (isApart || first === undefined || first === workspaceId) return undefined;
-    return 'This gateway has no sandbox for sessions, so it serves one workspace only, and that is another one (ALLOW_UNSANDBOXED_TENANTS)';
+    return (
+      'This gateway has no sandbox for sessions, so it serves one workspace only, ' +
+      'and that is another one (ALLOW_UNSANDBOXED_TENANTS)'
+    );
   }
 }

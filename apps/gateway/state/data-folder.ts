@@ -9,7 +9,7 @@ interface Identity {
   owner: ProcessRef;
 }
 
-/** The files that a gateway keeps between its lives. */
+/** The files of a gateway that survive a restart. */
 export interface DataFolder {
   gatewayId: string;
   recordsDir: string;
@@ -17,9 +17,9 @@ export interface DataFolder {
 }
 
 /**
- * Takes the data folder over from an earlier life.
+ * Takes the data folder over from an earlier process.
  *
- * @throws Error in a sentence when another gateway lives on it, or it cannot be used
+ * @throws Error in a sentence if another living gateway owns it, or if it cannot be used
  */
 export function openDataFolder(dir: string, gatewayId?: string): DataFolder {
   makeFolder(dir, 0o700);

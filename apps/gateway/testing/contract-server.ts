@@ -30,7 +30,7 @@ export interface SeenHeartbeat {
   queued: number;
   sessions: { runId: string; sessionKey: string; status: string }[];
   ended: string[];
-  /** How many reports had come before it. */
+  /** The number of reports before it. */
   reportsBefore: number;
 }
 
@@ -43,36 +43,38 @@ interface Order {
 
 type Refusal = number | undefined;
 
-/** A real HTTP server that speaks the server's side of the contract, and remembers what it heard. */
+/** A real HTTP server with the server's side of the contract. It records the calls. */
 export class ContractServer {
   readonly heartbeats: SeenHeartbeat[] = [];
   readonly reports: SeenReport[] = [];
   readonly refused: string[] = [];
-  /** Told to the gateway, by long poll, until the session's end was reported. */
+  /** Sent to the gateway, by long poll, until the session's end was reported. */
   readonly orders: Order[] = [];
-  /** Told to the gateway in the answer to its next heartbeats. */
+  /** Sent to the gateway in the answers to its next heartbeats. */
   readonly stops: Omit<Order, 'action'>[] = [];
-  /** A status with which to refuse reports; a function decides by the reports, and may take its time. */
+  /** The status of refused reports. A function decides by the reports, and can take its time. */
   refuseReports: (reports: SeenReport[]) => Refusal | Promise<Refusal> = () => undefined;
-  /** Its proof for the token with this id; a test may give another one, or none. */
+  /** Its proof for the token with this id. A test can replace it, or remove it. */
   proof: (tokenId: string) => string | undefined = (id) => this.proofFor(id);
-  /** Whether its answers never end. */
+  /** True if its answers never end. */
   endless = false;
-  /** How often it was asked for signals. */
+  /** The number of calls for signals. */
   polls = 0;
-  /** How many answers were given up by the gateway before their end. */
+  /** The number of answers that the gateway gave up before their end. */
   abandoned = 0;
   private server: Server | undefined;
   private port = 0;
 
-  /** @param secret the gateway's; a test may take another later */
+  /**
+   * @param secret the gateway's secret; a test can change it later
+   */
   constructor(public secret: string) {}
 
   get apiUrl(): string {
     return `http://127.0.0.1:${this.port}/api/v1`;
   }
 
-  /** Listens; after `stop` on the same port again. */
+  /** Listens. After `stop` it uses the same port again. */
   async start(): Promise<void> {
     const server = createServer((request, response) => void this.answer(request, response));
     server.listen(this.port, '127.0.0.1');
@@ -93,7 +95,7 @@ export class ContractServer {
     return this.reports.filter((report) => report.runId === runId);
   }
 
-  /** The report of how a run's session ended. */
+  /** The report of the end of a run's session. */
   endOf(runId: string): Promise<SeenReport> {
     return waitFor(`the end of ${runId}`, () =>
       this.reportsOf(runId).find(({ event }) => event !== 'started'),
@@ -175,7 +177,7 @@ function tokenIdOf({ headers }: IncomingMessage): string {
   return (claims as jwt.JwtPayload | null)?.jti ?? '';
 }
 
-/** JSON that has not begun yet, for ever. */
+/** JSON that never begins. */
 function* spaces(): Generator<Buffer> {
   for (;;) yield Buffer.alloc(65_536, ' ');
 }

@@ -15,7 +15,7 @@ export interface Answer {
   body: Record<string, unknown> & { session?: SessionView; sessions?: SessionView[] };
 }
 
-/** The built gateway as a process, through as many lives as a test wants. */
+/** The built gateway as a process that a test can restart. */
 export class TestGateway {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'drover-gateway-test-'));
   private process: BuiltProcess | undefined;
@@ -50,7 +50,7 @@ export class TestGateway {
     return this.running.said(message);
   }
 
-  /** How many lines of its log have this message. */
+  /** The number of its log lines with this message. */
   count(message: string): number {
     return this.running.count(message);
   }
@@ -64,7 +64,7 @@ export class TestGateway {
     await this.ended();
   }
 
-  /** How many reports the server has not acknowledged, as a next life would read it. */
+  /** The number of reports that the server has not acknowledged, read from the records. */
   pendingReports(): number {
     const dir = join(this.dataDir, 'records');
     const files = readdirSync(dir).filter((name) => name.endsWith('.json'));
@@ -72,7 +72,7 @@ export class TestGateway {
     return (records as SessionRecord[]).reduce((sum, { reports }) => sum + reports.length, 0);
   }
 
-  /** Ends the gateway, its sessions and its folder. */
+  /** Ends the gateway and its sessions, and removes its folder. */
   async dispose(): Promise<void> {
     const gateway = this.process;
     if (gateway !== undefined) {
@@ -114,7 +114,7 @@ export class TestGateway {
   }
 }
 
-/** What the server says who it is; a test may say something else. */
+/** The token of a server. A test can change its claims. */
 export function serverToken(claims: object = {}, secret = SECRET, algorithm = 'HS256'): string {
   const iat = Math.floor(Date.now() / 1000);
   const payload = {
@@ -126,13 +126,13 @@ export function serverToken(claims: object = {}, secret = SECRET, algorithm = 'H
     ...claims,
   };
   const key = algorithm === 'none' ? '' : createSecretKey(Buffer.from(secret));
-  // One that is undefined is left out.
+  // JSON drops undefined claims.
   return jwt.sign(JSON.parse(JSON.stringify(payload)) as object, key, {
     algorithm: algorithm as jwt.Algorithm,
   });
 }
 
-/** A spawn of a run that nobody knows yet. */
+/** A request for a session of an unknown run. */
 export function aSpawn(script: string, more: object = {}) {
   return {
     workspaceId: newId(),

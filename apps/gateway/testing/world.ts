@@ -9,11 +9,11 @@ export class World {
   private parts: { server: ContractServer; gateway: TestGateway } | undefined;
 
   get server(): ContractServer {
-    return this.made.server;
+    return this.started.server;
   }
 
   get gateway(): TestGateway {
-    return this.made.gateway;
+    return this.started.gateway;
   }
 
   async start(env: Record<string, string>): Promise<void> {
@@ -40,7 +40,7 @@ export class World {
     });
   }
 
-  private get made() {
+  private get started() {
     if (this.parts === undefined) throw new Error('the world was not started');
     return this.parts;
   }

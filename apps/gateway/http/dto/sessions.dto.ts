@@ -4,7 +4,7 @@ import { SESSION_STATUSES, type SessionStatus } from '../../sessions/domain/sess
 export class ListSessionsQuery {
   @OneOf(SESSION_STATUSES, { optional: true }) status?: SessionStatus;
   @Id({ optional: true }) runId?: string;
-  /** `labels`: a plain array, of which each session's label is its id. */
+  /** `labels`: a plain array in which each session's id is its label. */
   @OneOf(['sessions', 'labels'], { optional: true }) view?: 'sessions' | 'labels';
 }
 

@@ -10,11 +10,11 @@ import {
   Timestamp,
 } from '#lib/http';
 
-/** Characters of one argument; the kernel takes no longer one. */
+/** The characters of one argument. The kernel accepts no longer one. */
 const ARGUMENT = { min: 0, max: 131_071 };
 const LONGEST_RUN_SECONDS = 31_536_000;
 
-/** The answer to a question that a run of the task has asked. */
+/** The answer to a question that a run of the task asked. */
 export class SpawnAnswerDto {
   @Id() questionId!: string;
   @Text({ max: 10_000 }) prompt!: string;
@@ -37,8 +37,8 @@ export class SpawnContextDto {
 }
 
 /**
- * `POST /agents/spawn`: a session for a run, of which `runId`, `generation`, `runToken` and `apiUrl` are given together;
- * or for a task that is nobody's run, without all four.
+ * `POST /agents/spawn`: a session for a run, with all of `runId`, `generation`, `runToken` and
+ * `apiUrl`; or for a task without a run, with none of them.
  */
 export class SpawnAgentDto {
   @Id() workspaceId!: string;
@@ -72,7 +72,7 @@ export class SpawnSessionDto {
   @Text({ max: 200, optional: true }) model?: string;
   @Text({ max: 200, optional: true }) thinking?: string;
   @Text({ max: 200, optional: true }) channel?: string;
-  /** Only true: a session starts as soon as there is a place. */
+  /** Only true: a session starts as soon as a slot is free. */
   @Flag({ optional: true }) autoStart?: boolean;
   @JsonObject({ optional: true }) env?: Record<string, unknown>;
   @Int(1, LONGEST_RUN_SECONDS, { optional: true, nullable: true })

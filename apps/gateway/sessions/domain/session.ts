@@ -10,7 +10,7 @@ export const SESSION_STATUSES = [
 ] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-/** Why a session did not end well; the server classes its run by it. */
+/** The reason why a session did not end well. The server classifies its run by it. */
 export type FailureClass =
   | 'oom'
   | 'timeout'
@@ -19,9 +19,9 @@ export type FailureClass =
   | 'setup'
   | 'infrastructure'
   | 'resource_exhausted'
-  /** The gateway leaves: nobody's failure, and no attempt is spent on it. */
+  /** The gateway stops. This is nobody's failure and costs no attempt. */
   | 'drained'
-  /** Its task was paused: nobody's failure either. */
+  /** The task was paused. This is nobody's failure either. */
   | 'paused';
 
 export interface SessionError {
@@ -29,7 +29,7 @@ export interface SessionError {
   message: string;
 }
 
-/** The order for a session; kept until it runs. */
+/** The order for a session. It is kept until the session runs. */
 export interface SessionOrder {
   command: [string, ...string[]];
   env: Record<string, string>;
@@ -41,7 +41,7 @@ export interface SessionOrder {
   secrets: string[];
 }
 
-/** Something that the server has not acknowledged yet. */
+/** A report that the server has not acknowledged yet. */
 export interface PendingReport {
   event: 'started' | 'exited' | 'failed';
   at: string;
@@ -74,9 +74,9 @@ export interface SessionView {
   lastActivityAt: string;
 }
 
-/** Everything that a next life of the gateway has to know of a session. */
+/** The facts of a session that a restarted gateway needs. */
 export interface SessionRecord extends SessionView, HostedRecord {
-  /** Its run was completed, and it has until then to exit by itself. */
+  /** The run is completed, and the session can exit by itself until this time. */
   exitBy?: string;
   order: SessionOrder | null;
   reports: PendingReport[];
@@ -88,7 +88,7 @@ export function hasEnded(record: Pick<SessionRecord, 'status'>): boolean {
   return ENDED.has(record.status);
 }
 
-/** Without what is nobody else's business. */
+/** Leaves out internal members. */
 export function toView(record: SessionRecord, lastActivityAt = record.lastActivityAt): SessionView {
   const { id, sessionKey, runId, workspaceId, agentId, taskId, label, status } = record;
   const { pid, exitCode, signal, oomKilled, error, createdAt, startedAt, endedAt } = record;
@@ -113,14 +113,14 @@ export function toView(record: SessionRecord, lastActivityAt = record.lastActivi
   };
 }
 
-/** A session for clients that know it by the label that they have given it. */
+/** A session for clients that know it by their label. */
 export interface LabelledSession {
-  /** Its label. */
+  /** The label of the session. */
   id: string;
   sessionId: string;
   status: SessionStatus;
   completed: boolean;
-  /** Why it did not complete; null while it may. */
+  /** The reason why it did not complete; null while it can. */
   error: string | null;
 }
 

@@ -37,7 +37,7 @@ describe('A session that ended by itself', () => {
     [{ signal: 'SIGSEGV' }, 'FAILED', 'signal'],
     [{ exitCode: 200 }, 'FAILED', 'exit_code'],
     [{ lost: true, oomKilled: null }, 'FAILED', 'infrastructure'],
-  ])('%j is %s, %s', (evidence, status, failureClass) => {
+  ])('the end %j is %s, %s', (evidence, status, failureClass) => {
     const verdict = judgeExit(exit(evidence), null);
     expect([verdict.status, verdict.error?.class]).toEqual([status, failureClass]);
     expect(verdict.oomKilled).toBe(failureClass === 'oom');
@@ -67,7 +67,7 @@ describe('A session that was asked to end', () => {
     ['pause', { signal: 'SIGKILL', oomKilled: null }, 'STOPPED', 'paused'],
     ['pause', { signal: 'SIGKILL', oomKilled: true }, 'FAILED', 'oom'],
     ['pause', { lost: true }, 'STOPPED', 'paused'],
-  ])('%s, then %j is %s, %s', (kind, evidence, status, failureClass) => {
+  ])('after %s the end %j is %s, %s', (kind, evidence, status, failureClass) => {
     const verdict = judgeExit(exit(evidence), stopping(kind));
     expect([verdict.status, verdict.error?.class]).toEqual([status, failureClass]);
     expect(verdict.error?.message).toBeTruthy();
@@ -79,19 +79,19 @@ test.each<[Partial<SessionExit>, Stopping | null]>([
   [{ signal: 'SIGTERM' }, stopping('asked')],
   [{ signal: 'SIGKILL', oomKilled: null }, stopping('timeout')],
   [{ lost: true }, stopping('drain')],
-])('A session whose run was completed has not failed, however it ends: %j', (evidence, asked) => {
+])('a session of a completed run has not failed, whatever its end: %j', (evidence, asked) => {
   expect(judgeExit(exit(evidence), asked, true)).toMatchObject({
     status: 'COMPLETED',
     error: null,
   });
 });
 
-test('What it is said to have failed of tells why it was asked to end, in words if there are any', () => {
-  const told = (more: Partial<Stopping>) =>
+test('the message names the cause of the stop, in words if there are any', () => {
+  const messageOf = (more: Partial<Stopping>) =>
     judgeExit(exit({ exitCode: 1 }), { ...stopping('asked'), ...more }).error?.message;
-  expect(told({})).toMatch(/ asked to end: the_reason$/);
-  expect(told({ message: 'in words' })).toMatch(/ asked to end: in words$/);
-  expect(told({ kind: 'timeout', message: 'in words' })).toBe('in words');
+  expect(messageOf({})).toMatch(/ asked to end: the_reason$/);
+  expect(messageOf({ message: 'in words' })).toMatch(/ asked to end: in words$/);
+  expect(messageOf({ kind: 'timeout', message: 'in words' })).toBe('in words');
 });
 
 test.each<[string, Stopping | null, string]>([
@@ -101,11 +101,11 @@ test.each<[string, Stopping | null, string]>([
   ['page 7 of 9', stopping('asked'), 'Exited with 1 after it was asked to end: the_reason'],
   ['page 7 of 9', stopping('pause'), 'Exited with 1 after it was asked to end: the_reason'],
   ['page 7 of 9', stopping('drain'), 'Exited with 1 after it was asked to end: the_reason'],
-])('The words %j, asked to end by %j, make the message "%s"', (output, asked, message) => {
+])('the output %j, stopped by %j, makes the message "%s"', (output, asked, message) => {
   expect(judgeExit(exit({ exitCode: 1, output }), asked).error?.message).toBe(message);
 });
 
-test('Its last words are in the message, which is never long', () => {
+test('the message quotes the last output and is short', () => {
   const { error } = judgeExit(
     exit({ exitCode: 2, output: `first\n${'x'.repeat(5_000)}\n\n` }),
     null,
@@ -114,8 +114,8 @@ test('Its last words are in the message, which is never long', () => {
   expect(error?.message).toHaveLength(1_000);
 });
 
-// The server would refuse the report with the half of a character in it, each time.
-test('Its message never ends in the middle of a character', () => {
+// The server would refuse a report with half a character each time.
+test('the message never ends in the middle of a character', () => {
   const output = 'x'.repeat(1_000 - 'Exited with 2: '.length - 1) + '😀 and more';
   const { error } = judgeExit(exit({ exitCode: 2, output }), null);
   expect(error?.message).toMatch(/x\uFFFD$/);

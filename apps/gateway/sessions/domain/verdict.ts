@@ -3,19 +3,20 @@ import { describeExit, type SessionExit, tellsOfFullHeap } from '#lib/session-ru
 import type { Stopping } from '#lib/agent-host';
 import type { SessionError, SessionStatus } from './session.js';
 
-/** How a session ended, as the API shows it and the server is told. */
+/** The end of a session, for the API and the server. */
 export interface Verdict {
   status: Extract<SessionStatus, 'COMPLETED' | 'FAILED' | 'STOPPED'>;
   oomKilled: boolean;
-  /** The class of the session's failure; null for one that ended well. */
+  /** The class of the session's failure; null if it ended well. */
   error: SessionError | null;
 }
 
 /**
- * Nothing but the evidence decides, so the same end always reads the same. docs/run-a-gateway.md has the table.
+ * Decides by the evidence alone, so the same end always has the same verdict. docs/run-a-gateway.md
+ * has the table.
  *
- * @param stopping why it had been asked to end, if it was
- * @param hasCompleted whether its run was completed: then nothing is left that could fail, however it ends
+ * @param stopping the cause of the request to end, if there was one
+ * @param hasCompleted true if its run was completed: no end of the session is a failure then
  */
 export function judgeExit(
   exit: SessionExit,
@@ -33,7 +34,7 @@ export function judgeExit(
   const ended = classOf(exit, stopping);
   const oomKilled = ended === 'oom';
   if (stopping !== null && !oomKilled) {
-    // Its last words are no reason: it obeyed an order.
+    // Its last output is no reason: it followed an order.
     const message = `${describeExit(exit)} after it was asked to end: ${wordsOf(stopping)}`;
     const failureClass = classOfGivenUp(stopping.kind) ?? ended;
     return { status: 'STOPPED', oomKilled, error: { class: failureClass, message } };
@@ -42,7 +43,7 @@ export function judgeExit(
   return { status: 'FAILED', oomKilled, error: { class: ended, message: describe(exit) } };
 }
 
-/** The report of a session that ended well: its run may not have been completed. */
+/** The report of a session that ended well. Its run is possibly incomplete. */
 export const ENDED_WITHOUT_COMPLETING: SessionError = {
   class: 'exit_code',
   message: 'The session ended with exit code 0 without completing its run',
@@ -59,7 +60,10 @@ function wordsOf({ reason, message }: Stopping): string {
   return message ?? reason;
 }
 
-/** A gateway that leaves, or a user who pauses the task, is not the session's fault, however it obeyed. */
+/**
+ * If the gateway stops, or a user pauses the task, the session is not at fault, whatever its end
+ * was.
+ */
 export function classOfGivenUp(
   kind: Stopping['kind'] | undefined,
 ): 'drained' | 'paused' | undefined {
