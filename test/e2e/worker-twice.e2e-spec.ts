@@ -55,7 +55,7 @@ describe('a second worker', () => {
     await begin(id);
     const second = fleet.startWorker('again', { ...id, DROVER_WORKER_DATA_DIR: `${folder}-2` });
     await expect(second).rejects.toThrow(
-      /Another worker is this agent already: Process \d+ on .* another DROVER_AGENT_ID/,
+      /Another worker runs as this agent: Process \d+ on .* another DROVER_AGENT_ID/,
     );
     await expectUndisturbed();
   });
@@ -72,7 +72,7 @@ describe('a second worker', () => {
     const life = { ...state['life'], machine: 'another one' };
     writeFileSync(file, JSON.stringify({ ...state, owner, life }));
     const second = fleet.startWorker('twice', { DROVER_WORKER_DATA_DIR: `${folder}-2` });
-    await expect(second).rejects.toThrow(/Another worker is this agent already/);
+    await expect(second).rejects.toThrow(/Another worker runs as this agent/);
     await expectUndisturbed();
   });
 
