@@ -1,36 +1,16 @@
-import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { configureHttp, createFastifyAdapter } from '#lib/http';
-import { type Logger, NestLogger, ObservabilityModule } from '#lib/observability';
+import { type Logger, NestLogger } from '#lib/observability';
 import { authenticateServer } from './auth/authenticate.js';
-import { Gateway } from './gateway.js';
-import { AgentsController } from './http/agents.controller.js';
-import { HealthController } from './http/health.controller.js';
-import { MetricsController } from './http/metrics.controller.js';
-import { SessionsController } from './http/sessions.controller.js';
-import { SessionsService } from './sessions/sessions.service.js';
+import type { Gateway } from './gateway.js';
+import { GatewayModule } from './gateway.module.js';
 
 /** A task's input and its checkpoint come together, each as large as the server accepts. */
 const BODY_LIMIT = 8 * 1024 * 1024;
 /** The server accepts 64 levels. Here its content is deeper by the levels of `context`. */
 const MAX_JSON_DEPTH = 72;
-
-@Module({})
-class GatewayModule {
-  static forRoot(gateway: Gateway, logger: Logger): DynamicModule {
-    return {
-      module: GatewayModule,
-      imports: [ObservabilityModule.forRoot({ logger })],
-      controllers: [AgentsController, SessionsController, HealthController, MetricsController],
-      providers: [
-        { provide: Gateway, useValue: gateway },
-        { provide: SessionsService, useValue: gateway.sessions },
-      ],
-    };
-  }
-}
 
 /** The gateway's HTTP interface, ready to listen. */
 export async function createApp(gateway: Gateway, logger: Logger): Promise<NestFastifyApplication> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { EXIT_RULES } from '../../libs/platform/kernel/exit-classes.js';
+import { EXIT_RULES } from '../../libs/platform/kernel/errors/exit-classes.js';
 import { RUN_EDGES } from '../../libs/work/transitions/domain/run-state.js';
 import { TASK_EDGES } from '../../libs/work/transitions/domain/task-state.js';
 

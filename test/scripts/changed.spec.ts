@@ -6,7 +6,7 @@ const { specsWithoutImport } = (await import(module)) as {
   specsWithoutImport(changed: string[], specs: string[]): string[];
 };
 
-const UNIT = 'libs/platform/kernel/ids.spec.ts';
+const UNIT = 'libs/platform/kernel/values/ids.spec.ts';
 const DOCS = 'test/docs/links.spec.ts';
 const ARCHITECTURE = 'test/architecture/sql.spec.ts';
 const E2E = 'test/e2e/start.e2e-spec.ts';

@@ -17,7 +17,7 @@ interface Program {
 }
 
 /** Settings that worker and gateway have alike. */
-const SHARED = 'libs/hosts/agent-host/isolation.ts';
+const SHARED = 'libs/hosts/agent-host/machine/isolation.ts';
 
 const PROGRAMS: Program[] = [
   {

@@ -1,3 +1,3 @@
 export { AuditLog } from './log/audit-log.js';
 export { AuditModule } from './audit.module.js';
-export { pruneAuditLog } from './store/audit-log.sql.js';
+export { pruneAuditLog } from './log/audit-log.sql.js';

@@ -10,7 +10,9 @@ export {
   type SecretsOfRun,
   secretsOfRuns,
   writeSecrets,
-} from './store/task-secrets.sql.js';
+} from './holders/task-secrets.sql.js';
 export { ValuesAtHand } from './holders/values-at-hand.js';
 export { TaskSecrets } from './holders/task-secrets.js';
-export { InboundHookSecrets, type SignerPlace, WebhookSecrets } from './holders/signing-secrets.js';
+export { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
+export type { SignerPlace } from './holders/signing-secrets.js';
+export { WebhookSecrets } from './holders/webhook-secrets.js';

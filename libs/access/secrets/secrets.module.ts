@@ -5,7 +5,8 @@ import { KeyRing } from './keys/key-ring.js';
 import { Resealing } from './keys/resealing.js';
 import { TaskSecrets } from './holders/task-secrets.js';
 import { ValuesAtHand } from './holders/values-at-hand.js';
-import { InboundHookSecrets, WebhookSecrets } from './holders/signing-secrets.js';
+import { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
+import { WebhookSecrets } from './holders/webhook-secrets.js';
 
 const PROVIDERS = [
   KeyRing,

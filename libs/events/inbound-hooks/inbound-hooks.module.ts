@@ -4,7 +4,7 @@ import { TaskManagerModule } from '#lib/task-manager';
 import { HookReceiver } from './receiving/hook-receiver.js';
 import { HooksController } from './http/hooks.controller.js';
 import { InboundHooksController } from './http/inbound-hooks.controller.js';
-import { InboundHooks } from './hooks/inbound-hooks.service.js';
+import { InboundHooks } from './hooks/inbound-hooks.js';
 
 /** Creates tasks from events of other systems. */
 @Module({

@@ -1,8 +1,8 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Channels } from './consuming/channels.js';
 import { JournalTail } from './reading/journal-tail.js';
-import { EventPruner } from './partitions/pruner.js';
-import { EventRelay } from './consuming/relay.js';
+import { EventPruner } from './partitions/event-pruner.js';
+import { EventRelay } from './consuming/event-relay.js';
 
 /** Needs the global modules of configuration, database, Valkey and observability. */
 @Module({

@@ -3,4 +3,4 @@ export type { Consumer, Work } from './consuming/consumer-loop.js';
 export { describeEvents } from './openapi/openapi.js';
 export { EventsModule } from './events.module.js';
 export { type Follower, JournalTail, type Stretch } from './reading/journal-tail.js';
-export { EventRelay } from './consuming/relay.js';
+export { EventRelay } from './consuming/event-relay.js';

@@ -1,7 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { EventRelay, EventsModule } from '#lib/journal';
 import { Tracing } from '#lib/observability';
-import { TraceConsumer } from './consuming/consumer.js';
+import { TraceConsumer } from './consuming/trace-consumer.js';
 
 /** Traces of tasks, if an OpenTelemetry collector is configured. */
 @Module({ imports: [EventsModule], providers: [TraceConsumer] })

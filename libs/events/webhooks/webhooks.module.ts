@@ -1,21 +1,21 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { MemberHooks } from '#lib/identity';
 import { EventRelay, EventsModule } from '#lib/journal';
-import { WebhookConsumer } from './sending/consumer.js';
-import { Deliveries } from './deliveries/deliveries.service.js';
+import { WebhookConsumer } from './sending/webhook-consumer.js';
+import { Deliveries } from './deliveries/deliveries.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
 import { WebhooksController } from './http/webhooks.controller.js';
-import { WebhookPruner } from './deliveries/pruner.js';
+import { WebhookPruner } from './deliveries/webhook-pruner.js';
 import { MailClient } from './sending/mail-client.js';
 import { Messages } from './sending/messages.js';
 import { Notices } from './sending/notices.js';
 import { Recipients } from './sending/recipients.js';
-import { WebhookSenders } from './sending/senders.js';
+import { WebhookSenders } from './sending/webhook-senders.js';
 import { Settlement } from './sending/settlement.js';
 import { SignedMessages } from './sending/signed-messages.js';
 import { WebhookClient } from './sending/webhook-client.js';
 import { Targets } from './hooks/targets.js';
-import { Webhooks } from './hooks/webhooks.service.js';
+import { Webhooks } from './hooks/webhooks.js';
 
 /** Sends events to other systems. */
 @Module({

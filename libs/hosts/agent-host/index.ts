@@ -1,5 +1,5 @@
-export * from './errors.js';
-export { HeartbeatLoop, type ServerState } from './heartbeat-loop.js';
+export * from './client/errors.js';
+export { HeartbeatLoop, type ServerState } from './loops/heartbeat-loop.js';
 export { fetchOver } from './client/fetch-over.js';
 export { allowWait, hostClient } from './client/host-client.js';
 export {
@@ -9,24 +9,24 @@ export {
   type StopCause,
   type Stopping,
 } from './sessions/live-session.js';
-export { LongTimer } from './long-timer.js';
+export { LongTimer } from './loops/long-timer.js';
 export {
   isolate,
   type Isolation,
   SANDBOX_VARIABLES,
   sandboxSettings,
   type SandboxSettings,
-} from './isolation.js';
-export { type HostLog, Log, LOG_LEVELS } from './log.js';
-export { HostMetrics, serveMetrics } from './metrics.js';
-export { Outbox, type Reports } from './outbox.js';
-export { Failures, pause, retrying } from './retry.js';
+} from './machine/isolation.js';
+export { type HostLog, Log, LOG_LEVELS } from './machine/log.js';
+export { HostMetrics, serveMetrics } from './machine/metrics.js';
+export { Outbox, type Reports } from './client/outbox.js';
+export { Failures, pause, retrying } from './client/retry.js';
 export { recoverSessions, removeUnknownSessions } from './sessions/recover-sessions.js';
 export { SessionHost } from './sessions/session-host.js';
 export { type Remembered, SessionMemory } from './sessions/session-memory.js';
-export { apiAddress, searchPathOf, variablesOf } from './settings.js';
-export { SignalLoop, type SignalPoll } from './signal-loop.js';
-export { readJson, takeOver, writeJson } from './state-file.js';
+export { apiAddress, searchPathOf, variablesOf } from './machine/settings.js';
+export { SignalLoop, type SignalPoll } from './loops/signal-loop.js';
+export { readJson, takeOver, writeJson } from './machine/state-file.js';
 export { causeOf } from './sessions/stop-cause.js';
-export { StopRequests } from './stop-requests.js';
-export { readVersion } from './version.js';
+export { StopRequests } from './loops/stop-requests.js';
+export { readVersion } from './client/version.js';

@@ -1,5 +1,5 @@
-export * from './driver.js';
-export { DRIVER_KINDS, Drivers } from './drivers.js';
+export * from './drivers/driver.js';
+export { DRIVER_KINDS, Drivers } from './drivers/drivers.js';
 export { copyStart, shorten } from './output/clean-text.js';
 export { keepLine, type KeptLine, MAX_LINE } from './output/kept-line.js';
 export { LineSplitter } from './output/line-splitter.js';
@@ -21,9 +21,9 @@ export {
   whyNoAccounts,
 } from './process/accounts.js';
 export { bootId as machineBootId, type SessionUser } from './process/session-folder.js';
-export { readRegularFile } from './regular-file.js';
-export { removeTree } from './remove-tree.js';
-export type { SessionSignal } from './signals-file.js';
+export { readRegularFile } from './files/regular-file.js';
+export { removeTree } from './files/remove-tree.js';
+export type { SessionSignal } from './files/signals-file.js';
 export { findGroup } from './sandbox/control-group.js';
 export { whyNoSession } from './sandbox/open-sandbox.js';
 export type { Sandbox, SandboxProgram } from './sandbox/sandbox.js';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { Database, type DatabaseOptions } from './database.js';
+import { Database, type DatabaseOptions } from './client/database.js';
 
 /** Provides the `Database` and closes it after every other part has shut down. */
 @Module({})

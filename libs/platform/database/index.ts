@@ -5,14 +5,14 @@ export {
   Prisma,
   type TaskRun,
 } from './generated/client.js';
-export { Coalescer } from './coalescer.js';
-export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './database.js';
-export { isUnreachable, refusesWrites, violatedConstraint } from './db-errors.js';
+export { Coalescer } from './statements/coalescer.js';
+export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './client/database.js';
+export { isUnreachable, refusesWrites, violatedConstraint } from './errors/db-errors.js';
 export { DatabaseModule } from './database.module.js';
 export { checkMigrated, migrate, MigrationError } from './migrator/index.js';
-export { PoolerError, poolerOf, setRoleLimits } from './pooler.js';
-export { createPool } from './pools.js';
-export type { PrismaTransaction } from './prisma.js';
+export { PoolerError, poolerOf, setRoleLimits } from './client/pooler.js';
+export { createPool } from './client/pools.js';
+export type { PrismaTransaction } from './client/prisma.js';
 export {
   command,
   declared,
@@ -22,6 +22,13 @@ export {
   type Sql,
   type SqlRunner,
   type Step,
-} from './sql.js';
-export { columnOf, type Columns, fieldsBut, recordOf, type Row, selected } from './rows.js';
-export type { Fence, Transaction } from './transaction.js';
+} from './statements/sql.js';
+export {
+  columnOf,
+  type Columns,
+  fieldsBut,
+  recordOf,
+  type Row,
+  selected,
+} from './statements/rows.js';
+export type { Fence, Transaction } from './client/transaction.js';

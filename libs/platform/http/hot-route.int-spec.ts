@@ -3,10 +3,10 @@ import { Body, Controller, type ExecutionContext, HttpCode, Post, UseGuards } fr
 import type { FastifyRequest } from 'fastify';
 import { DroverError } from '#lib/kernel';
 import { Text } from './dto/fields.js';
-import { Hot, type HotCall, type RouteGuard } from './hot-route.js';
-import { UuidParam } from './params.js';
+import { Hot, type HotCall, type RouteGuard } from './server/hot-route.js';
+import { UuidParam } from './parameters/params.js';
 import { startTestServer, type TestServer } from './testing/app.js';
-import { Versioned } from './etag.interceptor.js';
+import { Versioned } from './answers/etag.interceptor.js';
 
 class HeartbeatDto {
   @Text({ max: 10 }) status!: string;

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { DroverError } from '#lib/kernel';
 import { Id, Int, JsonObject, NestedList, OneOf, Text, TextList } from './dto/fields.js';
 import { PageQuery } from './dto/page-query.js';
-import { IfMatch, UuidParam } from './params.js';
+import { IfMatch, UuidParam } from './parameters/params.js';
 import { startTestServer, type TestServer } from './testing/app.js';
-import { Versioned } from './etag.interceptor.js';
+import { Versioned } from './answers/etag.interceptor.js';
 
 class EdgeDto {
   @Id() taskId!: string;

@@ -1,7 +1,7 @@
-export * from './health.js';
-export { instruments } from './instruments.js';
-export { Logger } from './logger.js';
-export { NestLogger } from './nest-logger.js';
-export { RequestTimes, RouteTimes } from './request-times.js';
-export { type PastSpan, type RequestSpan, Tracing } from './tracing.js';
+export * from './health/health.js';
+export { instruments } from './metrics/instruments.js';
+export { Logger } from './logging/logger.js';
+export { NestLogger } from './logging/nest-logger.js';
+export { RequestTimes, RouteTimes } from './metrics/request-times.js';
+export { type PastSpan, type RequestSpan, Tracing } from './tracing/tracing.js';
 export { ObservabilityModule } from './observability.module.js';

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Logger } from './logger.js';
-import { Tracing } from './tracing.js';
+import { Logger } from './logging/logger.js';
+import { Tracing } from './tracing/tracing.js';
 
 export interface ObservabilityOptions {
   logger: Logger;

@@ -1,7 +1,7 @@
-export { type ValkeyOptions } from './connection.js';
-export { heartbeatTtlSeconds, HeartbeatStore } from './heartbeat-store.js';
-export { refusesChanges, ValkeyClient } from './valkey-client.js';
-export { ValkeyLock } from './valkey-lock.js';
+export { type ValkeyOptions } from './connection/connection.js';
+export { heartbeatTtlSeconds, HeartbeatStore } from './heartbeats/heartbeat-store.js';
+export { refusesChanges, ValkeyClient } from './connection/valkey-client.js';
+export { ValkeyLock } from './connection/valkey-lock.js';
 export { ValkeyModule } from './valkey.module.js';
-export { ValkeySubscriber } from './valkey-subscriber.js';
-export { WakeUps } from './wake-ups.js';
+export { ValkeySubscriber } from './connection/valkey-subscriber.js';
+export { WakeUps } from './wake-ups/wake-ups.js';

@@ -5,11 +5,11 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { newId } from '#lib/kernel';
-import type { ValkeyOptions } from './connection.js';
-import { HeartbeatStore } from './heartbeat-store.js';
-import { ValkeyClient } from './valkey-client.js';
-import { ValkeySubscriber } from './valkey-subscriber.js';
-import { WakeUps } from './wake-ups.js';
+import type { ValkeyOptions } from './connection/connection.js';
+import { HeartbeatStore } from './heartbeats/heartbeat-store.js';
+import { ValkeyClient } from './connection/valkey-client.js';
+import { ValkeySubscriber } from './connection/valkey-subscriber.js';
+import { WakeUps } from './wake-ups/wake-ups.js';
 
 /**
  * Maximum wait for Valkey at a server's start, in milliseconds. The server starts without it, too.

@@ -7,7 +7,7 @@ export { Heartbeats, type HeartbeatListener } from './heartbeats/heartbeats.js';
 export { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 export { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';
 export { WriteProbe } from './heartbeats/write-probe.js';
-export { renewHeartbeatPartitions } from './store/heartbeat-history.sql.js';
+export { renewHeartbeatPartitions } from './agents/heartbeat-history.sql.js';
 export { isInCooldown, startCooldown, endCooldown } from './store/cooldown.sql.js';
 export { revivePushAgents } from './store/revive-push-agents.sql.js';
 export {
@@ -15,4 +15,4 @@ export {
   markAgentsStale,
   staleAgents,
   type StaleAgentRow,
-} from './store/stale-agents.sql.js';
+} from './agents/stale-agents.sql.js';

@@ -1,5 +1,5 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
--- Left out, because its text depends on the request: store/list-agents.sql.ts
+-- Left out, because its text depends on the request: agents/list-agents.sql.ts
 
 -- agent_facts
 SELECT a.workspace_id, a.id, a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds

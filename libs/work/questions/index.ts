@@ -1,4 +1,4 @@
 export * from './domain/index.js';
 export { Questions } from './answering/questions.js';
 export { QuestionsModule } from './questions.module.js';
-export { dueQuestions, NEXT_DEADLINE } from './store/close.sql.js';
+export { dueQuestions, NEXT_DEADLINE } from './answering/close.sql.js';

@@ -1,4 +1,4 @@
-export { ClaimService } from './claims/claim-service.js';
+export { ClaimService } from './claims/claim.service.js';
 export { refuseReport } from './reports/report-replay.js';
 export { type Reporter, reporterOf } from './reports/reporter.js';
 export { type Checkpoint, RunSecrets } from './reports/run-secrets.js';
@@ -21,8 +21,8 @@ export {
   takesType,
   takesWork,
   workspaceHandsOut,
-} from './store/hand-out.js';
-export { hasSession, isKeptByReports } from './store/session-lease.sql.js';
+} from './store/hand-out.sql.js';
+export { hasSession, isKeptByReports } from './leases/session-lease.sql.js';
 export {
   type ConflictRow,
   noteConflictsOfHeartbeats,

@@ -6,7 +6,7 @@ import { UsageBudgetModule } from '#lib/usage-budget';
 import { AgentDeparture } from './leases/agent-departure.js';
 import { AgentWork } from './claims/agent-work.js';
 import { TaskAssignment } from './assignment/task-assignment.js';
-import { ClaimService } from './claims/claim-service.js';
+import { ClaimService } from './claims/claim.service.js';
 import { BudgetedWorkspaces } from './claims/budgeted-workspaces.js';
 import { ClaimBatcher } from './claims/claim-batcher.js';
 import { CompletionBatcher } from './reports/completion-batcher.js';

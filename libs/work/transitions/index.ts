@@ -30,7 +30,7 @@ export {
   promisesNoHeartbeat,
   suspendedKey,
   waitsForAnswer,
-} from './store/conditions.js';
+} from './store/conditions.sql.js';
 export {
   BUDGET_RECOUNT,
   HELD_COLUMNS,
@@ -40,15 +40,15 @@ export {
   scopesOf,
   takeHolds,
 } from './store/holds.sql.js';
-export { isInUse } from './store/is-in-use.js';
-export { TASK_COUNTS, type TaskCounts } from './store/task-counts.js';
+export { isInUse } from './store/is-in-use.sql.js';
+export { TASK_COUNTS, type TaskCounts } from './store/task-counts.sql.js';
 export { lockLeasedTask } from './store/leased-tasks.sql.js';
 export { detachRuns } from './store/detach-runs.sql.js';
 export { lockTasks, LOCKED_TASK_COLUMNS } from './store/lock-tasks.sql.js';
 export { type TransitionedAgent } from './store/transition-agents.sql.js';
 export { transitionAgent, transitionAgents } from './store/transition-agents.js';
 export { applyTransitions, applyPlans } from './store/apply-transitions.js';
-export { asFew, asFilter } from './store/plan-hints.js';
+export { asFew, asFilter } from './store/plan-hints.sql.js';
 export {
   runStart,
   runTransition,

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Flag, Int, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
-import type { LimitsView, LimitsRequest } from '../limits/limits.service.js';
+import type { LimitsView, LimitsRequest } from '../limits/limits.js';
 import type { EndedPauseView, PauseView } from '../pauses/pause-view.js';
-import type { PauseRequest } from '../pauses/pauses.service.js';
+import type { PauseRequest } from '../pauses/pauses.js';
 
 const SCOPES = ['workspace', 'task_type', 'everything'] as const;
 type PauseScope = (typeof SCOPES)[number];

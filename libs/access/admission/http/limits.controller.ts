@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
-import { Limits } from '../limits/limits.service.js';
+import { Limits } from '../limits/limits.js';
 import { LimitsDto, SetLimitsDto } from './admission.dto.js';
 
 @ApiTags('workspaces')

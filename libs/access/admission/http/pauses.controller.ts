@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
-import { Pauses } from '../pauses/pauses.service.js';
+import { Pauses } from '../pauses/pauses.js';
 import {
   EndedPauseDto,
   ListPausesQuery,

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { refilled } from '../store/spawn-wait.js';
+import { refilled } from './spawn-wait.sql.js';
 
 export interface AllowanceRow {
   /** NULL means the installation. */

@@ -1,4 +1,4 @@
-import type { PauseRow } from '../store/pauses.sql.js';
+import type { PauseRow } from './pauses.sql.js';
 
 /** A pause in the API. Times are RFC 3339. */
 export interface PauseView {

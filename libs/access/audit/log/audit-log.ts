@@ -6,7 +6,7 @@ import type { AuthenticatedRequest } from '#lib/identity';
 import { actorOf, type Caller, isUuid, type Page, toPage } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
 import { firstIdOf, isKeptRoute, isKeptStatus, pathWithIds } from '../domain/entry.js';
-import { auditEntries, type AuditRow, insertAuditEntry } from '../store/audit-log.sql.js';
+import { auditEntries, type AuditRow, insertAuditEntry } from './audit-log.sql.js';
 
 export interface AuditFilter {
   actorId?: string;

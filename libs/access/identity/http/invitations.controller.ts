@@ -8,19 +8,10 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { ApiErrors, PageQuery, UuidParam } from '#lib/http';
-import type { Caller, MemberRole, Page } from '#lib/kernel';
-import { type Account, Auth, CurrentAccount, CurrentCaller } from '../access/decorators.js';
-import {
-  InvitationsService,
-  type InvitationView,
-  type OwnInvitationView,
-} from '../workspaces/invitations.service.js';
-import {
-  AcceptedInvitationDto,
-  InvitationDto,
-  InvitationPageDto,
-  OwnInvitationPageDto,
-} from './invitations.dto.js';
+import type { Caller, Page } from '#lib/kernel';
+import { Auth, CurrentCaller } from '../access/decorators.js';
+import { InvitationsService, type InvitationView } from '../workspaces/invitations.service.js';
+import { InvitationDto, InvitationPageDto } from './invitations.dto.js';
 import { CreateInvitationDto } from './workspaces.dto.js';
 
 @ApiTags('workspaces')
@@ -63,56 +54,5 @@ export class InvitationsController {
   @ApiErrors('validation_failed', 'workspace_not_found', 'invitation_not_found')
   revoke(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<void> {
     return this.invitations.revoke(caller, id);
-  }
-}
-
-@ApiTags('workspaces')
-@Controller('invitations')
-@Auth({ workspace: false })
-export class OwnInvitationsController {
-  constructor(private readonly invitations: InvitationsService) {}
-
-  @Get()
-  @ApiOperation({
-    summary: 'List invitations to my e-mail address',
-    description:
-      'If anybody can sign up, a password does not prove an e-mail address. Users with a ' +
-      'password then see no invitations here. They accept by the id that the inviting ' +
-      'member gives them.',
-  })
-  @ApiOkResponse({ type: OwnInvitationPageDto })
-  @ApiErrors('validation_failed', 'malformed_cursor')
-  list(
-    @CurrentAccount() { userId }: Account,
-    @Query() query: PageQuery,
-  ): Promise<Page<OwnInvitationView>> {
-    return this.invitations.listOwn(userId, query);
-  }
-
-  @Post(':id/accept')
-  @HttpCode(200)
-  @ApiOperation({
-    operationId: 'acceptInvitation',
-    summary: 'Accept an invitation to my e-mail address',
-  })
-  @ApiOkResponse({ type: AcceptedInvitationDto })
-  @ApiErrors('validation_failed', 'invitation_not_found', 'already_member')
-  accept(
-    @CurrentAccount() { userId }: Account,
-    @UuidParam('id') id: string,
-  ): Promise<{ workspaceId: string; role: MemberRole }> {
-    return this.invitations.accept(userId, id);
-  }
-
-  @Post(':id/decline')
-  @HttpCode(204)
-  @ApiOperation({
-    operationId: 'declineInvitation',
-    summary: 'Decline an invitation to my e-mail address',
-  })
-  @ApiNoContentResponse()
-  @ApiErrors('validation_failed', 'invitation_not_found')
-  decline(@CurrentAccount() { userId }: Account, @UuidParam('id') id: string): Promise<void> {
-    return this.invitations.decline(userId, id);
   }
 }

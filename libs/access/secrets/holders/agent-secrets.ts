@@ -4,7 +4,7 @@ import { DroverError } from '#lib/kernel';
 import { type ColumnOfAgent, sentence, type Unreadable } from '../domain/originals.js';
 import { SecretValues } from '../domain/secret-values.js';
 import { asObject, keepHidden, redactSecrets, showsSecret } from '../domain/secret-walk.js';
-import { agentOriginals, type SecretsInput, writeAgentSecrets } from '../store/task-secrets.sql.js';
+import { agentOriginals, type SecretsInput, writeAgentSecrets } from './task-secrets.sql.js';
 import { TaskSecrets } from './task-secrets.js';
 
 /** The columns of an agent that its sessions receive and people see without secrets. */

@@ -12,7 +12,7 @@ import {
   type Unreadable,
 } from '../domain/originals.js';
 import { showsSecret } from '../domain/secret-walk.js';
-import { type TaskDocuments, taskDocuments } from '../store/task-secrets.sql.js';
+import { type TaskDocuments, taskDocuments } from './task-secrets.sql.js';
 import { TaskSecrets } from './task-secrets.js';
 import { ValuesAtHand } from './values-at-hand.js';
 

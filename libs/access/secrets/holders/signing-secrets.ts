@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import type { SqlRunner } from '#lib/database';
 import { instruments } from '#lib/observability';
 import {
@@ -10,7 +9,7 @@ import {
 } from '../domain/originals.js';
 import { newSigningSecret } from '../domain/signing-secret.js';
 import { KeyRing } from '../keys/key-ring.js';
-import { INBOUND_HOOK_SECRETS, WEBHOOK_SECRETS } from './signing-secrets.sql.js';
+import type { WEBHOOK_SECRETS } from './signing-secrets.sql.js';
 
 /** Seconds for which the previous secret stays valid. */
 const ROTATION_SECONDS = 86_400;
@@ -27,7 +26,7 @@ type ColumnOf = (
 ) => ColumnOfWebhook | ColumnOfInboundHook;
 
 /** Signing secrets: one for each owner, and the previous one while it is valid. */
-abstract class SigningSecrets {
+export abstract class SigningSecrets {
   constructor(
     private readonly ring: KeyRing,
     private readonly statements: typeof WEBHOOK_SECRETS,
@@ -99,30 +98,6 @@ abstract class SigningSecrets {
       throw this.ring.explain(error);
     });
     instruments.secrets.inc({ operation: 'sealed' });
-  }
-}
-
-/** The secrets with which webhooks sign their messages. */
-@Injectable()
-export class WebhookSecrets extends SigningSecrets {
-  constructor(ring: KeyRing) {
-    super(ring, WEBHOOK_SECRETS, ({ workspaceId, id }, column) => ({
-      workspace_id: workspaceId,
-      webhook_id: id,
-      column_name: column,
-    }));
-  }
-}
-
-/** The secrets with which other systems sign events for inbound hooks. */
-@Injectable()
-export class InboundHookSecrets extends SigningSecrets {
-  constructor(ring: KeyRing) {
-    super(ring, INBOUND_HOOK_SECRETS, ({ workspaceId, id }, column) => ({
-      workspace_id: workspaceId,
-      hook_id: id,
-      column_name: column,
-    }));
   }
 }
 

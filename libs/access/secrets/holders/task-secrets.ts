@@ -16,7 +16,7 @@ import {
 import { hasRoomForSecret, type Secret, secretsIn, SecretValues } from '../domain/secret-values.js';
 import { asObject, redactSecrets } from '../domain/secret-walk.js';
 import { KeyRing } from '../keys/key-ring.js';
-import { originalsOfTasks, type SecretsInput, secretsOfRuns } from '../store/task-secrets.sql.js';
+import { originalsOfTasks, type SecretsInput, secretsOfRuns } from './task-secrets.sql.js';
 
 /** A document on its way into a column of a task. */
 export interface Sealed {

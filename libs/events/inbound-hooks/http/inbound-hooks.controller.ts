@@ -9,7 +9,7 @@ import {
 import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
-import { InboundHooks } from '../hooks/inbound-hooks.service.js';
+import { InboundHooks } from '../hooks/inbound-hooks.js';
 import {
   InboundHookDeliveryPageDto,
   ChangeInboundHookDto,

@@ -3,7 +3,7 @@ import { Flag, JsonObject, NestedList, OneOf, Text } from '#lib/http';
 import { DEEDS, type Deed, type HookRule } from '../domain/rules.js';
 import { HOOK_KINDS, type HookKind } from '../domain/signature.js';
 import type { InboundDeliveryView, InboundHookView } from '../hooks/hook-view.js';
-import type { InboundHookChange, InboundHookRequest } from '../hooks/inbound-hooks.service.js';
+import type { InboundHookChange, InboundHookRequest } from '../hooks/inbound-hooks.js';
 import { OUTCOMES, type Outcome } from '../store/deliveries.sql.js';
 
 const id = { type: String, format: 'uuid' };

@@ -15,7 +15,7 @@ import { Channels } from './channels.js';
 import type { Consumer, Work } from './consumer-loop.js';
 import type { JournalCursor } from '../reading/journal-cursor.js';
 import { JournalTail } from '../reading/journal-tail.js';
-import { EventRelay } from './relay.js';
+import { EventRelay } from './event-relay.js';
 
 interface Message {
   id: string;

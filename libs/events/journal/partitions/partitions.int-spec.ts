@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '#lib/observability';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
-import { EventPruner } from './pruner.js';
+import { EventPruner } from './event-pruner.js';
 import { makePartitions } from './partitions.sql.js';
 import { readEnds } from '../store/cursor.sql.js';
 

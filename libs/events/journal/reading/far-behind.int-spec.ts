@@ -8,7 +8,7 @@ import { testValkey } from '../../../../test/support/valkey.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import type { Work } from '../consuming/consumer-loop.js';
 import { JournalTail } from './journal-tail.js';
-import { EventRelay } from '../consuming/relay.js';
+import { EventRelay } from '../consuming/event-relay.js';
 
 const BEHIND = 1_000_000;
 const WORKSPACES = 8;

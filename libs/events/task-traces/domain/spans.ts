@@ -1,6 +1,6 @@
 import { parseTraceparent, spanIdOf, traceparentWithin } from '#lib/kernel';
 import type { PastSpan } from '#lib/observability';
-import type { OverPart, TracedRow } from '../store/traced.sql.js';
+import type { OverPart, TracedRow } from '../consuming/traced.sql.js';
 
 /** The parts that a message reports as ended. */
 export function overParts(

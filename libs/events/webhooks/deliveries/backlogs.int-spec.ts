@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { NumberedMessage } from '#lib/journal';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { WebhookConsumer } from '../sending/consumer.js';
-import { WebhookPruner } from './pruner.js';
+import { WebhookConsumer } from '../sending/webhook-consumer.js';
+import { WebhookPruner } from './webhook-pruner.js';
 import { type Endpoint, Endpoints, WITH_RECEIVER } from '../testing/endpoints.js';
 import { answering } from '../testing/receiver.js';
 

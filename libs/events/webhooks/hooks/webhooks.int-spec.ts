@@ -3,9 +3,9 @@ import { Webhook } from 'standardwebhooks';
 import { Resealing } from '#lib/secrets';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { WebhookConsumer } from '../sending/consumer.js';
+import { WebhookConsumer } from '../sending/webhook-consumer.js';
 import { hubHeader } from '../domain/signature.js';
-import { WebhookPruner } from '../deliveries/pruner.js';
+import { WebhookPruner } from '../deliveries/webhook-pruner.js';
 import { Endpoints, type Made, WITH_RECEIVER } from '../testing/endpoints.js';
 import { answering, type Received, type Receiver } from '../testing/receiver.js';
 

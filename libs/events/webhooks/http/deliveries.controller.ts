@@ -3,7 +3,7 @@ import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nest
 import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, numberOfCursor } from '#lib/kernel';
-import { Deliveries } from '../deliveries/deliveries.service.js';
+import { Deliveries } from '../deliveries/deliveries.js';
 import {
   WebhookDeliveryDto,
   WebhookDeliveryPageDto,

@@ -9,7 +9,7 @@ import {
 import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
-import { Webhooks } from '../hooks/webhooks.service.js';
+import { Webhooks } from '../hooks/webhooks.js';
 import {
   NewWebhookDto,
   ChangeWebhookDto,

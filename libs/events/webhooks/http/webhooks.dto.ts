@@ -11,11 +11,11 @@ import {
   TextList,
   Timestamp,
 } from '#lib/http';
-import type { Replay } from '../deliveries/deliveries.service.js';
+import type { Replay } from '../deliveries/deliveries.js';
 import { type Day, DAYS, type Kind, KINDS, type QuietHours } from '../domain/kinds.js';
 import type { DeliveryState } from '../store/deliveries.sql.js';
 import type { AttemptView, DeliveryView, WebhookView } from '../hooks/webhook-view.js';
-import type { WebhookChange, WebhookRequest } from '../hooks/webhooks.service.js';
+import type { WebhookChange, WebhookRequest } from '../hooks/webhooks.js';
 
 const STATES = ['pending', 'delivered', 'dead'] as const;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import { aMember } from '../../../../test/support/factories.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { WebhookConsumer } from './consumer.js';
+import { WebhookConsumer } from './webhook-consumer.js';
 import { type Endpoint, Endpoints, WITH_RECEIVER } from '../testing/endpoints.js';
 import { type MailStandIn, startMailServer } from '../testing/mail-server.js';
 import { answering, type Received } from '../testing/receiver.js';

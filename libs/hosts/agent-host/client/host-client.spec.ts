@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { isTransient } from '../errors.js';
+import { isTransient } from './errors.js';
 import { hostClient } from './host-client.js';
 
 it('a body that JSON cannot express is refused at once, and not as a network failure', async () => {

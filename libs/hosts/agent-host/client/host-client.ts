@@ -1,6 +1,6 @@
 import { type ClientOptions, createClient, type DroverClient } from '#lib/api-client';
 import { fetchOver } from './fetch-over.js';
-import { API_PATH } from '../settings.js';
+import { API_PATH } from '../machine/settings.js';
 
 const CALL_TIMEOUT_MS = 10_000;
 /** The time of a long poll in addition to the wait that it asks for. */

@@ -1,5 +1,5 @@
 import type { SessionSignal } from '#lib/session-runtime';
-import { LongTimer } from '../long-timer.js';
+import { LongTimer } from '../loops/long-timer.js';
 import type { Remembered } from './session-memory.js';
 
 /** The reason for a request to end a session. */

@@ -1,5 +1,5 @@
 import type { Drivers, Recovered, RuntimeDriver } from '#lib/session-runtime';
-import type { HostLog } from '../log.js';
+import type { HostLog } from '../machine/log.js';
 import type { Remembered } from './session-memory.js';
 
 /**

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type HostLog, Log } from '../log.js';
+import { type HostLog, Log } from '../machine/log.js';
 import { type Remembered, SessionMemory } from './session-memory.js';
 
 interface Noted extends Remembered {

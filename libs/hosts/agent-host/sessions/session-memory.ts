@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../errors.js';
-import type { HostLog } from '../log.js';
-import { readJson, writeJson } from '../state-file.js';
+import { messageOf } from '../client/errors.js';
+import type { HostLog } from '../machine/log.js';
+import { readJson, writeJson } from '../machine/state-file.js';
 
 /** The facts of a session that every host stores. */
 export interface Remembered {

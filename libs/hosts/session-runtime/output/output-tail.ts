@@ -1,4 +1,4 @@
-import type { OutputSink } from '../driver.js';
+import type { OutputSink } from '../drivers/driver.js';
 import { keepLine, type KeptLine } from './kept-line.js';
 import { LineSplitter } from './line-splitter.js';
 import type { Redactor } from './redactor.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { SpawnError } from '../driver.js';
+import { SpawnError } from '../drivers/driver.js';
 import type { SessionUser } from './session-folder.js';
 
 /** User and group numbers that the accounts of workspaces have, both ends included. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Strays } from '../driver.js';
+import type { Strays } from '../drivers/driver.js';
 import { killTree, membersOf, type ProcessTree, signalTree } from './process-tree.js';
 
 /** The time for children that outlive the first process to end by themselves. */

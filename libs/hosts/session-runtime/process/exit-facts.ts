@@ -1,4 +1,4 @@
-import type { SessionExit } from '../driver.js';
+import type { SessionExit } from '../drivers/driver.js';
 import { tellingLine } from '../output/telling-line.js';
 
 /** A runtime that ends itself prints this. The kernel kills nothing then. */

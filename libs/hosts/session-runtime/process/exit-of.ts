@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { signalOf } from '#lib/kernel';
-import type { SessionExit } from '../driver.js';
+import type { SessionExit } from '../drivers/driver.js';
 import { realtimeSignalOf } from './process-tree.js';
 
 export type FirstExit = Pick<SessionExit, 'exitCode' | 'signal'>;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type OutputSink, type SessionExit, SpawnError } from '../driver.js';
+import { type OutputSink, type SessionExit, SpawnError } from '../drivers/driver.js';
 import type { Throttle } from '../output/throttle.js';
 import { endStrays } from './end-strays.js';
 import { exitOf, type FirstExit } from './exit-of.js';

@@ -8,7 +8,7 @@ import {
   type SessionExit,
   type SessionSpec,
   SpawnError,
-} from '../driver.js';
+} from '../drivers/driver.js';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
 import { removeGroup } from '../sandbox/control-group.js';

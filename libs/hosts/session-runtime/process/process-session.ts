@@ -1,5 +1,5 @@
-import type { RuntimeSession, SessionExit } from '../driver.js';
-import { appendSignal, type SessionSignal } from '../signals-file.js';
+import type { RuntimeSession, SessionExit } from '../drivers/driver.js';
+import { appendSignal, type SessionSignal } from '../files/signals-file.js';
 import { killTree, type ProcessTree, signalTree } from './process-tree.js';
 import type { SessionFolder } from './session-folder.js';
 

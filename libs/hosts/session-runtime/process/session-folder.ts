@@ -3,9 +3,9 @@ import { chmodSync, chownSync, closeSync, constants, existsSync, linkSync } from
 import { mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SessionExit, SessionFile } from '../driver.js';
-import { readRegularFileSync } from '../regular-file.js';
-import { removeTree } from '../remove-tree.js';
+import type { SessionExit, SessionFile } from '../drivers/driver.js';
+import { readRegularFileSync } from '../files/regular-file.js';
+import { removeTree } from '../files/remove-tree.js';
 import { isAlive, type ProcessRef } from './process-tree.js';
 
 /** The right to start the session's first process, taken or voided. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { MAX_OUTPUT_BYTES, type SpawnError } from '../driver.js';
+import { MAX_OUTPUT_BYTES, type SpawnError } from '../drivers/driver.js';
 import { OutputTail } from '../output/output-tail.js';
 import { Redactor } from '../output/redactor.js';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';

@@ -1,4 +1,4 @@
-import { SpawnError } from '../driver.js';
+import { SpawnError } from '../drivers/driver.js';
 
 const REASONS: Record<string, string> = {
   ENOENT: 'was not found on this machine',

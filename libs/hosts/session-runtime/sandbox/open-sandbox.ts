@@ -4,7 +4,7 @@ import { newId } from '#lib/kernel';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { FirstProcess } from '../process/first-process.js';
 import { SessionFolder, type SessionUser } from '../process/session-folder.js';
-import { removeTree } from '../remove-tree.js';
+import { removeTree } from '../files/remove-tree.js';
 import { type Sandbox, sandboxLaunch } from './sandbox.js';
 
 /** The folder, the user and the search path of future sessions. */

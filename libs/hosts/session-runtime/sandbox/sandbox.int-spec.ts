@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
-import type { SessionSpec } from '../driver.js';
+import type { SessionSpec } from '../drivers/driver.js';
 import { ProcessDriver } from '../process/process-driver.js';
 import type { SessionUser } from '../process/session-folder.js';
 import type { Sandbox } from './sandbox.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
-import { SpawnError } from '../driver.js';
+import { SpawnError } from '../drivers/driver.js';
 import { exitOf, type FirstExit, withRealtime } from '../process/exit-of.js';
 import type { Launch, RunningProcess } from '../process/first-process.js';
 import { findInside, realtimeSignalOf } from '../process/process-tree.js';

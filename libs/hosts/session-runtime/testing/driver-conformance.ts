@@ -6,7 +6,7 @@ import {
   type RuntimeSession,
   type SessionSpec,
   SpawnError,
-} from '../driver.js';
+} from '../drivers/driver.js';
 import { OutputTail } from '../output/output-tail.js';
 import { Redactor } from '../output/redactor.js';
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import { closed } from '../../../../test/support/closed.js';
-import { createFastifyAdapter } from '../adapter.js';
+import { createFastifyAdapter } from '../server/adapter.js';
 
 let fastify: FastifyInstance;
 let answerNow: () => void;

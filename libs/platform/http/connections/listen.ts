@@ -1,5 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { DroverFastifyAdapter } from '../adapter.js';
+import type { DroverFastifyAdapter } from '../server/adapter.js';
 
 export interface ListenOptions {
   host: string;

@@ -6,9 +6,9 @@ import { type Caller, DroverError, newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { aWorkspace } from '../../../../test/support/factories.js';
 import { Text } from '../dto/fields.js';
-import { Hot, type HotCall, type RouteGuard } from '../hot-route.js';
+import { Hot, type HotCall, type RouteGuard } from '../server/hot-route.js';
 import { startTestServer, type TestServer } from '../testing/app.js';
-import { Versioned } from '../etag.interceptor.js';
+import { Versioned } from '../answers/etag.interceptor.js';
 import { type IdempotencyRecord, purgeExpiredKeys, storeAnswer } from './answers.js';
 import { Idempotency, Idempotent } from './idempotency.interceptor.js';
 

@@ -14,7 +14,7 @@ import { from, lastValueFrom, type Observable, tap } from 'rxjs';
 import { Database } from '#lib/database';
 import { Logger } from '#lib/observability';
 import { ApiErrors } from '../openapi/api-errors.js';
-import { isVersioned, setEtagOf } from '../etag.interceptor.js';
+import { isVersioned, setEtagOf } from '../answers/etag.interceptor.js';
 import { type IdempotentRequest, IdempotentRequests } from './requests.js';
 
 const IDEMPOTENT = Symbol('IDEMPOTENT');

@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { API_PREFIX } from '../configure.js';
+import { API_PREFIX } from '../server/configure.js';
 import { Problem } from './api-errors.js';
 import { withNullTypes } from './null-types.js';
 import { operationId } from './operation-id.js';

@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DroverError } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
-import { requestIdOf } from '../request-id.js';
+import { requestIdOf } from '../server/request-id.js';
 import { logRefusal } from './log-refusal.js';
 import { PROBLEM_TYPE } from './send-problem.js';
 

@@ -2,8 +2,8 @@ import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, DroverError, parseTraceparent } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
-import { traceparentOfRequest } from '../trace-requests.js';
-import type { RouteTable } from '../route-table.js';
+import { traceparentOfRequest } from '../server/trace-requests.js';
+import type { RouteTable } from '../server/route-table.js';
 import { logRefusal } from './log-refusal.js';
 import { pathOf, sendProblem } from './send-problem.js';
 import { toDroverError } from './to-drover-error.js';

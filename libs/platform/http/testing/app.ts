@@ -2,8 +2,8 @@ import { type CanActivate, Module, type ModuleMetadata, type Type } from '@nestj
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger, ObservabilityModule } from '#lib/observability';
-import { createFastifyAdapter } from '../adapter.js';
-import { configureHttp, type HttpOptions } from '../configure.js';
+import { createFastifyAdapter } from '../server/adapter.js';
+import { configureHttp, type HttpOptions } from '../server/configure.js';
 
 export interface TestServer {
   url: string;

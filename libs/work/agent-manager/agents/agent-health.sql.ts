@@ -1,7 +1,7 @@
 import { query } from '#lib/database';
 import type { HeartbeatStatus } from '../domain/health.js';
 import { type AgentStatus, NO_HEARTBEAT, promisesHeartbeat } from '#lib/transitions';
-import { isUnresponsive } from '../store/stale-agents.sql.js';
+import { isUnresponsive } from './stale-agents.sql.js';
 
 export interface HealthRow {
   agent_status: AgentStatus;

@@ -12,11 +12,11 @@ import {
 import type { AgentRow, AgentView } from '../domain/agent-view.js';
 import { type AgentHealth, healthStatus, type KeptHeartbeat } from '../domain/health.js';
 import { requireSelf } from '../domain/require-self.js';
-import { toAgentView } from '../store/agent-columns.js';
+import { toAgentView } from './agent-columns.sql.js';
 import { agentHealth, type HealthRow } from './agent-health.sql.js';
-import { heartbeatHistory, type HistoryRow } from '../store/heartbeat-history.sql.js';
+import { heartbeatHistory, type HistoryRow } from './heartbeat-history.sql.js';
 import { findAgent } from './find-agent.sql.js';
-import { type AgentFilter, listAgents } from '../store/list-agents.sql.js';
+import { type AgentFilter, listAgents } from './list-agents.sql.js';
 import { AgentRegistration, type Registration, type AgentRequest } from './agent-registration.js';
 import { type AgentToken, AgentTokens } from './agent-tokens.js';
 

@@ -15,7 +15,7 @@ import { isOwnCapability, normalizeCapabilities, ownCapability } from '../domain
 import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
-import { toAgentView } from '../store/agent-columns.js';
+import { toAgentView } from './agent-columns.sql.js';
 import { findAgent, lockAgent } from './find-agent.sql.js';
 import { silenceOfAgent } from './silence.sql.js';
 import { stampFirstHeartbeat } from './stamp-first-heartbeat.sql.js';

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import type { AgentRow } from '../domain/agent-view.js';
-import { AGENT_COLUMNS } from '../store/agent-columns.js';
+import { AGENT_COLUMNS } from './agent-columns.sql.js';
 
 /**
  * One agent with its last heartbeat in one round trip.

@@ -4,7 +4,7 @@ import { agentKey, type AgentPlace, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { AgentLifecycle } from '#lib/transitions';
 import { DEFAULT_INTERVAL_SECONDS, DEFAULT_THRESHOLD_SECONDS } from '../domain/timing.js';
-import { agentFacts, type AgentFactsRow } from '../store/agent-facts.sql.js';
+import { agentFacts, type AgentFactsRow } from './agent-facts.sql.js';
 
 /** The facts of an agent that a heartbeat needs. */
 export interface Facts extends AgentPlace {

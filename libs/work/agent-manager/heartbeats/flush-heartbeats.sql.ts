@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import type { AgentFactsRow } from '../store/agent-facts.sql.js';
+import type { AgentFactsRow } from './agent-facts.sql.js';
 import { agentTransition, isInFleet, promisesNoHeartbeat } from '#lib/transitions';
 
 export interface FlushedRow extends AgentFactsRow {

@@ -1,4 +1,4 @@
-import type { StatsRow } from '../store/read-stats.sql.js';
+import type { StatsRow } from '../status/read-stats.sql.js';
 import type { LeadershipRow } from '../store/leadership.sql.js';
 import { type CycleReport, movedFor } from './cycle-report.js';
 

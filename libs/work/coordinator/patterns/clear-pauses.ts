@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { TaskSuspension } from '#lib/task-manager';
 import type { Pass } from '../cycle/pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAt } from './due.sql.js';
 
 /** Ends expired pauses, and keeps tasks of paused types out of the way of other tasks. */
 @Injectable()

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SweepResult } from '#lib/transitions';
-import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
+import { LostRuns } from '../recovery/lost-runs.js';
+import { lostRuns } from './lost-runs.sql.js';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 

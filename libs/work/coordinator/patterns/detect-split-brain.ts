@@ -3,7 +3,8 @@ import { type ConflictRow, noteConflictsOfHeartbeats, announceConflicts } from '
 import type { Finding, SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../cycle/pass.js';
-import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAtOnceIf } from './due.sql.js';
 
 /**
  * Finds two agents at one task: the older one was taken for dead and came back. Its reports are

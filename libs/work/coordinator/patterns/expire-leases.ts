@@ -2,9 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { hasSession, isKeptByReports } from '#lib/runs';
 import { isLiveRun, promisesNoHeartbeat, type SweepResult, together } from '#lib/transitions';
 import { LivenessObserver } from '../liveness/liveness-observer.js';
-import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
+import { LostRuns } from '../recovery/lost-runs.js';
+import { lostRuns } from './lost-runs.sql.js';
 import type { Pass } from '../cycle/pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAt } from './due.sql.js';
 
 /**
  * Expired leases, except the leases that heartbeats renew. For these, reap_stale_agents decides

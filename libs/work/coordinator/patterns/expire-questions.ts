@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { dueQuestions, NEXT_DEADLINE, Questions } from '#lib/questions';
 import type { SweepResult } from '#lib/transitions';
 import type { Pass } from '../cycle/pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAt } from './due.sql.js';
 
 /**
  * Closes questions without an answer in time. Their tasks go on with the default answer, or fail.

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { command } from '#lib/database';
 import { journaled, type SweepResult, taskTransition } from '#lib/transitions';
 import type { Pass } from '../cycle/pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAt } from './due.sql.js';
 
 /** Index: agent_tasks_queue_expiry_idx. $1 rows at most, $2 workspace or NULL. */
 const abortExpiredInQueue = command<{ workspace_id: string }>(

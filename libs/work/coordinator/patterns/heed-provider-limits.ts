@@ -6,7 +6,8 @@ import { removePastProviderLimits } from '#lib/provider-limits';
 import { WakeUps } from '#lib/valkey';
 import { pauseRequest } from '../domain/pause-request.js';
 import type { Pass } from '../cycle/pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAt } from './due.sql.js';
 
 interface Found {
   workspace_id: string;

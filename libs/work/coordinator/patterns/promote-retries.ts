@@ -9,7 +9,8 @@ import {
 } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../cycle/pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAt } from './due.sql.js';
 
 /** Index: agent_tasks_retry_due_idx. $1 rows at most, $2 workspace or NULL. */
 const promoteDueRetries = command<{ workspace_id: string }>(

@@ -9,7 +9,8 @@ import { evaluateStaleness, type Staleness } from '../domain/staleness.js';
 import { EventLog } from '../status/event-log.js';
 import { LivenessObserver } from '../liveness/liveness-observer.js';
 import type { Pass } from '../cycle/pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAt } from './due.sql.js';
 
 const AGENTS = `agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 WHERE ${heartbeatExpected('a', 'h')}`;

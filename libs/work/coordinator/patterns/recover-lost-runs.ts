@@ -3,7 +3,8 @@ import { CONFIG, type Config } from '#lib/config';
 import { isKeptByReports } from '#lib/runs';
 import { type SweepResult, together } from '#lib/transitions';
 import { LivenessObserver } from '../liveness/liveness-observer.js';
-import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
+import { LostRuns } from '../recovery/lost-runs.js';
+import { lostRuns } from './lost-runs.sql.js';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 

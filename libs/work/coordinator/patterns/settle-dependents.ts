@@ -4,7 +4,8 @@ import type { Transaction } from '#lib/database';
 import { applyTransitions, type Transition, type SweepResult, wakeClaims } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../cycle/pass.js';
-import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAtOnceIf } from './due.sql.js';
 import {
   type Dependent,
   lockDependents,

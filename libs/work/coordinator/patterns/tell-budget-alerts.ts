@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { SweepResult } from '#lib/transitions';
 import { alertsDue, tellBudgetAlerts, UsageView } from '#lib/budgets';
 import type { Pass } from '../cycle/pass.js';
-import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAtOnceIf } from './due.sql.js';
 
 /** Sends the alerts of budgets that reached a threshold, if the usage that reached it sent none. */
 @Injectable()

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DEADLINE_GRACE, hasDeadline, isOverdue, type SweepResult } from '#lib/transitions';
-import { LostRuns, lostRuns } from '../recovery/lost-runs.js';
+import { LostRuns } from '../recovery/lost-runs.js';
+import { lostRuns } from './lost-runs.sql.js';
 import type { Pass } from '../cycle/pass.js';
-import { dueAt, type Reconciler, type ReconcilerFacts } from '../cycle/reconciler.js';
+import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAt } from './due.sql.js';
 
 /** Index: task_runs_deadline_idx. */
 const lockOverdueRuns = lostRuns('lock_overdue_runs', '', isOverdue('r'), 'r.deadline_at');

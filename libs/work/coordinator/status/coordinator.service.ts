@@ -23,7 +23,7 @@ import {
   toRecoveryResult,
 } from '../recovery/recovery-result.js';
 import { type LeadershipRow, readLeadership } from '../store/leadership.sql.js';
-import { readStats, type StatsRow } from '../store/read-stats.sql.js';
+import { readStats, type StatsRow } from './read-stats.sql.js';
 import { type View, Visibility } from './visibility.js';
 
 export interface LogRequest {

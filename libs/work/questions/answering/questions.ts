@@ -23,12 +23,7 @@ import {
 import { applyTransitions, lockTasks, type Transition } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import { type QuestionStatus, requireAnswer } from '../domain/question.js';
-import {
-  answerQuestion,
-  answersOfTask,
-  type ClosedRow,
-  expireQuestion,
-} from '../store/close.sql.js';
+import { answerQuestion, answersOfTask, type ClosedRow, expireQuestion } from './close.sql.js';
 import {
   newestQuestions,
   questionById,

@@ -10,7 +10,7 @@ import {
   serves,
   takesWork,
   workspaceHandsOut,
-} from '../store/hand-out.js';
+} from '../store/hand-out.sql.js';
 
 export interface PushAgentRow extends Offer {
   workspace_id: string;

@@ -1,7 +1,7 @@
 import { pausedTypes } from '#lib/admission';
 import { query } from '#lib/database';
 import { availableBudgets } from '#lib/budgets';
-import { mayBeHandedOut, OFFER, type Offer, serves, takesType } from '../store/hand-out.js';
+import { mayBeHandedOut, OFFER, type Offer, serves, takesType } from '../store/hand-out.sql.js';
 
 /** Agents of one workspace that take the same tasks. */
 export interface Seeker extends Readonly<Offer> {

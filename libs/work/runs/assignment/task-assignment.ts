@@ -12,7 +12,7 @@ import {
 } from '../domain/plan-assignments.js';
 import { countByWorkspace, type SweepResult, takeHolds } from '#lib/transitions';
 import { assignTasks, type AssignedRow } from './assign-tasks.sql.js';
-import { offerKey, offerOf } from '../store/hand-out.js';
+import { offerKey, offerOf } from '../store/hand-out.sql.js';
 import { lockPushAgents, type PushAgentRow } from './lock-push-agents.sql.js';
 import { lockReadyTasks, type ReadyTaskRow, type Seeker } from './lock-ready-tasks.sql.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { requireSelf } from '#lib/agent-manager';
 import type { Caller } from '#lib/kernel';
-import { type ClaimAnswer, ClaimService } from './claim-service.js';
+import { type ClaimAnswer, ClaimService } from './claim.service.js';
 import { Signals, type SignalsAnswer } from '../signals/signals.js';
 
 /** Requests of an agent for itself, with its own token. */

@@ -14,7 +14,7 @@ import {
   type AgentClaim,
   type NothingClaimed,
 } from '../store/claim-tasks.sql.js';
-import { offerKey } from '../store/hand-out.js';
+import { offerKey } from '../store/hand-out.sql.js';
 import { givenTask } from './given-task.sql.js';
 import { BudgetedWorkspaces } from './budgeted-workspaces.js';
 import { RunModels } from './run-models.js';

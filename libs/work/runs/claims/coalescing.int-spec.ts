@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import { aTask } from '../../../../test/support/task-factories.js';
-import { ClaimService } from './claim-service.js';
+import { ClaimService } from './claim.service.js';
 import { RunReports } from '../reports/run-reports.js';
 import type { ClaimedTask } from './run-view.js';
 

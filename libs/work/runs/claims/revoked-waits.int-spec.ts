@@ -8,7 +8,7 @@ import {
 } from '../../../../test/support/app.js';
 import { aTask } from '../../../../test/support/task-factories.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { ClaimService } from './claim-service.js';
+import { ClaimService } from './claim.service.js';
 
 let server: TestApp;
 let workspace: TestWorkspace;

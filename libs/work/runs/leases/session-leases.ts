@@ -10,11 +10,7 @@ import { Database, firstRow } from '#lib/database';
 import { agentKey, type Caller } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { BASIC_GATEWAY } from '../sessions/store/note-basic-gateway.sql.js';
-import {
-  anyKeptByReports,
-  renewSessionLeases,
-  type SessionHeard,
-} from '../store/session-lease.sql.js';
+import { anyKeptByReports, renewSessionLeases, type SessionHeard } from './session-lease.sql.js';
 
 /** The most sessions in one statement. */
 const AT_ONCE = 1_000;

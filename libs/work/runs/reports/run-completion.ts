@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, DroverError, tokenMarksOf } from '#lib/kernel';
 import type { UsageReport } from '#lib/ledger';
-import { ClaimService } from '../claims/claim-service.js';
+import { ClaimService } from '../claims/claim.service.js';
 import { type Reporter, reporterOf } from './reporter.js';
 import type { ReportOutcome } from './report-replay.js';
 import { RunReports } from './run-reports.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
-import { SET_TENANT_PINNED } from '../../../platform/database/tenant-query.js';
+import { SET_TENANT_PINNED } from '../../../platform/database/client/tenant-query.js';
 import { claimOf } from './claim-tasks.sql.js';
 
 const AGENTS = 6;

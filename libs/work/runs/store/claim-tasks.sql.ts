@@ -21,8 +21,8 @@ import {
   takesWork,
   whyWorkspaceWaits,
   workspaceHandsOut,
-} from './hand-out.js';
-import { type Holds, WITH_HOLDS, WITHOUT_HOLDS } from './claim-holds.js';
+} from './hand-out.sql.js';
+import { type Holds, WITH_HOLDS, WITHOUT_HOLDS } from './claim-holds.sql.js';
 import { ROUTED_BY, type RoutedRow } from './routed-row.js';
 
 /** One agent's request. */

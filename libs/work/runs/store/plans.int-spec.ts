@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sql } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
-import { SET_TENANT_PINNED } from '../../../platform/database/tenant-query.js';
+import { SET_TENANT_PINNED } from '../../../platform/database/client/tenant-query.js';
 import { claimOf } from './claim-tasks.sql.js';
 import { completeRuns } from '../reports/complete-runs.sql.js';
 import { lockReadyTasks } from '../assignment/lock-ready-tasks.sql.js';

@@ -1,6 +1,6 @@
 import { query, type Sql } from '#lib/database';
 import type { TaskFilter } from '../domain/task-filter.js';
-import { Params, taskConditions } from '../store/task-conditions.js';
+import { Params, taskConditions } from '../store/task-conditions.sql.js';
 
 /**
  * The ids of the tasks that match a filter, oldest first, for a bulk command.

@@ -11,7 +11,7 @@ import {
 } from '../domain/commands.js';
 import { dependentsOf } from './dependents-of.sql.js';
 import { applyTransitions, type LockedTask, lockTasks, type Transition } from '#lib/transitions';
-import { reconsiderPrerequisites } from '../store/reconsider-prerequisites.sql.js';
+import { reconsiderPrerequisites } from './reconsider-prerequisites.sql.js';
 import { requestPause, takeOverPauses } from './request-pause.sql.js';
 import { illegalCommand } from './illegal-command.js';
 

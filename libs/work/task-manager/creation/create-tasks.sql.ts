@@ -1,6 +1,6 @@
 import { columnOf, command, recordOf, type Sql } from '#lib/database';
 import { journalRow } from '#lib/transitions';
-import { notedCapabilitySets } from '../store/capability-sets.js';
+import { notedCapabilitySets } from '../store/capability-sets.sql.js';
 import { EDITABLE, FOUND, GIVEN_ONCE } from '../domain/task-fields.js';
 import type { NewTask } from '../domain/new-task.js';
 

@@ -2,7 +2,7 @@ import { blankOf } from '../domain/blank.js';
 import type { NewTask } from '../domain/new-task.js';
 import { GIVEN, type GivenField } from '../domain/task-fields.js';
 import type { TaskRow, TaskView } from '../domain/task-view.js';
-import { SHOWN_FIELDS } from '../store/task-columns.js';
+import { SHOWN_FIELDS } from '../store/task-columns.sql.js';
 
 export interface Created {
   workspaceId: string;

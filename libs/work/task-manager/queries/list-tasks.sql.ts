@@ -1,9 +1,9 @@
 import { query, type Sql } from '#lib/database';
 import type { TaskFilter } from '../domain/task-filter.js';
 import type { TaskRow } from '../domain/task-view.js';
-import { cutPage, TASK_BYTES } from '../store/page-bytes.js';
-import { TASK_COLUMNS } from '../store/task-columns.js';
-import { Params, taskConditions } from '../store/task-conditions.js';
+import { cutPage, TASK_BYTES } from './page-bytes.sql.js';
+import { TASK_COLUMNS } from '../store/task-columns.sql.js';
+import { Params, taskConditions } from '../store/task-conditions.sql.js';
 
 export interface TaskPage {
   limit: number;

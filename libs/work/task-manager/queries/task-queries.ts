@@ -6,7 +6,7 @@ import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
 import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { HeldSecrets } from '#lib/secrets';
 import { type ListedTask, listTasks } from './list-tasks.sql.js';
-import { toTaskView } from '../store/task-columns.js';
+import { toTaskView } from '../store/task-columns.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
 import { requireNamed } from './require-named.js';
 import { sightOf } from './require-readable.js';

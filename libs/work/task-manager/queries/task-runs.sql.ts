@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import type { RunRow } from '../domain/task-view.js';
-import { RUN_COLUMNS } from '../store/run-columns.js';
+import { RUN_COLUMNS } from './run-columns.sql.js';
 
 /**
  * A page of a task's runs, latest first. SQL computes the end of a lease, which Prisma cannot.

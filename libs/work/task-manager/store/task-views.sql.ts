@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import type { TaskRow } from '../domain/task-view.js';
-import { DEPENDENCIES_COLUMN, TASK_COLUMNS } from './task-columns.js';
+import { DEPENDENCIES_COLUMN, TASK_COLUMNS } from './task-columns.sql.js';
 
 /**
  * Tasks for the API by their ids, also the answer of every command.

@@ -19,7 +19,7 @@ import { TaskQueries } from '../queries/task-queries.js';
 import { writeSecrets } from '#lib/secrets';
 import { type CurrentEstimate, Estimates, estimatedAnew } from '#lib/models';
 import { WakeUps } from '#lib/valkey';
-import { toTaskView } from '../store/task-columns.js';
+import { toTaskView } from '../store/task-columns.sql.js';
 import { taskState } from '../store/task-state.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
 import { updateTask } from './update-task.sql.js';

@@ -1,6 +1,6 @@
 import { columnOf, command, recordOf } from '#lib/database';
 import { keyWith, recordOfChange } from '#lib/transitions';
-import { notedCapabilitySets } from '../store/capability-sets.js';
+import { notedCapabilitySets } from '../store/capability-sets.sql.js';
 import { EDITABLE } from '../domain/task-fields.js';
 
 /**

@@ -1,5 +1,5 @@
 import { hotCommand } from '#lib/database';
-import { isLiveRun } from './conditions.js';
+import { isLiveRun } from './conditions.sql.js';
 
 /**
  * Holds of runs on budgets: the SQL that writes usage_budgets.reserved and task_runs.held_tokens at

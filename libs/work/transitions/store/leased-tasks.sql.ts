@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { isInUse } from './is-in-use.js';
+import { isInUse } from './is-in-use.sql.js';
 import type { LockedTask } from '../domain/locked-task.js';
 import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
 

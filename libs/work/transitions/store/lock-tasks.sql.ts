@@ -1,6 +1,6 @@
 import { query, type Transaction } from '#lib/database';
 import type { LockedTask } from '../domain/locked-task.js';
-import { hasDeadline, waitsForAnswer } from './conditions.js';
+import { hasDeadline, waitsForAnswer } from './conditions.sql.js';
 
 /** The columns of LockedTask from `agent_tasks t LEFT JOIN task_runs r`. */
 export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,

@@ -1,8 +1,8 @@
 import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from '../domain/run-state.js';
-import { isInFleet, isLiveRun } from './conditions.js';
+import { isInFleet, isLiveRun } from './conditions.sql.js';
 import { HOLDS_RELEASED, RELEASED_COLUMNS } from './holds.sql.js';
 import { TASK_OF_RUN } from './journal.sql.js';
-import { asFilter } from './plan-hints.js';
+import { asFilter } from './plan-hints.sql.js';
 
 /**
  * Transitions of runs: the only SQL that writes task_runs.state, and with it agents.live_runs and

@@ -1,6 +1,6 @@
 import { TASK_EDGES, TASK_STATUSES, type TaskStatus } from '../domain/task-state.js';
-import { waitsForAnswer } from './conditions.js';
-import { asFilter } from './plan-hints.js';
+import { waitsForAnswer } from './conditions.sql.js';
+import { asFilter } from './plan-hints.sql.js';
 
 /**
  * Transitions of tasks: the only SQL that writes agent_tasks.status.

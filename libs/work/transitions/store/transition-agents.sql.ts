@@ -1,4 +1,4 @@
-import { command } from '#lib/database';
+import { command, query } from '#lib/database';
 import type { AgentLifecycle, AgentStatus } from '../domain/agent-state.js';
 import { agentTransition } from './agent-transition.sql.js';
 
@@ -30,4 +30,10 @@ WITH agent_move AS MATERIALIZED (
 ${agentTransition('agent_move')}
 SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
 FROM agent_moved`,
+);
+
+/** Index: primary key. $1 workspace, $2 agent. */
+export const lifecycleOfAgent = query<{ lifecycle: AgentLifecycle }>(
+  'lifecycle_of_agent',
+  `SELECT lifecycle FROM agents WHERE workspace_id = $1 AND id = $2`,
 );

@@ -1,13 +1,11 @@
-import { firstRow, query, type SqlRunner } from '#lib/database';
+import { firstRow, type SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type AgentLifecycle, legalAgentTransitions } from '../domain/agent-state.js';
-import { type TransitionedAgent, transitionAgentsSql } from './transition-agents.sql.js';
-
-/** Index: primary key. $1 workspace, $2 agent. */
-const lifecycleOfAgent = query<{ lifecycle: AgentLifecycle }>(
-  'lifecycle_of_agent',
-  `SELECT lifecycle FROM agents WHERE workspace_id = $1 AND id = $2`,
-);
+import {
+  lifecycleOfAgent,
+  type TransitionedAgent,
+  transitionAgentsSql,
+} from './transition-agents.sql.js';
 
 export interface AgentTransition {
   workspaceId: string;

@@ -15,7 +15,7 @@ import { CAPABILITY } from '../../domain/capabilities.js';
 import { Secrets } from '#lib/secrets';
 import { AGENT_STATUSES, type AgentStatus } from '#lib/transitions';
 import type { AgentRequest } from '../../agents/agent-registration.js';
-import type { AgentFilter } from '../../store/list-agents.sql.js';
+import type { AgentFilter } from '../../agents/list-agents.sql.js';
 
 const MAX_INTEGER = 2_147_483_647;
 const DAY_SECONDS = 86_400;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { validateDto } from '#lib/http';
 import { DroverError, newId } from '#lib/kernel';
 import { anyText } from '../../../../../test/support/any-text.js';
-import { Params, taskConditions } from '../../store/task-conditions.js';
+import { Params, taskConditions } from '../../store/task-conditions.sql.js';
 import { ListTasksQuery, TaskLogsQuery } from './list-tasks.dto.js';
 
 const read = (query: object) => validateDto(ListTasksQuery, query, true);

@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { Memberships } from '#lib/identity';
+import { type Caller, DroverError, newId, type Page, redactText, toPage } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import {
+  endInstallationPause,
+  endPause,
+  findPause,
+  insertInstallationPause,
+  insertPause,
+  listPauses,
+  otherPauses,
+  type PauseRow,
+  waitingWorkspaces,
+} from './pauses.sql.js';
+import { type EndedPauseView, type PauseView, toPauseView } from './pause-view.js';
+
+export interface PauseRequest {
+  scope: PauseRow['scope'];
+  taskType?: string;
+  reason: string;
+  until?: string;
+}
+
+const NOT_IN_THE_FUTURE = { field: 'until', message: 'must be in the future' };
+
+/** Pauses that stop the hand-out of tasks, with author and reason. */
+@Injectable()
+export class Pauses {
+  constructor(
+    private readonly database: Database,
+    private readonly memberships: Memberships,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /**
+   * After the answer no task under the pause is handed out. Claims in progress can still return
+   * some.
+   *
+   * @throws DroverError `validation_failed`, `forbidden` (a pause of everything by somebody who is
+   *   no operator)
+   */
+  async pause(caller: Caller, request: PauseRequest): Promise<PauseView> {
+    refuseNonsense(request);
+    const { userId, apiKeyId } = authorOf(caller);
+    const { until = null } = request;
+    const reason = redactText(request.reason);
+    if (request.scope === 'everything') {
+      await this.requireOperator(caller);
+      const params = [newId(), reason, userId, until];
+      return this.made(await firstRow(this.database.service, insertInstallationPause, params));
+    }
+    const { workspaceId } = caller;
+    const what = [workspaceId, newId(), request.taskType ?? null];
+    const params = [...what, reason, userId, until, apiKeyId];
+    return this.made(await firstRow(this.database.tenant(workspaceId), insertPause, params));
+  }
+
+  /** Newest first. */
+  async list(
+    { workspaceId }: Caller,
+    { ended, after, limit }: { ended: boolean; after: string | null; limit: number },
+  ): Promise<Page<PauseView>> {
+    const params = [workspaceId, ended, after, limit + 1];
+    const rows = await this.database.tenant(workspaceId).rows(listPauses, params);
+    return toPage(rows, limit, ({ id }) => [id], toPauseView);
+  }
+
+  /**
+   * Ends the pause. Tasks continue unless another pause applies. Ending it again returns it
+   * unchanged.
+   *
+   * @throws DroverError `pause_not_found`, `forbidden` (an operator's pause)
+   */
+  async end(caller: Caller, id: string): Promise<EndedPauseView> {
+    const { workspaceId } = caller;
+    const tenant = this.database.tenant(workspaceId);
+    const known = await firstRow(tenant, findPause, [workspaceId, id]);
+    if (!known) throw new DroverError('pause_not_found');
+    const ended = await this.endKnown(caller, known);
+    const others = await tenant.rows(otherPauses, [workspaceId, id, known.task_type]);
+    return { ...toPauseView(ended), remaining: others.map((other) => other.id) };
+  }
+
+  private async endKnown(caller: Caller, known: PauseRow): Promise<PauseRow> {
+    const { userId, apiKeyId } = authorOf(caller);
+    if (known.scope === 'everything') {
+      await this.requireOperator(caller);
+      const params = [known.id, userId];
+      const ended = await firstRow(this.database.service, endInstallationPause, params);
+      await this.wakeEverybody();
+      return ended ?? known;
+    }
+    const { workspaceId } = caller;
+    const params = [workspaceId, known.id, userId, apiKeyId];
+    const ended = await firstRow(this.database.tenant(workspaceId), endPause, params);
+    this.wakeUps.manyClaims(workspaceId);
+    this.wakeUps.coordinator();
+    return ended ?? known;
+  }
+
+  /** Wakes the claims of all workspaces with waiting tasks. */
+  async wakeEverybody(): Promise<void> {
+    for (const row of await this.database.service.rows(waitingWorkspaces)) {
+      this.wakeUps.manyClaims(row.workspace_id);
+    }
+    this.wakeUps.coordinator();
+  }
+
+  private made(row: PauseRow | undefined): PauseView {
+    if (!row) throw new DroverError('validation_failed', { errors: [NOT_IN_THE_FUTURE] });
+    // The coordinator moves paused tasks out of the way of others.
+    this.wakeUps.coordinator();
+    return toPauseView(row);
+  }
+
+  private async requireOperator(caller: Caller): Promise<void> {
+    const isOperator =
+      caller.kind === 'user' && (await this.memberships.isOperator(caller.userId)) === true;
+    if (isOperator) return;
+    throw new DroverError('forbidden', { detail: 'Only operators of this installation may.' });
+  }
+}
+
+/** The user, and the API key of the user that was used. */
+function authorOf(caller: Caller): { userId: string; apiKeyId: string | null } {
+  if (caller.kind === 'user') return { userId: caller.userId, apiKeyId: null };
+  if (caller.kind === 'api_key') return { userId: caller.userId, apiKeyId: caller.apiKeyId };
+  throw new DroverError('forbidden');
+}
+
+function refuseNonsense({ scope, taskType }: PauseRequest): void {
+  const errors = [];
+  if (scope === 'task_type' && taskType === undefined) {
+    errors.push({ field: 'taskType', message: 'must say which type is paused' });
+  }
+  if (scope !== 'task_type' && taskType !== undefined) {
+    errors.push({ field: 'taskType', message: `does not go with the scope ${scope}` });
+  }
+  if (errors.length > 0) throw new DroverError('validation_failed', { errors });
+}

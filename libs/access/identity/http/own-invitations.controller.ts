@@ -1,0 +1,58 @@
+import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, PageQuery, UuidParam } from '#lib/http';
+import type { MemberRole, Page } from '#lib/kernel';
+import { type Account, Auth, CurrentAccount } from '../access/decorators.js';
+import { InvitationsService, type OwnInvitationView } from '../workspaces/invitations.service.js';
+import { AcceptedInvitationDto, OwnInvitationPageDto } from './invitations.dto.js';
+
+@ApiTags('workspaces')
+@Controller('invitations')
+@Auth({ workspace: false })
+export class OwnInvitationsController {
+  constructor(private readonly invitations: InvitationsService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'List invitations to my e-mail address',
+    description:
+      'If anybody can sign up, a password does not prove an e-mail address. Users with a ' +
+      'password then see no invitations here. They accept by the id that the inviting ' +
+      'member gives them.',
+  })
+  @ApiOkResponse({ type: OwnInvitationPageDto })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(
+    @CurrentAccount() { userId }: Account,
+    @Query() query: PageQuery,
+  ): Promise<Page<OwnInvitationView>> {
+    return this.invitations.listOwn(userId, query);
+  }
+
+  @Post(':id/accept')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'acceptInvitation',
+    summary: 'Accept an invitation to my e-mail address',
+  })
+  @ApiOkResponse({ type: AcceptedInvitationDto })
+  @ApiErrors('validation_failed', 'invitation_not_found', 'already_member')
+  accept(
+    @CurrentAccount() { userId }: Account,
+    @UuidParam('id') id: string,
+  ): Promise<{ workspaceId: string; role: MemberRole }> {
+    return this.invitations.accept(userId, id);
+  }
+
+  @Post(':id/decline')
+  @HttpCode(204)
+  @ApiOperation({
+    operationId: 'declineInvitation',
+    summary: 'Decline an invitation to my e-mail address',
+  })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'invitation_not_found')
+  decline(@CurrentAccount() { userId }: Account, @UuidParam('id') id: string): Promise<void> {
+    return this.invitations.decline(userId, id);
+  }
+}

@@ -1,0 +1,175 @@
+import type { SessionSignal } from '../files/signals-file.js';
+
+/** A file in a session's folder. */
+export interface SessionFile {
+  /** The file's name within the folder. `work` is the folder in which the session starts. */
+  name: string;
+  /** The first content. It is absent for a file that the session can create. */
+  content?: string;
+}
+
+/** The receiver of a session's output while the session runs. Neither method may fail or wait. */
+export interface OutputSink {
+  write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+  /** Both streams have ended. */
+  end(): void;
+}
+
+/** The specification of a session. */
+export interface SessionSpec {
+  /** A UUID. It identifies everything that belongs to the session. */
+  id: string;
+  /** The workspace of the session. It is absent for a session without a workspace. */
+  workspaceId?: string;
+  /** An argument vector. No shell parses it. */
+  command: [string, ...string[]];
+  /** The folders in which the program is looked up. The driver's own search path is the default. */
+  searchPath?: string;
+  /**
+   * Variables of the session, in addition to the driver's: PATH, LANG, HOME, TMPDIR, the variables
+   * of `files`, and DROVER_SESSION_ID if no variable has the session's id as DROVER_RUN_ID. The
+   * session gets no other variable.
+   */
+  env: Record<string, string>;
+  /** The files of the session. The key is the variable that holds the file's path. */
+  files: Record<string, SessionFile>;
+  /** The directory of this machine in which the session starts, instead of its own folder. */
+  cwd?: string;
+  /**
+   * The folder above `cwd` in which a sandbox lets the session work. No session can change its
+   * path. Below it, a session could replace `cwd` by a link. The default is `cwd` itself.
+   */
+  within?: string;
+  /** The standard input of the session. The default is an empty input. */
+  stdin?: string;
+  /**
+   * `off`: the session reaches no network, not even this machine's. The default is the host's
+   * setting.
+   */
+  network?: 'on' | 'off';
+  /** Values that must not appear in the output that Drover keeps. */
+  secrets: string[];
+  /**
+   * Takes all output of the session, unredacted. Such a session ends with this process, even if
+   * this process is killed. Without a sink the session outlives this process, and its exit has the
+   * end of its output.
+   */
+  output?: OutputSink;
+}
+
+/** Processes that outlived the first process of their session and were ended. */
+export interface Strays {
+  found: number;
+  /** False if the kernel keeps at least one of them alive. */
+  gone: boolean;
+}
+
+/** The end of a session. */
+export interface SessionExit {
+  /** Null if a signal ended the session, or if nobody saw the end. */
+  exitCode: number | null;
+  signal: string | null;
+  /**
+   * True if the kernel killed the session for lack of memory; null if the kernel does not report
+   * it.
+   */
+  oomKilled: boolean | null;
+  /** True if nobody saw the end of the session because its watcher is gone too. */
+  lost: boolean;
+  /**
+   * The end of the session's output on both streams: redacted, at most MAX_OUTPUT_BYTES of UTF-8.
+   */
+  output: string;
+  endedAt: string;
+  strays?: Strays;
+}
+
+/** The size of the output that Drover keeps for a session, in bytes. */
+export const MAX_OUTPUT_BYTES = 8_192;
+
+/** A started session. */
+export interface RuntimeSession {
+  readonly id: string;
+  /** The process id on the session's machine; null if such an id means nothing. */
+  readonly pid: number | null;
+  readonly startedAt: string;
+  /** Resolves when no process of the session is left. Never rejects. */
+  readonly exit: Promise<SessionExit>;
+  /**
+   * Asks the session to end, and kills all of it after `graceMs`. If it is called again, the
+   * earliest deadline counts.
+   */
+  stop(graceMs: number): void;
+  /** Adds a line, a JSON object, to the session's file at DROVER_SIGNALS_FILE. Never fails. */
+  notify(signal: SessionSignal): void;
+  /** The time of the session's last output; its start if it wrote nothing. */
+  lastActivityAt(): string;
+}
+
+/** The state of a session that an earlier process of this host started, or intended to start. */
+export type Recovered =
+  /** The session runs, and this process follows it now. */
+  | { kind: 'running'; session: RuntimeSession }
+  /** The session ran, and no process of it is left. */
+  | { kind: 'ended'; exit: SessionExit; pid: number | null; startedAt: string | null }
+  /** The session could not be started. */
+  | { kind: 'failed'; error: SpawnError }
+  /** The session did not start, and the earlier attempt never will. It can be spawned now. */
+  | { kind: 'absent' };
+
+/** The settings that a host gives to every driver. */
+export interface DriverHost {
+  /** Holds a folder for each session. The driver owns everything in it. */
+  dir: string;
+  /** The variables of the host's environment that its sessions see. */
+  passedEnv?: Record<string, string>;
+  /** Reports one sentence to the operator. */
+  warn?: (message: string) => void;
+}
+
+/**
+ * The place where sessions run: processes of this machine, containers, pods.
+ * `testing/driver-conformance.ts` specifies the behaviour of every driver.
+ */
+export interface RuntimeDriver {
+  readonly kind: string;
+  /** False while sessions cannot be started, or would not end with this process. */
+  readonly healthy: boolean;
+  /**
+   * Resolves when the session's first process runs.
+   *
+   * @throws SpawnError if the session could not be started; nothing of it is left then
+   */
+  spawn(spec: SessionSpec): Promise<RuntimeSession>;
+  /** Adopts a session of an earlier process of this host, or ends it if it cannot be adopted. */
+  recover(id: string): Promise<Recovered>;
+  /** The sessions that have left a process or a folder, running or not. */
+  list(): Promise<string[]>;
+  /**
+   * Ends the processes of a session, and leaves its folder.
+   *
+   * @returns false if a process of it cannot be ended
+   */
+  end(id: string): Promise<boolean>;
+  /**
+   * Ends the processes of a session and removes its folder. A session without remains is no error.
+   */
+  remove(id: string): Promise<void>;
+  /** Ends every session that has an OutputSink. Afterwards the driver starts nothing. */
+  close(): void;
+}
+
+/** Its message is one sentence. The author of the command can see it. */
+export class SpawnError extends Error {
+  constructor(
+    /**
+     * `setup`: the command is wrong, and every attempt fails. `infrastructure`: another attempt can
+     * succeed.
+     */
+    readonly failureClass: 'setup' | 'infrastructure',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

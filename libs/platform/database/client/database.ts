@@ -1,0 +1,201 @@
+import type pg from 'pg';
+import { translateError } from '../errors/db-errors.js';
+import { createPool } from './pools.js';
+import { PrismaTenants, type PrismaWork } from './prisma.js';
+import { Refusals } from '../errors/refusals.js';
+import {
+  command,
+  type Pipeline,
+  type PipelineRows,
+  type Sql,
+  type SqlRunner,
+} from '../statements/sql.js';
+import {
+  FLUSH,
+  runTenantQuery,
+  SET_TENANT,
+  type Statement,
+  type TenantQueryOptions,
+} from './tenant-query.js';
+import { runTransaction, withClient, withRetry, type Transaction } from './transaction.js';
+
+export interface DatabaseOptions {
+  /** Connects as drover_app. Row-level security shows it one tenant at a time. */
+  appUrl: string;
+  /** Connects as drover_service, for coordinator, relay and look-ups before a tenant is known. */
+  serviceUrl: string;
+  /** Maximum number of connections for each of the two roles. Default: 20 and 10. */
+  maxAppConnections?: number;
+  maxServiceConnections?: number;
+  applicationName?: string;
+  statementTimeoutMs?: number;
+  /** Whether PgBouncer is in between; see `poolerOf`. */
+  pooled?: boolean;
+  connectionTimeoutMs?: number;
+  onError?: (error: Error) => void;
+}
+
+/** Connections of one pool, and the number of callers that wait for one. */
+export interface PoolUsage {
+  pool: 'app' | 'service';
+  busy: number;
+  idle: number;
+  waiting: number;
+  max: number;
+}
+
+const setTenant = command<unknown>(SET_TENANT.name, SET_TENANT.text);
+const flush = command<unknown>(FLUSH.name, FLUSH.text);
+
+/**
+ * The only way to Postgres. Every statement runs either for a tenant, bounded by row-level
+ * security, or for the service role.
+ */
+export class Database {
+  readonly service: ServiceScope;
+  /**
+   * Records whether the database accepts changes. Every statement and transaction reports to it.
+   */
+  readonly refusals = new Refusals();
+  private readonly appPool: pg.Pool;
+  private readonly servicePool: pg.Pool;
+  private readonly prisma: PrismaTenants;
+
+  constructor(options: DatabaseOptions) {
+    const common = {
+      applicationName: options.applicationName ?? 'drover',
+      statementTimeoutMs: options.statementTimeoutMs,
+      pooled: options.pooled,
+      connectionTimeoutMs: options.connectionTimeoutMs,
+      onError: options.onError,
+    };
+    this.appPool = createPool({
+      ...common,
+      url: options.appUrl,
+      max: options.maxAppConnections ?? 20,
+    });
+    this.servicePool = createPool({
+      ...common,
+      url: options.serviceUrl,
+      max: options.maxServiceConnections ?? 10,
+    });
+    this.prisma = new PrismaTenants(this.appPool, this.servicePool, this.refusals);
+    this.service = new ServiceScope(this.servicePool, this.prisma, this.refusals);
+  }
+
+  tenant(workspaceId: string): TenantScope {
+    return new TenantScope(this.appPool, this.prisma, this.refusals, workspaceId);
+  }
+
+  /** The usage of both pools. */
+  usage(): PoolUsage[] {
+    const of = (pool: pg.Pool, name: PoolUsage['pool']) => {
+      const { totalCount, idleCount, waitingCount, options } = pool;
+      return {
+        pool: name,
+        busy: totalCount - idleCount,
+        idle: idleCount,
+        waiting: waitingCount,
+        max: options.max,
+      };
+    };
+    return [of(this.appPool, 'app'), of(this.servicePool, 'service')];
+  }
+
+  /** Resolves when both pools are empty. Waits for running statements. */
+  async close(): Promise<void> {
+    await this.prisma.disconnect();
+    await Promise.all([this.appPool.end(), this.servicePool.end()]);
+  }
+}
+
+export type PipelineOptions = Pick<TenantQueryOptions, 'earlyLockRelease'>;
+
+/** Statements and transactions of one tenant. */
+export class TenantScope implements SqlRunner {
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly prismaTenants: PrismaTenants,
+    private readonly refusals: Refusals,
+    readonly workspaceId: string,
+  ) {}
+
+  /** Runs one statement with its tenant and its commit in one round trip. */
+  async rows<Row>(
+    sql: Sql<Row>,
+    params: readonly unknown[] = [],
+    options?: PipelineOptions,
+  ): Promise<Row[]> {
+    const [rows] = await this.pipeline([[sql, params]], options);
+    return rows;
+  }
+
+  /**
+   * Runs several statements as one transaction in one round trip. An error rolls all back. Each
+   * statement sees the effects of those before it.
+   *
+   * @returns the rows of each
+   */
+  pipeline<const Steps extends Pipeline>(
+    steps: Steps,
+    { earlyLockRelease = false }: PipelineOptions = {},
+  ): Promise<PipelineRows<Steps>> {
+    const [first, ...others] = steps.map(([{ name, text }, params = []]) => {
+      return { name, text, values: [...params] };
+    });
+    const writes = steps.some(([sql]) => sql.kind === 'command');
+    const how = { pinned: steps[0][0].pinned, earlyLockRelease };
+    return retried(this.refusals, writes, () =>
+      withClient(this.pool, writes, (client) =>
+        runTenantQuery(client, this.workspaceId, [first as Statement, ...others], how),
+      ),
+    ) as Promise<PipelineRows<Steps>>;
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const setUp = (tx: Transaction) => tx.rows(setTenant, [this.workspaceId]);
+    return runTransaction(this.pool, setUp, work).catch(this.refusals.noted);
+  }
+
+  /** Everyday reads and writes through Prisma, in a transaction that sets the tenant. */
+  prisma<T>(work: PrismaWork<T>): Promise<T> {
+    return this.prismaTenants.asTenant(this.workspaceId, work);
+  }
+}
+
+/** The service role. Its statements must filter by workspace themselves. */
+export class ServiceScope implements SqlRunner {
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly prismaTenants: PrismaTenants,
+    private readonly refusals: Refusals,
+  ) {}
+
+  rows<Row>(sql: Sql<Row>, params: readonly unknown[] = []): Promise<Row[]> {
+    const config = { name: sql.name, text: sql.text, values: [...params] };
+    const writes = sql.kind === 'command';
+    return retried(this.refusals, writes, () =>
+      withClient(this.pool, writes, async (client) => {
+        const result = await client.query(config);
+        return result.rows as Row[];
+      }),
+    );
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return runTransaction(this.pool, () => Promise.resolve(), work).catch(this.refusals.noted);
+  }
+
+  prisma<T>(work: PrismaWork<T>): Promise<T> {
+    return this.prismaTenants.asService(work);
+  }
+
+  /** Resolves when everything that was visible before is on disk, and on synchronous standbys. */
+  async flush(): Promise<void> {
+    await this.rows(flush);
+  }
+}
+
+function retried<T>(refusals: Refusals, writes: boolean, work: () => Promise<T>): Promise<T> {
+  return withRetry(work).catch((error: unknown) => refusals.noted(translateError(error, writes)));
+}

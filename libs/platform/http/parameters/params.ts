@@ -1,0 +1,81 @@
+import {
+  createParamDecorator,
+  type ExecutionContext,
+  Param,
+  type PipeTransform,
+} from '@nestjs/common';
+import { ApiHeader, ApiParam } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { DroverError, isUuid } from '#lib/kernel';
+import { ApiErrors } from '../openapi/api-errors.js';
+
+class UuidPipe implements PipeTransform {
+  constructor(private readonly name: string) {}
+
+  transform(value: unknown): string {
+    return requireUuid(this.name, value);
+  }
+}
+
+/** @throws DroverError `validation_failed` */
+export function requireUuid(field: string, value: unknown): string {
+  if (isUuid(value)) return value.toLowerCase();
+  throw new DroverError('validation_failed', { errors: [{ field, message: 'must be a UUID' }] });
+}
+
+/**
+ * A path parameter that is a UUID: `@UuidParam('agentId') agentId: string`. A malformed id gets 400
+ * with the parameter's name. The service answers 404 for an unknown one.
+ */
+export function UuidParam(name = 'id'): ParameterDecorator {
+  const words = [ApiParam({ name, format: 'uuid' }), ApiErrors('validation_failed')];
+  return documented(Param(name, new UuidPipe(name)), words);
+}
+
+const VERSION = /^(?:W\/)?"(\d{1,10})"$|^(\d{1,10})$/;
+
+/**
+ * The version in an If-Match header. `"3"`, `W/"3"` and `3` all mean 3. No header and `*` mean
+ * none.
+ *
+ * @throws DroverError `malformed_header` for anything else
+ */
+export function parseIfMatch(header: string | undefined): number | undefined {
+  const text = header?.trim();
+  if (text === undefined || text === '*') return undefined;
+  const match = VERSION.exec(text);
+  const version = Number(match?.[1] ?? match?.[2] ?? Number.NaN);
+  // Versions are Postgres integers. A larger number cannot be compared with them.
+  if (version <= 2_147_483_647) return version;
+  throw new DroverError('malformed_header', {
+    detail: 'If-Match must hold one version, such as "3".',
+  });
+}
+
+const ReadIfMatch = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  parseIfMatch(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
+);
+
+/** `@IfMatch() version: number | undefined`: the version that the client has read. */
+export function IfMatch(): ParameterDecorator {
+  return documented(ReadIfMatch(), [
+    ApiHeader({
+      name: 'If-Match',
+      required: false,
+      description:
+        'The version that the request changes, from the ETag: `"3"`. If the row has another ' +
+        'version, the server answers 412.',
+      schema: { type: 'string', example: '"3"' },
+    }),
+    ApiErrors('malformed_header', 'version_mismatch'),
+  ]);
+}
+
+function documented(read: ParameterDecorator, words: MethodDecorator[]): ParameterDecorator {
+  return (prototype, method, index) => {
+    read(prototype, method, index);
+    if (method === undefined) return;
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, method);
+    if (descriptor) for (const document of words) document(prototype, method, descriptor);
+  };
+}
