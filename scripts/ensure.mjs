@@ -97,7 +97,7 @@ function isInstalled() {
 }
 
 /**
- * After an installation by hand: whether all packages that this platform needs exist in their
+ * Tells after a manual installation whether all packages that this platform needs exist in their
  * versions.
  */
 function sameAsLock(installed) {

@@ -1,6 +1,6 @@
-// Everything: types, lint, formatting, dependency rules, unit, integration and end-to-end tests.
-// Arguments go to Jest, and then the checks before it are left out: npm test -- libs/platform/http
-// `--changed` runs the specs that a change can reach: scripts/lib/changed.mjs.
+// Checks and tests everything: types, lint, formatting, dependency rules, unit, integration and
+// end-to-end tests. Arguments go to Jest and skip the checks before it: npm test --
+// libs/platform/http `--changed` runs the specs that a change can reach: scripts/lib/changed.mjs.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';

@@ -37,7 +37,7 @@ export async function prepareDatabase(config: Config, options: PrepareOptions): 
   return applied;
 }
 
-/** Before the first connection with limits, which a pooler would refuse. */
+/** Runs before the first connection with limits, which a pooler would refuse. */
 async function askForPooler({ database }: Config, logger: Logger): Promise<void> {
   const { appUrl, serviceUrl, statementTimeoutMs } = database;
   const urls = { DATABASE_URL: appUrl, DATABASE_SERVICE_URL: serviceUrl };

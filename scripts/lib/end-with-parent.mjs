@@ -4,10 +4,10 @@ import { wasHandedOver } from './node.mjs';
 const LOOK_EVERY_MS = 500;
 
 /**
- * Ends this process, as by SIGTERM, when the npm that started it is gone: npm hands on a Ctrl-C and dies of
- * everything else alone. Between the two there may be a shell, which outlives npm just as well. So is it when another
- * Node has handed over to this one, and is gone. Without these nothing is watched: a program may be meant to outlive
- * the shell that it was started from.
+ * Ends this process like SIGTERM does when the npm that started it has ended: npm passes on a
+ * Ctrl-C, and dies alone of everything else. A shell between the two outlives npm, and so does
+ * another Node that handed over to this one. Nothing is watched without these, because a program
+ * can be meant to outlive the shell that started it.
  */
 export function endWithParent() {
   if (process.env.npm_lifecycle_event === undefined && !wasHandedOver) return;
@@ -26,7 +26,7 @@ function ancestors() {
   return shell === undefined ? `${process.ppid}` : `${process.ppid} ${shell.parent}`;
 }
 
-/** On Linux. Elsewhere the usual shells become the command that they were given. */
+/** Finds the shell on Linux. Elsewhere the usual shells replace themselves with their command. */
 function shellOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

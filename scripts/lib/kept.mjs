@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { root } from './sources.mjs';
 
 /**
- * The folder of what tools keep from one run to the next; another one, and the old one gone, once any package is
- * another: what its older version has said counts no more.
+ * The folder of the tools' state between runs. A change of any package changes the folder and
+ * removes the old one, because results of older versions do not count.
  */
 export function keptFolder() {
   const folder = join(root, '.cache', 'check');

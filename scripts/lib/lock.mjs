@@ -5,7 +5,10 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Runs `body` while no other process runs one of the same name; death of the holder frees it. */
+/**
+ * Runs `body` while no other process runs one of the same name. The death of the holder frees the
+ * lock.
+ */
 export async function withLock(name, body) {
   const id = `drover-${createHash('sha256').update(name).digest('hex').slice(0, 24)}`;
   const path = process.platform === 'linux' ? `\0${id}` : join(tmpdir(), `${id}.sock`);

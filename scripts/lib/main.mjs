@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Whether this module is the program that node was started with. As paths of files: an address has its blanks
- * escaped, and a link in the way is resolved in it.
+ * Tells whether this module is the program that node was started with. It compares paths of files,
+ * because an address has its blanks escaped and its links resolved.
  *
  * @param url `import.meta.url`
  */

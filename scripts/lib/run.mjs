@@ -9,7 +9,7 @@ import { root } from './sources.mjs';
  * Makes the clone ready, then becomes the built program: the same process, so that signals, the
  * terminal and the exit code are the program's own.
  *
- * @param asItIs whether a program that is built is run without a look at its sources
+ * @param asItIs whether a built program runs without a check of its sources
  */
 export async function runBuilt(path, { asItIs = false } = {}) {
   endWithParent();

@@ -1,6 +1,6 @@
 /**
- * What the second runs of failed files say about a whole run. A file that passes alone is flaky,
- * and counts by that run; a file that fails twice has failed.
+ * Judges a whole run by the second runs of its failed files. A file that passes alone is flaky, and
+ * counts by that run. A file that fails twice has failed.
  *
  * @param first the report of the whole run, as Jest writes it with --json
  * @param second the report of each failed file by its path; undefined if that run wrote none
@@ -22,7 +22,7 @@ export function judgeSecondRuns(first, second) {
   };
 }
 
-/** Of a report of Jest; a file also fails if it cannot be loaded. */
+/** Returns the failed files of a Jest report. A file also fails if it cannot be loaded. */
 export function failedFiles({ testResults }) {
   return testResults.filter(({ status }) => status === 'failed');
 }

@@ -5,10 +5,13 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
-/** Says which sources all of dist/ was compiled of, where that is known. */
+/** Describes the sources that all of dist/ was compiled from, if they are known. */
 export const BUILT = join(root, 'dist', '.drover-built');
 
-/** The paths of all files below a folder of the clone, as from its root; none of a folder that is not there. */
+/**
+ * Returns the paths of all files below a folder of the clone, relative to its root. A missing
+ * folder has none.
+ */
 export function listFiles(folder) {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -17,7 +20,7 @@ export function listFiles(folder) {
   });
 }
 
-/** Another one once any of the files is another; paths as from the clone's root. */
+/** Returns a digest that changes with any of the files; paths are relative to the clone's root. */
 export function hashOf(...paths) {
   const hash = createHash('sha256');
   for (const path of paths) hash.update(readFileSync(join(root, path)));

@@ -35,7 +35,7 @@ function ended(child) {
   });
 }
 
-// The cause stands in the first or in the last lines; npm's help on usage comes after it.
+// The cause is in the first or in the last lines, and npm's usage help follows it.
 function shorten(output) {
   const lines = output.split(/\n(?:npm error *\n)*/).filter((line) => line.trim() !== '');
   const help = lines.findIndex((line) => /^npm error (Usage:|Clean install)/.test(line));
@@ -56,7 +56,9 @@ function explain(title, command, { error, code, signal, output }) {
   return `${shorten(output)}\n${title} failed (${how}): correct what is said above, or run \`${shown}\` by hand.`;
 }
 
-/** Ctrl-C reaches only us, since the command has a group of its own: pass it on, then go. */
+/**
+ * Ctrl-C reaches only this process, because the command has its own group. Pass it on, then end.
+ */
 function guard(child, line) {
   const onSignal = (signal) => {
     line.done('stopped');
@@ -79,7 +81,7 @@ function killGroup(child, signal) {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // The group is gone.
+    // The group has ended.
   }
 }
 

@@ -4,8 +4,8 @@ import { clearSettings } from './environment.mjs';
 import { root } from './sources.mjs';
 
 /**
- * Runs steps, so many at once: [name, ...node flags, script, [arguments]]. Each says what it says
- * when it has ended; when one has failed, the process ends after the last.
+ * Runs a number of steps at once: [name, ...node flags, script, [arguments]]. Each prints its
+ * output at its end. If one has failed, the process ends after the last.
  */
 export async function runTogether(lanes, steps) {
   const waiting = [...steps];

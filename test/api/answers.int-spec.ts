@@ -10,8 +10,8 @@ import { send, type Wire } from './support/requests.js';
 import { anOperator, aTenant, type Tenant } from './support/tenant.js';
 
 /**
- * What is answered when all goes well is what the OpenAPI document says: every operation has one such
- * answer with a schema, and is asked for it by everybody who may. (`send` compares.)
+ * Compares successful answers with the OpenAPI document: every operation has one such answer with a
+ * schema, and every caller with the right requests it. (`send` compares.)
  */
 
 const app = await startTestApp({ ROLES: 'api,coordinator', OPEN_SIGN_UP: 'true' });
@@ -81,7 +81,7 @@ describe('the document', () => {
   });
 });
 
-/** Commands that only a task in a certain status takes. */
+/** Commands that only a task in a certain status accepts. */
 const NEEDED: Record<string, string> = {
   'POST /agent-tasks/{id}/archive': 'COMPLETED',
   'POST /agent-tasks/{id}/retry': 'FAILED',
@@ -129,13 +129,13 @@ async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
     : wire;
 }
 
-/** A new password is asked for by the account itself, which knows the old one. */
+/** Only the account itself can change its password, because it knows the old one. */
 function asAccount(wire: Wire, { password, accessToken }: Account): Wire {
   const text = JSON.stringify({ currentPassword: password, newPassword: newId() });
   return { ...wire, headers: { authorization: `Bearer ${accessToken}` }, text };
 }
 
-/** What these need beside the fields that their schemas require. */
+/** Returns the fields that these routes need besides the required fields of their schemas. */
 async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<string, unknown>> {
   const { task, prerequisite } = tenant.callers.user.own;
   const subtask = kind === 'agent' ? { parentTaskId: tenant.callers.agent.own.task } : {};
@@ -170,13 +170,13 @@ async function aTaskThatIs({ workspaceId }: Tenant, status: string): Promise<str
   return rows[0]?.id as string;
 }
 
-/** Whom the tenant may add as an operator. */
+/** Creates the user whom the tenant can add as an operator. */
 async function aUserToAdd({ userId }: Tenant): Promise<string> {
   await app.db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);
   return aUser(app.db.owner);
 }
 
-/** Into another workspace than the one that the tenant is in. */
+/** The target is another workspace than the tenant's current one. */
 async function anInvitation({ userId }: Tenant): Promise<string> {
   const { rows } = await app.db.owner.query<{ email: string }>(
     'SELECT email FROM users WHERE id = $1',

@@ -9,11 +9,12 @@ import { send, type Wire, type WireAnswer } from './support/requests.js';
 import { anOperator, aTenant } from './support/tenant.js';
 
 /**
- * Every route of the OpenAPI document with every field, parameter and id spoilt in every way that its
- * schema knows: a problem document that names the place, and no row changed.
+ * Sends every route of the OpenAPI document every field, parameter and id with every wrong value
+ * that its schema implies. The answer is a problem document that names the place, and no row
+ * changes.
  */
 
-// A fast machine sends more requests than a token may.
+// A fast machine sends more requests than a token allows.
 const app = await startTestApp({ ROLES: 'api', REQUESTS_PER_SECOND_PER_TOKEN: '0' });
 const routes = await readRoutes(app.url);
 const tenant = await aTenant(app);
@@ -133,7 +134,7 @@ describe.each(withBody)('%s', (_, route) => {
   );
 });
 
-// Fields that are right by themselves, and wrong together.
+// Fields that are valid by themselves, and invalid together.
 it.each([
   ['POST /agent-tasks/bulk/cancel', {}, 'filter'],
   ['POST /agent-tasks/bulk/cancel', { filter: {} }, 'filter'],
@@ -161,7 +162,7 @@ it.each([
   await state.expectUnchanged();
 });
 
-/** A request that its caller could make. */
+/** A request that its caller has the right to make. */
 function goodRequest(route: Route): Wire {
   const kind: CallerKind = route.access?.kinds[0] ?? 'user';
   const caller = tenant.callers[kind];
@@ -180,7 +181,7 @@ async function sendBytes(good: Wire, body: string | Uint8Array, type: string): P
   return { ...answer, body: JSON.parse(text) as WireAnswer['body'] };
 }
 
-/** What is not as it should be with the answer to a request that is wrong in one place. */
+/** Lists the errors in the answer to a request with one wrong value. */
 function complaints(
   what: string,
   { status, headers, body, text }: WireAnswer,
@@ -194,7 +195,7 @@ function complaints(
   return [`${what}: ${status} ${text.slice(0, 300)}`];
 }
 
-/** A list may be named for its item, and a place inside of a value by its own path. */
+/** An error can name a list by its item, and a place inside a value by its own path. */
 function concerns(named: string, field: string): boolean {
   return named.startsWith(field) || field.startsWith(`${named}[`) || field.startsWith(`${named}.`);
 }

@@ -11,7 +11,7 @@ import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { chromiumOptions } from '../../tools/shared/chromium.js';
 import { olderNode } from '../support/older-node.js';
 
-/** What is packed as @drover/client, in a project that has nothing else. */
+/** Tests the package @drover/client in a project that has no other packages. */
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -92,7 +92,7 @@ it('works in a browser, with a stream', async () => {
   }
 }, 300_000);
 
-/** A key of a new workspace. */
+/** An API key of a new workspace. */
 async function aKey(): Promise<string> {
   const { id, api } = await server.newWorkspace();
   const wanted = { name: 'client', role: 'MEMBER', scopes: ['tasks:write', 'tasks:read'] };
@@ -107,7 +107,7 @@ const PAGE = `<!doctype html><script type="importmap">${JSON.stringify({
   },
 })}</script>`;
 
-/** Creates a task while it listens, and asks for one that is not there. Runs in the browser. */
+/** Creates a task while it listens, and requests one that does not exist. Runs in the browser. */
 async function inPage({ baseUrl, key }: { baseUrl: string; key: string }): Promise<unknown[]> {
   const name = '@drover/client';
   const { bearer, createClient, streamEvents } = (await import(name)) as typeof Client;

@@ -10,13 +10,13 @@ import {
 } from '../support/shared-server.js';
 
 /*
- * Requests as the documents have them that the API was designed by, word by word; ids, tokens and hosts are
- * replaced. A client that was written by one of them works.
+ * Requests from the documents that define the API, word by word; ids, tokens and hosts are
+ * replaced. A client written by these documents works.
  */
 
 let server: TestServer;
 let workspace: TestWorkspace;
-/** A user who names no workspace: it has one. */
+/** The user names no workspace and has only one. */
 let user: ApiClient;
 let agent: TestAgent;
 
@@ -165,7 +165,7 @@ describe('the orchestration layer', () => {
       expect((await user.get<Task>(`/agent-tasks/${taskId}`)).body.progressPercent).toBe(70);
       const path = `/agent-tasks/${taskId}/complete`;
       expect((await api.post(path, completion)).status).toBe(200);
-      // The answer may have been lost.
+      // The first answer may have been lost.
       expect((await api.post(path, completion)).status).toBe(200);
       const { body } = await user.get<Task>(`/agent-tasks/${taskId}`);
       expect(body).toMatchObject({ status: 'COMPLETED', ...completion });

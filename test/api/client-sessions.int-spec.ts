@@ -14,7 +14,10 @@ import { TokenService } from '#lib/identity';
 import { aSessionOf } from '../support/factories.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
 
-/** Sign-ins that keep themselves alive, and lists that are read to their end, against the whole server. */
+/**
+ * Tests sign-ins that refresh themselves, and lists that are read to their end, against the whole
+ * server.
+ */
 
 let server: TestApp;
 let workspace: TestWorkspace;
@@ -37,7 +40,7 @@ const counted: Fetch = (url, init) => {
 
 const refreshes = () => sent.filter((path) => path.endsWith('/auth/refresh')).length;
 
-/** A new user who has signed in, and what was stored of it. */
+/** A new user who has signed in, and the stored tokens. */
 async function aSignIn(): Promise<{ user: SignedIn; stored: (TokenPair | undefined)[] }> {
   const email = `${crypto.randomUUID()}@example.com`;
   const password = 'a long password of the tests';

@@ -19,10 +19,10 @@ import { anAccount, extrasOf } from './support/accounts.js';
 
 /**
  * Walks every route of the OpenAPI document as members, programs, agents and runs of workspace B,
- * with ids of workspace A wherever an id can be: it must be as if they existed nowhere.
+ * with ids of workspace A in every place of an id. The answers must be the same as for unknown ids.
  */
 
-/** Routes that name nothing by its id. A new route is walked, unless somebody writes it down here. */
+/** Routes that name nothing by its id. A new route is walked unless it is listed here. */
 const NAMELESS = [
   'GET /auth/me',
   'GET /auth/sessions',
@@ -41,8 +41,9 @@ const NAMELESS = [
 ];
 
 /**
- * Ids that are taken as they come, and lead to nothing: the agent tells what it does, or asks what it
- * shall stop; a list is asked for what is of them. They are answered like ids that exist nowhere, but not with 404.
+ * Routes that accept unknown ids without an effect: an agent reports its activity, or asks which
+ * runs it must stop, or a list is filtered by the id. The answers are the same as for unknown ids,
+ * but no 404.
  */
 const UNRESOLVED = [
   'POST /agents/{id}/heartbeat currentTaskId',
@@ -55,25 +56,30 @@ const UNRESOLVED = [
   'GET /usage taskId',
 ];
 
-/** Here an id that exists nowhere is a new one, and so is one that another tenant uses. */
+/** An unknown id is a new one here, and so is an id that another tenant uses. */
 const CHOOSES_ID = 'PUT /agents/{id}';
 
-/** Requests of many, each judged by itself: what is refused of one stands in its result. */
+/** Requests with many items, each judged by itself: the refusal of an item is in its result. */
 const JUDGED_EACH = 'POST /runs/complete';
 
-/** For agents and runs subtasks of what they hold, with rules of their own: see subtasks.int-spec.ts. */
+/** Agents and runs create subtasks of their held tasks. subtasks.int-spec.ts tests these rules. */
 const CREATES_SUBTASKS = /^POST \/agent-tasks(\/batch)?$/;
 
-/** What users change there belongs to no workspace, so to no audit log; who declines is in none. */
+/**
+ * These routes change rows of no workspace, so no audit log has them. A user who declines belongs
+ * to no workspace.
+ */
 const OF_NO_WORKSPACE = /^POST \/auth\/|^DELETE \/auth\/|\/decline$|^\w+ \/(users|model-prices)\b/;
 
-/** Their history is in the journal; a ticket changes nothing. */
+/** Their history is in the journal. A ticket changes nothing. */
 const NOT_AUDITED = /^\w+ \/agent-tasks\b|^POST \/events\/tickets$/;
 
-/** Users belong to no workspace, and its limits are not its own: only operators reach them by their ids. */
+/**
+ * Users belong to no workspace, and operators set its limits: only they reach both by their ids.
+ */
 const OPERATORS = /^\w+ \/users\b|^PUT \/workspaces\/{workspaceId}\/limits$/;
 
-// A fast machine sends more requests than a token may.
+// A fast machine sends more requests than a token allows.
 const app = await startTestApp({
   ROLES: 'api',
   HEARTBEAT_FLUSH_MS: '10000',
@@ -83,7 +89,7 @@ const routes = (await readRoutes(app.url)).filter((route) => !isGatewayRoute(rou
 const victim = await aTenant(app);
 const stranger = await aTenant(app);
 const strangersAccount = await anAccount(app, stranger);
-/** Asks for its own, and changes nothing. */
+/** The request reads the caller's own data and changes nothing. */
 const reader = await aTenant(app);
 const state = await KeptState.of(app.db.owner);
 let ofVictim: Digest = await digestOfWorkspace(app.db.owner, victim.workspaceId);
@@ -102,7 +108,7 @@ function walkedByHeader(name: string): boolean {
 
 describe.each(named.map((route) => [route.name, route] as const))('%s', (_, route) => {
   it.each(kindsOf(route))('finds nothing of another tenant, asked by a %s', async (kind) => {
-    // With an agent of that id of its own it would find one in all other walks.
+    // With an agent of the same id, the stranger would find one in all other walks.
     const tenant = route.name === CHOOSES_ID ? await aTenant(app) : stranger;
     const asker = await askerOf(route, tenant, kind);
     const cases = casesOf(route);
@@ -128,8 +134,8 @@ describe.each(named.map((route) => [route.name, route] as const))('%s', (_, rout
   it('requests of another tenant change no row', () => expectUnchanged(route));
 });
 
-// Or a request that is wrong for another reason would pass for a refusal. After the others: these fill the
-// database, of which the others look at every row.
+// Otherwise a request that is wrong for another reason would pass for a refusal. These run last,
+// because they fill the database, and the other walks read every row.
 describe.each(named.map((route) => [route.name, route] as const))('%s', (_, route) => {
   it.each(kindsOf(route))('does what a %s asks about its own', async (kind) => {
     for (const place of controlsOf(route)) {
@@ -160,7 +166,9 @@ async function isAudited({ operationId }: Route, { workspaceId }: Tenant): Promi
   return rows.some(({ operation }) => operation === operationId);
 }
 
-/** Each place of the query and the body by itself; the path names the caller's own anyway. */
+/**
+ * Each place of the query and the body gets an id by itself. The path names the caller's own thing.
+ */
 function controlsOf(route: Route): (Place | undefined)[] {
   const places = placesOf(route).filter(({ in: where }) => where !== 'path');
   return places.length > 0 ? places : [undefined];
@@ -177,7 +185,9 @@ async function askerOf(route: Route, tenant: Tenant, kind: CallerKind): Promise<
   return { kind, caller: tenant.callers[kind], extras: await extrasOf(route, account) };
 }
 
-/** Each place alone with each id of A, all at once, and all with A's workspace in the header. */
+/**
+ * Each place alone gets each id of A, then all at once, then all with A's workspace in the header.
+ */
 function casesOf(route: Route): Ids[] {
   const places = placesOf(route);
   const header = headerPlaces(route);
@@ -203,7 +213,7 @@ function refusalOf(route: Route, kind: CallerKind, ids: Ids): Record<string, unk
   return { status: 404, code: expect.stringMatching(/_not_found$/) };
 }
 
-/** Agents and runs have theirs. */
+/** Agents and runs have their own routes. */
 function choosesId({ name }: Route, kind: CallerKind, ids: Ids): boolean {
   const isInPath = [...ids.keys()].every(({ in: where }) => where === 'path');
   return name === CHOOSES_ID && isInPath && !/agent|run/.test(kind);
@@ -224,7 +234,7 @@ function judgement(route: Route, { status, body }: WireAnswer): Judgement {
   return { status: problem?.status ?? status, code: problem?.code };
 }
 
-/** Nothing at all may have changed; where ids are taken as they come, nothing of A. */
+/** No row changes at all. Routes that accept unknown ids change no row of A. */
 async function expectUnchanged(route: Route): Promise<void> {
   const before = ofVictim;
   ofVictim = await digestOfWorkspace(app.db.owner, victim.workspaceId);
@@ -234,7 +244,7 @@ async function expectUnchanged(route: Route): Promise<void> {
   await (takesAny ? state.renew() : state.expectUnchanged());
 }
 
-/** What the answer says of A: any text of its rows, any id but those that the request has named. */
+/** Finds data of A in the answer: any text of its rows, any id that the request has not named. */
 function secretsIn({ text }: WireAnswer, ids: Ids): string[] {
   const said = new Set(ids.values());
   const secret = Object.values(victim.ids)
@@ -243,7 +253,7 @@ function secretsIn({ text }: WireAnswer, ids: Ids): string[] {
   return [victim.marker, ...secret].filter((part) => text.includes(part));
 }
 
-/** 409: the state of B's own thing did not allow it, and it was found. */
+/** 409 would mean that the state of B's own thing forbade it, so the thing was found. */
 function isAnswered(route: Route, answer: WireAnswer): boolean {
   const status = Number(judgement(route, answer).status);
   if (OPERATORS.test(route.name)) return status === 403;

@@ -7,7 +7,7 @@ import { send, type WireAnswer } from './support/requests.js';
 import { sampleOf } from './support/samples.js';
 import { aTenant } from './support/tenant.js';
 
-/** JSON that nobody thought of, to the routes that are called most: refused or taken, never a 500. */
+/** Sends random JSON to the most used routes: they refuse or accept it, and never answer 500. */
 
 const RUNS = 60;
 
@@ -62,7 +62,10 @@ function routeOf(name: string): Route {
   return route;
 }
 
-/** Fields of the schema, some with right values and some with any; and now and then any JSON. */
+/**
+ * Fields of the schema, some with valid values and some with random ones, and sometimes random
+ * JSON.
+ */
 function bodies(schema: Schema): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {});
   const shape = Object.fromEntries(fields.map(([name, field]) => [name, valuesFor(field)]));

@@ -9,7 +9,7 @@ import {
   SITUATIONS,
 } from './support/situations.js';
 
-/** Every status × every command and report, over HTTP. */
+/** Tests every status with every command and report, over HTTP. */
 
 const STATUSES = {
   PENDING: ['ASSIGNED', 'PAUSED', 'FAILED', 'ABORTED'],
@@ -23,7 +23,10 @@ const STATUSES = {
 };
 type Status = keyof typeof STATUSES;
 
-/** What comes of it: the new status; `same`: it is there already; or the code of a refusal. */
+/**
+ * The expected outcome: the new status; `same` if the task already has it; or the code of a
+ * refusal.
+ */
 type Outcome = Status | 'same' | 'illegal_transition' | 'stale_run';
 
 const COMMANDS = ['cancel', 'pause', 'resume', 'retry', 'archive'] as const;

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { aSessionOf } from '../support/factories.js';
 
-/** A client that is generated from the document compiles in strict TypeScript, and works. */
+/** A client generated from the document compiles in strict TypeScript, and works. */
 
 const root = join(import.meta.dirname, '../..');
 const types = join(root, 'dist', 'api-types');
 
-// Not by its name: it compiles only once its types are there.
+// A literal name would fail to compile, because the types of the program do not exist then.
 const program: string = './typed-client/a-task.js';
 const { completeATask, codeOfAMissingTask } = (await import(program)) as Record<
   string,
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What a program says that was started with this Node, with its exit code before it. */
+/** Runs a program with this Node and returns its output after its exit code. */
 async function node(...args: string[]): Promise<string> {
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';

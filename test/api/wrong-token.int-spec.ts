@@ -13,11 +13,14 @@ import { type Access, readRoutes, type Route } from './support/openapi.js';
 import { requestWith } from './support/places.js';
 import { send, type WireAnswer } from './support/requests.js';
 
-/** Every protected route of the OpenAPI document with every sort of credentials that it must refuse. */
+/**
+ * Sends every protected route of the OpenAPI document every sort of credentials that it must
+ * refuse.
+ */
 
 /**
- * Anybody may call these, and those of gateways have a guard of their own. A new route is protected,
- * unless somebody writes it down here.
+ * Public routes, and routes of gateways, which have their own guard. A new route is protected
+ * unless it is listed here.
  */
 const PUBLIC = [
   'GET /health/coordinator',
@@ -31,11 +34,11 @@ const PUBLIC = [
   'POST /gateway/signals',
 ];
 
-// A fast machine sends more requests than an address may.
+// A fast machine sends more requests than an address allows.
 const app = await startTestApp({ ROLES: 'api', REQUESTS_PER_SECOND_PER_ADDRESS: '0' });
 const routes = await readRoutes(app.url);
 const wardrobe = await aWardrobe(app);
-/** Refused requests are kept in the audit log, and nowhere else. */
+/** Refused requests change the audit log, and nothing else. */
 const state = await KeptState.of(app.db.owner, ['audit_log']);
 const isProtected = (route: Route): route is Route & { access: Access } =>
   route.access !== undefined;
@@ -47,7 +50,7 @@ it('has every route protected, or written down as public', () => {
   expect(open.sort()).toEqual([...PUBLIC].sort());
 });
 
-// Or the forged ones could be refused for another reason than what they are made for.
+// Otherwise the forged tokens could be refused for another reason than the intended one.
 it.each(['user', 'agent', 'run'] as const)(
   'takes a %s token that is forged right',
   async (kind) => {
@@ -82,7 +85,7 @@ describe.each(routes.filter(isProtected).map((route) => [route.name, route] as c
   },
 );
 
-/** The request is one that its caller could make, but for the credentials. */
+/** The caller has the right to the request, except for the credentials. */
 async function expectRefused(route: Route, kind: Access['kinds'][number], refused: Refused) {
   const caller = wardrobe.tenant.callers[kind];
   const asker = { kind, caller: { ...caller, headers: refused.headers } };

@@ -3,12 +3,15 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { importedFiles, readSources, type SourceFile } from './sources.js';
 
-/** Three rules say which file a reader looks into: for a statement, for an injectable class, at a library's top level. */
+/**
+ * Three rules tell a reader which file to open: for a statement, for an injectable class, at a
+ * library's top level.
+ */
 
 const ROOT = join(import.meta.dirname, '../..');
 const sources = readSources('apps', 'libs', 'tools');
 
-/** Tools of development and tests read databases of their own. */
+/** Development tools and tests read their own databases. */
 const isProduct = ({ path }: SourceFile) => !/^(tools|libs\/dev)\//.test(path);
 const product = sources.filter(isProduct);
 
@@ -22,7 +25,7 @@ describe('a statement', () => {
   const HAS_ITS_OWN =
     /\/migrator\/|^libs\/platform\/database\/|^libs\/work\/coordinator\/patterns\//;
   const isStatements = (path: string) => path.endsWith('.sql.ts');
-  // An index hands a statement on to other libraries: they compose their own of it.
+  // An index exports a statement to other libraries, which compose it into their own.
   const imports = product
     .filter(({ path }) => basename(path) !== 'index.ts')
     .map((source) => ({ path: source.path, imported: importedFiles(source) }));
@@ -45,7 +48,7 @@ describe('a statement', () => {
     return folders.size === 0 || folders.has(dirname(path));
   }
 
-  /** Through statements that are composed of it, too. */
+  /** Statements that are composed of it count, too. */
   function foldersThatRun(path: string, seen = new Set<string>()): Set<string> {
     seen.add(path);
     const importers = imports.filter(({ imported }) => imported.includes(path));
@@ -61,7 +64,7 @@ describe('the file of an injectable class', () => {
   const DECORATOR = /^@(?:Injectable|Controller|Module|Catch)\(/m;
   const CLASS = /^(?:export )?(?:abstract )?class (\w+)/gm;
 
-  /** Decorators stand before the class without an empty line. */
+  /** Decorators precede the class without an empty line. */
   function injectablesOf(text: string): string[] {
     return [...text.matchAll(CLASS)]
       .filter(({ index }) => DECORATOR.test(text.slice(text.lastIndexOf('\n\n', index), index)))
@@ -98,7 +101,7 @@ describe("a library's top level", () => {
     readdirSync(join(ROOT, 'libs', group)).map((name) => `libs/${group}/${name}`),
   );
   const BELONGS = /^index\.ts$|\.module\.ts$|-spec\.ts$/;
-  /** A library of so few files needs no folders. */
+  /** A library with this number of files needs no folders. */
   const FEW = 3;
 
   it('has the index, the module and specs of the whole, and no loose files', () => {

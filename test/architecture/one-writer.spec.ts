@@ -19,7 +19,7 @@ const files = [...sources(join(ROOT, 'libs')), ...sources(join(ROOT, 'apps'))].m
   text: readFileSync(path, 'utf8'),
 }));
 
-/** Files in which an UPDATE of the table sets the column, or an INSERT names it. */
+/** Returns the files in which an UPDATE of the table sets the column, or an INSERT names it. */
 function writers(table: string, column: string): string[] {
   const update = new RegExp(
     `UPDATE ${table}\\b[^;\`]*?\\bSET\\b(?:(?!\\bFROM\\b|\\bWHERE\\b)[^;\`])*?\\b${column}\\s*=`,
@@ -48,7 +48,7 @@ describe('each state has one writer', () => {
     files.pop();
   });
 
-  // The generated client would write around them. An agent's registration goes through it, and names no state.
+  // The generated client would bypass them. An agent's registration uses it, and names no state.
   it('and none of them is the generated client', () => {
     const writes = /\b(?:agentTask|taskRun|agent)\.(?:create|update|upsert|delete)\w*\(/;
     const states = /\b(?:lifecycle|liveRuns|status)\s*:/;

@@ -4,12 +4,12 @@ import { dirname, join, normalize } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 
 export interface SourceFile {
-  /** From the project's folder on. */
+  /** The path relative to the project's folder. */
   path: string;
   text: string;
 }
 
-/** The sources of the folders, without their tests, generated files and the dashboard. */
+/** Returns the sources of the folders without their tests, generated files and the dashboard. */
 export function readSources(...folders: string[]): SourceFile[] {
   return folders
     .flatMap((folder) =>
@@ -22,7 +22,7 @@ export function readSources(...folders: string[]): SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 
-/** The files of the same library or program that a file imports values of. */
+/** Returns the files of the same library or program from which a file imports values. */
 export function importedFiles({ path, text }: SourceFile): string[] {
   return [...text.matchAll(IMPORT)]
     .filter(([, names = '']) => importsValues(names))

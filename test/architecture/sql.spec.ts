@@ -39,7 +39,7 @@ const CONSTANT = /\bconst (\w+) = (?:query|command|hotCommand|lostRuns)(?:<[^()]
 const snakeCase = (name: string) =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The rules of dependency-cruiser say which library lies above which. */
+/** The rules of dependency-cruiser define which library is above which. */
 const { forbidden } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
   forbidden: { name: string; from: { path: string }; to: { path: string } }[];
 };
@@ -55,10 +55,10 @@ function liesAbove(path: string, library: string): boolean {
 interface Mention {
   /** The folder of the library or program. */
   room: string;
-  /** The statement or the file. */
+  /** The name of the statement, or the file. */
   where: string;
   table: string;
-  /** Of a write: the CTE that it stands in, or ''. */
+  /** The CTE that contains a write, or ''. */
   writtenIn?: string;
 }
 
@@ -67,7 +67,7 @@ const WRITE =
 const SPELLED = /\b(?:FROM|JOIN) (\w+)/g;
 const DELEGATE = /\.(\w+)\.(find|count|aggregate|groupBy|create|update|upsert|delete)\w*\(/g;
 
-/** Prisma's name of each table. */
+/** Maps Prisma's name to each table. */
 const models = new Map(
   read('prisma/schema.prisma')
     .split('\nmodel ')
@@ -80,7 +80,7 @@ const models = new Map(
     }),
 );
 
-/** Every table whose name stands in a statement as it runs. */
+/** Returns every table that a statement names as it runs. */
 function inStatements({ path: room, statements }: Room): Mention[] {
   return statements.flatMap(({ name: where, text }) => {
     const bare = withoutComments(text).replaceAll(/'[^']*'/g, "''");
@@ -89,7 +89,10 @@ function inStatements({ path: room, statements }: Room): Mention[] {
   });
 }
 
-/** Tables that a file names by itself, in SQL or through Prisma, whether the statement has a name or not. */
+/**
+ * Returns the tables that a file names by itself, in SQL or through Prisma, even outside of named
+ * statements.
+ */
 function inSource({ path: where, text }: Source): Mention[] {
   const room = roomOfFile(where);
   const reads = [...text.matchAll(SPELLED)].map(([, table = '']) => ({ room, where, table }));
@@ -121,10 +124,10 @@ function writtenByOthers(mentions: readonly Mention[]): Mention[] {
   });
 }
 
-/** Has the parts `journalRow` and `logLine` of other libraries' statements. */
+/** Contains `journalRow` and `logLine`, parts of other libraries' statements. */
 const FRAGMENTS = 'libs/work/transitions/store/journal.sql.ts';
 
-/** Writes as they run that neither their library spells nor, as a CTE, one that it may use. */
+/** Finds writes that their library neither spells nor can use as a CTE of another library. */
 function unspelled(mentions: readonly Mention[]): Mention[] {
   const isSpelled = ({ room, table, writtenIn }: Mention) =>
     spelled.some((other) => {
@@ -157,7 +160,8 @@ describe('each table has an owner', () => {
     expect([...new Set(others)].sort()).toEqual(granted.sort());
   });
 
-  // A library that composes its statement out of another's CTE does not write: the CTE is the other's.
+  // A library that composes its statement with another library's CTE does not write: the CTE
+  // belongs to the other.
   it('and no statement writes what nobody spells', () => {
     expect(unspelled(running).map(shown)).toEqual([]);
   });

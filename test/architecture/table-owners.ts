@@ -1,6 +1,7 @@
 /**
- * Who owns which table. The owner writes it; a library above the owner may read it, one below may not name it. The
- * layers are those of .dependency-cruiser.cjs. Whoever else writes it stands here, with the reason.
+ * The owner of each table. The owner writes it. A library above the owner can read it, one below
+ * cannot name it. The layers are those of .dependency-cruiser.cjs. Every other writer is listed
+ * here with the reason.
  */
 export interface Ownership {
   owner: string;
@@ -25,7 +26,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   projects: { owner: 'projects' },
   milestones: { owner: 'projects' },
 
-  // Their states are written in one file each; see one-writer.spec.ts.
+  // One file writes the states of each; see one-writer.spec.ts.
   agents: {
     owner: 'transitions',
     others: { 'agent-manager': 'registers agents, and keeps what they say of themselves' },
@@ -56,7 +57,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
     owner: 'transitions',
     others: { budgets: 'makes budgets, and charges what was used' },
   },
-  /** A view of the journal and of the lines, for readers. */
+  /** A view of the journal and the log lines, for readers. */
   agent_task_logs: { owner: 'transitions' },
 
   event_consumers: { owner: 'journal' },

@@ -14,14 +14,14 @@ const isValid = compiledSchema();
 function compiledSchema() {
   const file = readFileSync(join(import.meta.dirname, 'compose-spec.json'), 'utf8');
   const schema = JSON.parse(file) as Record<string, unknown>;
-  // Its dialect is known to the validator without the address.
+  // The validator knows the dialect without its address.
   delete schema['$schema'];
   const ajv = new Ajv({ allErrors: true, strict: false });
   formats.default(ajv);
   return ajv.compile(schema);
 }
 
-/** What the schema of the Compose Specification has against the text. */
+/** Validates the text with the schema of the Compose Specification and lists the errors. */
 function complaints(text: string): string[] {
   if (isValid(readCompose(text))) return [];
   return (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);

@@ -22,7 +22,10 @@ export interface ComposeFile {
   volumes: Record<string, unknown>;
 }
 
-/** docker-compose.yml as an engine's parser reads it: the anchors and `<<` resolved, the variables not. */
+/**
+ * docker-compose.yml as an engine's parser reads it: with the anchors and `<<` resolved, and the
+ * variables unresolved.
+ */
 export function readCompose(text = composeText()): ComposeFile {
   return parse(text, { merge: true, strict: true }) as ComposeFile;
 }
@@ -31,12 +34,12 @@ export function composeText(): string {
   return readFileSync(join(root, 'docker-compose.yml'), 'utf8');
 }
 
-/** The names of all variables that the file wants: `${NAME}`, `${NAME:?…}`, `${NAME:-…}`. */
+/** Returns the names of all variables in the file: `${NAME}`, `${NAME:?…}`, `${NAME:-…}`. */
 export function wantedVariables(text = composeText()): string[] {
   return [...new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name ?? ''))].sort();
 }
 
-/** A value with its variables put in, as Compose does it. */
+/** Substitutes the variables of a value, as Compose does. */
 export function interpolate(value: string, variables: Record<string, string>): string {
   return value.replace(/\$\{(\w+)(?::[?-][^}]*)?\}/g, (_, name: string) => variables[name] ?? '');
 }

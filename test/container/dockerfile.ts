@@ -14,9 +14,9 @@ import { basename, dirname, join, posix, relative } from 'node:path';
 const context = join(import.meta.dirname, '../..');
 const layers = join(context, '.cache', 'image');
 
-/** What a Dockerfile's last stage has made. */
+/** The result of a Dockerfile's last stage. */
 export interface Image {
-  /** The folder that stands for `/`. */
+  /** The folder that serves as `/`. */
   root: string;
   workdir: string;
   env: Record<string, string>;
@@ -33,8 +33,8 @@ interface Step {
 }
 
 /**
- * Runs the steps of the Dockerfile in their order, as an engine does: a folder for each stage in the place of
- * a container, and the node of this machine in the place of its image's.
+ * Runs the steps of the Dockerfile in their order, as an engine does: with a folder for each stage
+ * instead of a container, and this machine's node instead of the image's.
  */
 export function buildImage(folder: string): Image {
   const stages = new Map<string, Stage>();
@@ -73,7 +73,7 @@ function perform({ word, rest }: Step, stage: Stage, stages: Map<string, Stage>)
     case 'COPY':
       return copy(rest.split(' '), stage, stages);
     case 'RUN':
-      // It would change this machine, and not the image alone.
+      // The step would change this machine instead of the image.
       if (/\bapt-get\b/.test(rest)) return;
       return /npm (ci|install)/.test(rest) ? install(rest, stage) : shell(rest, stage);
     case 'USER':
@@ -102,7 +102,7 @@ function copy(words: string[], stage: Stage, stages: Map<string, Stage>): void {
 
 const ignored = readFileSync(join(context, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
 
-/** Patterns here are names at the top, or `*.ending`. */
+/** Patterns are top-level names here, or `*.ending`. */
 function isOfContext(path: string): boolean {
   const name = relative(context, path);
   return !ignored.some((pattern) =>
@@ -112,10 +112,10 @@ function isOfContext(path: string): boolean {
   );
 }
 
-/** With a cache of layers, as an engine has one: a minute, and a second when nothing has changed. */
+/** Caches layers like an engine: a minute, and a second if nothing has changed. */
 function install(command: string, stage: Stage): void {
   const modules = join(stage.root, stage.workdir, 'node_modules');
-  // The clone was installed by this step, with the same lock.
+  // This step installed the clone with the same lock.
   if (command === 'npm ci') return linkTree(join(context, 'node_modules'), modules);
   const lock = readFileSync(join(context, 'package-lock.json'));
   const key = createHash('sha256').update(`${command} ${process.version}`).update(lock);
@@ -131,7 +131,9 @@ function install(command: string, stage: Stage): void {
   } else linkTree(layer, modules);
 }
 
-/** The files themselves, where both folders are on one disk: no later step changes one in place. */
+/**
+ * Links the files if both folders are on one disk, because no later step changes a file in place.
+ */
 function linkTree(from: string, to: string): void {
   try {
     execFileSync('cp', ['-al', from, to], { stdio: 'ignore' });
@@ -145,7 +147,7 @@ function copyTree(from: string, to: string): void {
   execFileSync('cp', ['-a', from, to]);
 }
 
-/** Absolute paths are those of the stage, and its users are this one. */
+/** Absolute paths are relative to the stage, and its users are this user. */
 function shell(command: string, stage: Stage): void {
   const here = command
     .replace(/(?<= )\/(?=\w)/g, `${stage.root}/`)

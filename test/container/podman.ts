@@ -16,12 +16,12 @@ import { waitFor } from '../support/wait-for.js';
 
 const execute = promisify(execFile);
 
-/** The name in the Dockerfile. */
+/** The stage's name in the Dockerfile. */
 const BASE = 'localhost/node:24-bookworm-slim';
 const context = join(import.meta.dirname, '../..');
-/** What the steps of the Dockerfile's last stage start, and what the engine is tried with. */
+/** Programs that the last stage of the Dockerfile starts, and one that tests the engine. */
 const PROGRAMS = ['/bin/sh', '/bin/mkdir', '/bin/chown', '/bin/rm', '/bin/true'];
-/** Containers end by themselves when these tests are killed. */
+/** Containers end by themselves if these tests are killed. */
 const LONGEST_SECONDS = 120;
 
 interface Engine {
@@ -29,7 +29,7 @@ interface Engine {
   libraries: string;
 }
 
-/** Podman, with images and containers of its own below one folder. */
+/** Runs Podman with images and containers below one folder. */
 export class Podman {
   private readonly env: Record<string, string>;
   private readonly global: string[];
@@ -51,9 +51,10 @@ export class Podman {
   }
 
   /**
-   * Podman of Debian's packages, with the image that the Dockerfile starts from, made of this machine's Node.
+   * Unpacks Podman from Debian's packages, and builds the Dockerfile's base image from this
+   * machine's Node.
    *
-   * @returns a sentence where this machine runs no containers
+   * @returns a sentence if this machine runs no containers
    */
   static async start(folder: string): Promise<Podman | string> {
     if (process.getuid?.() !== 0) return 'Podman is tried as root only.';
@@ -76,7 +77,7 @@ export class Podman {
     const lines = {
       'containers.conf': [
         '[containers]',
-        // An engine may not raise them everywhere.
+        // Some environments forbid an engine to raise the limits.
         'default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]',
         'netns = "host"',
         '[engine]',
@@ -84,7 +85,7 @@ export class Podman {
         'events_logger = "none"',
         'runtime = "runc"',
         `conmon_path = [${JSON.stringify(join(bin, 'conmon'))}]`,
-        // What conmon starts at the end of a container is Podman again.
+        // conmon starts Podman again at the end of a container.
         `conmon_env_vars = ${JSON.stringify(env)}`,
         '[engine.runtimes]',
         `runc = [${JSON.stringify(join(bin, '../sbin/runc'))}]`,
@@ -103,7 +104,7 @@ export class Podman {
     }
   }
 
-  /** Node, a shell, bubblewrap, and in the place of apt-get what does nothing. */
+  /** The image has Node, a shell and bubblewrap. An empty program replaces apt-get. */
   private async makeBase(): Promise<void> {
     const root = join(this.folder, 'base');
     const bubblewrap = await findBubblewrap();
@@ -111,7 +112,7 @@ export class Podman {
     copyProgram(bubblewrap.file, root, '/usr/bin/bwrap', bubblewrap.env);
     const libraries = copyProgram(process.execPath, root, '/usr/local/bin/node');
     const c = libraries.find((path) => basename(path) === 'libc.so.6');
-    // Part of the C library's package, which native modules of npm may need.
+    // This file is part of the C library's package, and npm's native modules can need it.
     if (c)
       cpSync(realpathSync(join(dirname(c), 'librt.so.1')), join(root, dirname(c), 'librt.so.1'));
     const texts = {
@@ -130,7 +131,7 @@ export class Podman {
     rmSync(root, { recursive: true });
   }
 
-  /** Makes the Dockerfile's last stage, with what its other stages have made already. */
+  /** Builds the Dockerfile's last stage from the existing results of its other stages. */
   async buildLast(stages: string): Promise<void> {
     const made = ['build', 'modules'].map((name) => `${name}=${join(stages, name)}`);
     const contexts = made.flatMap((text) => ['--build-context', text]);
@@ -142,7 +143,7 @@ export class Podman {
     return this.to(['build', '--pull=never', '--layers=false', ...policy, ...more, from]);
   }
 
-  /** What the image says of itself. */
+  /** Returns the configuration of the image. */
   async config(): Promise<{ User: string; Cmd: string[]; Volumes: object; WorkingDir: string }> {
     const text = await this.to(['image', 'inspect', '--format', '{{json .Config}}', 'drover']);
     return JSON.parse(text) as Awaited<ReturnType<Podman['config']>>;
@@ -157,7 +158,9 @@ export class Podman {
     return new Program(first, rest, this.env, undefined, this.engine.file);
   }
 
-  /** @returns what it wrote to its standard output */
+  /**
+   * @returns its standard output
+   */
   private async to(args: string[]): Promise<string> {
     const { file } = this.engine;
     const env = { ...process.env, ...this.env };
@@ -167,13 +170,13 @@ export class Podman {
 
   async stop(): Promise<void> {
     await this.to(['rm', '--all', '--force', '--time', '0']);
-    // What it started at the end of a container may be at work in its folder still.
+    // Programs that Podman started at the end of a container can still write to its folder.
     await waitFor('the last of the engine to leave its folder', () => this.isRemoved());
   }
 
   private isRemoved(): boolean {
     try {
-      // It may have mounted this one on itself.
+      // Podman may have mounted this folder on itself.
       const overlay = join(this.folder, 'root/overlay');
       if (readFileSync('/proc/mounts', 'utf8').includes(` ${overlay} `)) {
         execFileSync('umount', [overlay]);
@@ -194,7 +197,7 @@ async function findEngine(): Promise<Engine> {
         name: 'podman',
         title: 'Podman',
         packages: ['podman'],
-        // The other one refuses machines with both versions of control groups.
+        // The other runtime refuses machines with both versions of control groups.
         rather: ['runc'],
         needs: (needed) => /^(lib|conmon$|runc$|golang-github-containers-)/.test(needed),
         probe: async (bin, { LD_LIBRARY_PATH: libraries = '' }) => {
@@ -212,7 +215,7 @@ async function findEngine(): Promise<Engine> {
   }
 }
 
-/** With the libraries that it needs, which it returns, each in its place. */
+/** Copies the program with its libraries, and returns them with their paths. */
 function copyProgram(
   file: string,
   root: string,
@@ -229,7 +232,7 @@ function copyProgram(
   return libraries;
 }
 
-/** Where the loader looks. */
+/** Returns the path at which the loader looks for the library. */
 function placeOf(library: string): string {
   return /^(\/usr)?\/lib/.test(library) ? library : join('/usr/lib', basename(library));
 }

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
-/** The page is a program: its lines are run as they stand there. */
+/** Runs the lines of the page as they stand there. */
 
 const page = readPage('budgets.md');
 const pg = import.meta.resolve('pg');
 
-/** The client of Postgres need not be here: rows as it prints them without a frame, `psql -At`. */
+/** A stand-in for the Postgres client prints rows without a frame, like `psql -At`. */
 const PSQL = `#!${process.execPath}
 import pg from '${pg}';
 import { text } from 'node:stream/consumers';
@@ -64,7 +64,7 @@ it('shows what they print', () => {
 
 it('shows answers as the server gives them', () => {
   const answers = pasted.output.split(/\n|(?<=\})(?=\{)/).flatMap(parsed);
-  // The last one is of a task that is slowed down, which takes the coordinator a minute.
+  // The last output belongs to a task that is slowed down, which takes the coordinator a minute.
   const shown = [...page.matchAll(/```json\n([^]*?)```/g)].flatMap(([, json = '']) => parsed(json));
   const ofLines = shown.filter((each) => !('recommendation' in each));
   expect(ofLines).toHaveLength(6);
@@ -85,7 +85,7 @@ function parsed(text: string): Record<string, unknown>[] {
   }
 }
 
-/** Of what lies within an answer, the page shows parts as well. */
+/** The page also shows parts of nested objects. */
 function partsOf(shown: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(shown).map(([name, value]) =>
     name === 'budgets'

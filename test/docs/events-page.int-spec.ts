@@ -12,7 +12,7 @@ import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
 import { readPage } from './page.js';
 
-/** The page of examples/events, and the lines of docs/events.md for a browser, in one. */
+/** Joins the page of examples/events and the browser lines of docs/events.md. */
 
 const TASK = { title: 'A task', taskType: 'test' };
 const [email, password] = [`page-${newId()}@example.test`, newId()];
@@ -56,7 +56,7 @@ async function addTask(port = fleet.port): Promise<void> {
   expect((await api.post('/agent-tasks', TASK)).status).toBe(201);
 }
 
-/** What the page shows, the first event first, once it is so many. */
+/** Returns the events on the page, oldest first, once there are `count` of them. */
 async function shown(page: Page, count: number): Promise<unknown[]> {
   await page
     .locator('#events li')
@@ -66,7 +66,7 @@ async function shown(page: Page, count: number): Promise<unknown[]> {
   return lines.reverse().map((line) => (JSON.parse(line) as { id: string }).id);
 }
 
-/** The ids of all events of the workspace that the page follows. */
+/** Returns the ids of all events of the workspace that the page follows. */
 async function happened(count: number): Promise<string[]> {
   const query = 'types=task.created,task.status_changed&lastEventId=0';
   const url = `http://127.0.0.1:${fleet.port}/api/v1/events?${query}`;
@@ -94,7 +94,7 @@ withBrowser('A page in a browser', () => {
     server = await fleet.startServer();
     await shown(page, 4);
 
-    // As when the ticket is too old for the browser's own attempt.
+    // Simulates a ticket that is too old for the browser's own attempt.
     let refused = 0;
     await page.route('**/api/v1/events?*', (route) =>
       refused++ === 0 ? route.fulfill({ status: 401 }) : route.continue(),

@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { furnishHome, paste, type Pasted, readPage } from './page.js';
 
-/** The page is a program: its lines are run as they stand there, while tasks are made. */
+/** Runs the lines of the page as they stand there, while tasks are created. */
 
-// The server of the page for browsers is run with a browser: events-page.int-spec.ts.
+// events-page.int-spec.ts runs the page's server for browsers with a browser.
 const [page = ''] = readPage('events.md').split('## In a browser');
 
 let app: TestServer;
@@ -48,7 +48,7 @@ it('shows a stream as it comes', () => {
   expect(all).toMatch(
     /^id: \d+\nevent: place\ndata: .*\n\nid: \d+\nevent: task.created\ndata: \{"id":"\d+",/,
   );
-  // The id that stands on the page is of another installation.
+  // The page shows an id of another installation.
   expect(resumed).toMatch(/^event: reset\n/);
   expect(log).toMatch(/^event: log\n/m);
 });

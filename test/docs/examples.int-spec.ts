@@ -13,7 +13,7 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.j
 import { BuiltProcess } from '../support/processes.js';
 import { waitFor } from '../support/wait-for.js';
 
-/** The examples are programs: they are run as they stand there, beside a server, a worker and a gateway. */
+/** Runs the examples as they stand there, beside a server, a worker and a gateway. */
 
 const examples = join(import.meta.dirname, '../../examples');
 
@@ -79,7 +79,7 @@ async function completed(id: string): Promise<unknown> {
   });
 }
 
-/** TypeScript as JavaScript, for a Node that does not read it. */
+/** Compiles TypeScript to JavaScript, for a Node that cannot read TypeScript. */
 function compiled(): string {
   const source = readFileSync(join(examples, 'agent.ts'), 'utf8');
   const file = join(folder, 'agent.mjs');

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
-/** The page is a program: its lines are run as they stand there. What it shows for GitHub and GitLab are rules that are taken. */
+/**
+ * Runs the lines of the page as they stand there. The server accepts its rules for GitHub and
+ * GitLab.
+ */
 
 const page = readPage('inbound-hooks.md');
 

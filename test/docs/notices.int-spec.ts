@@ -13,7 +13,10 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { waitFor } from '../support/wait-for.js';
 import { paste, type Pasted, readPage, shownValues } from './page.js';
 
-/** The page is a program: its lines are run as they stand there, with stand-ins for Slack, Discord and a mail server. */
+/**
+ * Runs the lines of the page as they stand there, with stand-ins for Slack, Discord and a mail
+ * server.
+ */
 
 const page = readPage('notices.md');
 

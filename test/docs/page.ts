@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import type { TestServer, TestWorkspace } from '../support/shared-server.js';
 
 /**
- * Each request is told on standard error, with its outcome; a line that fails ends it all. A stream, which would not end,
- * is followed for some seconds.
+ * Prints each request and its outcome to standard error. A failed line ends the script. A stream
+ * never ends, so it is followed for some seconds.
  */
 const PRELUDE = `set -eu -o pipefail
 request() { command curl -w '%{stderr}%{http_code} %{url_effective}\\n' "$@"; }
@@ -24,7 +24,7 @@ export function readPage(name: string): string {
   return readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
 }
 
-/** What a page shows that its lines print, in their order: `field … # value`. */
+/** Returns the values on lines like `field … # value` of a page, in their order. */
 export function shownValues(page: string): string[] {
   return [...page.matchAll(/field [^#\n]*# (\w+)$/gm)].map(([, value]) => value ?? '');
 }
@@ -34,7 +34,7 @@ const SCOPES = {
   ADMIN: ['agents:write', 'projects:write', 'tasks:write', 'workspace:admin'],
 };
 
-/** The folder of a running Drover, with a key. @returns its workspace */
+/** Creates the folder of a running Drover, with a key. @returns its workspace */
 export async function furnishHome(
   app: TestServer,
   home: string,
@@ -52,11 +52,14 @@ export interface Pasted {
   code: unknown;
   output: string;
   err: string;
-  /** `status url` of each request. */
+  /** One line `status url` for each request. */
   told: string[];
 }
 
-/** Runs a page's lines as they stand there, in one shell. @param variables that the page lets its reader set */
+/**
+ * Runs a page's lines as they stand there, in one shell. @param variables that the reader of the
+ * page sets
+ */
 export async function paste(
   page: string,
   home: string,
@@ -67,7 +70,7 @@ export async function paste(
     cwd: home,
     env: { ...process.env, DROVER_HOME: home, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A page may wait for something that never comes.
+    // A page can wait for an event that never comes.
     timeout: MOST_MS,
   });
   const ended = new Promise((resolve) => shell.once('close', resolve));

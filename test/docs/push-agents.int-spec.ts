@@ -7,7 +7,7 @@ import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.
 import { startTestApp, type TestApp } from '../support/app.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
-/** The page is a program: its lines are run as they stand there, beside a server and a gateway. */
+/** Runs the lines of the page as they stand there, beside a server and a gateway. */
 
 const page = readPage('push-agents.md');
 

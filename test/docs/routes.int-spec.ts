@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sharedServer } from '../support/shared-server.js';
 import { readRoutes } from '../api/support/openapi.js';
 
-/** Whatever route a page names is there. */
+/** Every route that a page names exists. */
 
 const root = join(import.meta.dirname, '../..');
 const app = await sharedServer();
@@ -24,7 +24,7 @@ const pages = [
   ),
 ];
 
-/** The gateway is a server of its own. */
+/** The gateway has its own server. */
 const OF_THE_GATEWAY = /^\w+ \/api\/(?!v1\/)/;
 
 /** Parameters are `:id` on pages and `{id}` in the document; their names do not matter. */

@@ -7,7 +7,7 @@ import { TASK_EDGES } from '../../libs/work/transitions/domain/task-state.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/task-lifecycle.md'), 'utf8');
 
-/** The arrows of the n-th diagram of the page, without its beginning and its end. */
+/** Returns the arrows of the n-th diagram of the page, without its start and its end. */
 function arrows(n: number): string[] {
   const diagram = page.split('```mermaid')[n]?.split('```')[0] ?? '';
   return diagram

@@ -6,7 +6,7 @@ import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { BuiltProcess } from '../support/processes.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
-/** The page is a program: its lines are run as they stand there, beside a server and a worker. */
+/** Runs the lines of the page as they stand there, beside a server and a worker. */
 
 const page = readPage('tour.md');
 

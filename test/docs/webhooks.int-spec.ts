@@ -6,7 +6,7 @@ import { freePort } from '#lib/local-servers';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
-/** The page is a program: its lines are run as they stand there, with the receiver that it makes. */
+/** Runs the lines of the page as they stand there, with the receiver that it creates. */
 
 const page = readPage('webhooks.md');
 
@@ -20,10 +20,10 @@ beforeAll(async () => {
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
   });
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
-  // The page is pasted in the project's folder, whose packages its receiver has.
+  // The reader pastes the page in the project's folder, whose packages the receiver uses.
   symlinkSync(join(import.meta.dirname, '../../node_modules'), join(home, 'node_modules'));
   await furnishHome(app, home, 'ADMIN');
-  // The port of the page may be somebody else's here.
+  // Another program can have the page's port here.
   pasted = await paste(page.replaceAll('4321', String(await freePort())), home);
 });
 

@@ -7,7 +7,7 @@ import { freePort } from '#lib/local-servers';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
-/** The page is a program: its lines are run as they stand there, beside a server with the page's gateway. */
+/** Runs the lines of the page as they stand there, beside a server with the page's gateway. */
 
 const page = readPage('write-a-gateway.md');
 const GATEWAY_SECRET = 'a-token-of-the-page-in-32-characters';
@@ -23,7 +23,7 @@ beforeAll(async () => {
     GATEWAY_SECRET,
     GATEWAY_PROTOCOL: 'basic',
   });
-  // The port is known only now.
+  // The port is unknown before.
   app.app.get<Config>(CONFIG, { strict: false }).http.publicUrl = app.url;
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
   chmodSync(home, 0o755);

@@ -6,7 +6,7 @@ import { ERRORS } from '#lib/kernel';
 import { sharedServer, type TestServer } from '../support/shared-server.js';
 import { furnishHome, paste, readPage, shownValues } from './page.js';
 
-/** The page is a program: its lines are run as they stand there, in the folder of a running Drover. */
+/** Runs the lines of the page as they stand there, in the folder of a running Drover. */
 
 const page = readPage('write-an-agent.md');
 

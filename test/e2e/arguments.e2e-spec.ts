@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
 import { Program } from './program.js';
 
-/** What the programs answer before they read a single setting. */
+/** Tests the answers of programs that read no setting. */
 
 const start = (app: string, ...args: string[]) =>
   new Program(join(process.cwd(), 'dist/apps', app, 'main.js'), args);

@@ -30,11 +30,11 @@ const task = aMark('the secret of the task');
 const payload = aMark('the secret in the payload');
 const smtp = aMark('the SMTP password');
 const slack = aMark('the URL of Slack');
-/** Those that the server makes come to them. */
+/** The server creates more marks, which are added later. */
 const marks: Mark[] = [task, payload, smtp, slack];
 
 const SLACK = `/services/T0/B0/${slack.value}`;
-/** Answers with what it was asked, as servers do that know no such path. */
+/** Answers with the request, like servers that do not know the path. */
 const SLACK_ECHO = `/services/T0/B1/${slack.value}`;
 
 let stage: Stage;
@@ -62,7 +62,7 @@ const proofOf = (name: string) => join(stage.fleet.folder, `${name}.proof`);
 const hasProof = (name: string, { value }: Mark) =>
   readFileSync(proofOf(name), 'utf8') === digestOf(value);
 
-/** A task whose run gets the secret, which everything else of it has as well. */
+/** A task whose run gets the secret, and whose other parts contain it, too. */
 async function submit(name: string, script: string, values: Record<string, unknown> = {}) {
   const { value } = task;
   tasks[name] = await stage.submit(script, {
@@ -89,7 +89,7 @@ describe('webhooks', () => {
     const next = await stage.make(['POST', `/webhooks/${id}/rotate`], 200);
     signingSecrets.push(secret, next.secret);
     marks.push(...signingSecrets.map((each) => aMark('the signing secret', each)));
-    // A receiver that tells more than it should.
+    // A receiver whose answers contain secrets.
     const words = `The signature is not that of ${secret} or ${next.secret}`;
     stage.receiver.behave('/hook', answering(200, {}, words));
     await stage.ask(['POST', `/webhooks/${id}/test`], 202);
@@ -103,7 +103,7 @@ describe('webhooks', () => {
     stage.receiver.behave(SLACK_ECHO, (response, { path }) => {
       response.writeHead(404).end(`Cannot POST ${path}`);
     });
-    // All week but for the day after the next two.
+    // Quiet hours of the whole week, except for the day after the next two.
     const days = DAYS.toSpliced((new Date().getUTCDay() + 3) % 7, 1);
     const quietHours = { from: '00:00', to: '00:00', timeZone: 'UTC', days };
     const notice = { kind: 'slack', digestSeconds: 0, digestMax: 50, quietHours };
@@ -182,7 +182,8 @@ describe('a task', () => {
     const id = String(list.items[0]?.id);
     expect(stage.answers.at(-1)).toContain('May I use [redacted]?');
     await show('/questions', 'May I use [redacted]?');
-    // As for a person whose connection is slow: the question stays, though it is answered.
+    // Simulates a person with a slow connection: the question stays on the page, though it is
+    // answered.
     await page.route(/\/questions\?/, () => undefined);
     const answer = `take ${task.value}`;
     expect(await stage.drover('question', 'answer', id, answer)).toBe(0);
@@ -292,7 +293,7 @@ describe('a task', () => {
     await waitFor('the spans of all', () => {
       return stage.spans.filter(({ name }) => name === 'task test').length >= 6;
     });
-    // All that has waited for it comes as one digest.
+    // All waiting notices arrive as one digest.
     await stage.ask(['PATCH', `/webhooks/${toSlack}`], 200, { quietHours: null });
     await waitFor('the digest', () => stage.messages(SLACK).includes(' events: '));
     await waitFor('the messages of all', () => {
@@ -323,7 +324,7 @@ describe('a secret', () => {
   });
 
   it('a secret is in no file that a run left', async () => {
-    // What the killed worker could not remove is removed when it comes back.
+    // A restarted worker removes the files that it could not remove when it was killed.
     await stage.startWorker('first');
     await waitFor('its folder to be empty', () => {
       return readdirSync(join(stage.fleet.folder, 'first/runs')).length === 0;

@@ -18,7 +18,7 @@ let access: Record<string, string>;
 let config: string;
 
 beforeAll(async () => {
-  // A process that ignores the end of its task lives for as long as a test wants.
+  // The process ignores the end of its task, and lives for as long as a test needs.
   const env = { OPEN_SIGN_UP: 'true', CANCEL_GRACE_SECONDS: '600' };
   fleet = await TestFleet.create({ env });
   server = await fleet.startServer();

@@ -12,7 +12,7 @@ import { testServers } from '../support/servers.js';
 import { waitFor } from '../support/wait-for.js';
 import { Program } from './program.js';
 
-/** What `node_modules` of the image may take on disk: 196 MB when this was written. */
+/** The limit of the size of the image's `node_modules` on disk: 196 MB when this was written. */
 const MOST_MEGABYTES = 210;
 
 const LISTENING = /"listening".*?"address":"([^"]+)"/;
@@ -53,7 +53,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a service of the compose file is told, with this machine's addresses in the place of its own. */
+/**
+ * Returns the environment of a service in the compose file, with this machine's addresses instead
+ * of the file's.
+ */
 function environmentOf(
   name: string,
   values: Record<string, string>,
@@ -91,7 +94,7 @@ async function listening(name: string): Promise<string> {
   return address;
 }
 
-/** The exit code of a service's health check. */
+/** Returns the exit code of a service's health check. */
 function health(name: string, address: string): number | null {
   const [, , ...args] = compose.services[name]?.healthcheck?.test ?? [];
   const here = args.map((arg) => arg.replace(/http:\/\/127\.0\.0\.1:\d+/, address));
@@ -137,7 +140,8 @@ describe('The image that the Dockerfile makes', () => {
     places.push(['http://server-1:3000', address]);
     const gateway = await listening('gateway');
     expect(health('gateway', gateway)).toBe(0);
-    // Its key has yet to be made: it must not end, or Compose would start it again and again.
+    // The key does not exist yet. The worker must not end, or Compose would restart it again and
+    // again.
     const keyless = { ...variables, DROVER_API_KEY: '' };
     await start('worker-1', undefined, keyless).complains(/The worker waits, since it has no key/);
     const anybody = apiClient(address, {});
@@ -165,12 +169,12 @@ describe('The image that the Dockerfile makes', () => {
 });
 
 describe('The image in Podman', () => {
-  // Where this machine runs no containers, the name of the test says so.
+  // If this machine runs no containers, the name of the test says so.
   const because = typeof podman === 'string' ? ` (left out: ${podman})` : '';
   const test = typeof podman === 'string' ? it.skip : it;
   const engine = podman as Podman;
 
-  /** As the compose file has it, with less. */
+  /** Runs a service with fewer options than the compose file sets. */
   function run(name: string, options: string[], command = compose.services[name]?.command ?? []) {
     const { security_opt = [], cap_drop = [] } = compose.services[name] ?? {};
     const security = security_opt.flatMap((text) => ['--security-opt', text]);

@@ -17,7 +17,7 @@ let fleet: TestFleet;
 let server: BuiltProcess;
 let browser: TestBrowser;
 let owner: Person;
-/** The owner's, signed in once: a person may sign in only so often in a minute. */
+/** The owner's session, signed in once, because sign-ins of a person are limited per minute. */
 let page: Page;
 let address: string;
 /** Workers of the current test. They stop before the next test. */
@@ -50,7 +50,7 @@ async function startWorker(name: string): Promise<BuiltProcess> {
 
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name }).waitFor();
-/** Opens a page, and waits for all that it reads. */
+/** Opens a page, and waits for all of its requests. */
 const openAt = async (page: Page, path: string) => {
   await page.goto(path);
   await page.getByRole('heading', { level: 1 }).waitFor();

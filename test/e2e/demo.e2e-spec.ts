@@ -12,7 +12,7 @@ let demo: Program | undefined;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
-  // The account that serves Postgres for root must be able to pass.
+  // The account that serves Postgres for root must be able to enter the folder.
   chmodSync(folder, 0o755);
 });
 

@@ -14,7 +14,7 @@ import { freePort } from '#lib/local-servers';
 import { waitFor } from '../support/wait-for.js';
 import { processesWith, Program } from './program.js';
 
-/** `npm run dev`, in a clone of its own: it builds what is changed. */
+/** Tests `npm run dev` in its own clone: it builds changed files. */
 
 const RUNS = /Drover runs at +(\S+)\s[^]*the data stays/;
 const CLONED = [
@@ -41,7 +41,7 @@ beforeAll(() => {
   clone = mkdtempSync(join(tmpdir(), 'drover-dev-'));
   chmodSync(clone, 0o755);
   for (const path of CLONED) {
-    // What was built of a file is known by the time of its last change.
+    // The build compares the time of a file's last change.
     cpSync(path, join(clone, path), { recursive: true, preserveTimestamps: true });
   }
   symlinkSync(join(process.cwd(), 'node_modules'), join(clone, 'node_modules'));

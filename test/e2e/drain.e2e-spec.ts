@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 afterEach(() => {
-  // One that has not ended by itself would drain for an hour.
+  // A process that has not ended by itself would drain for an hour.
   for (const worker of workers.splice(0)) worker.kill('SIGKILL');
 });
 
@@ -24,15 +24,18 @@ afterAll(() => fleet.stop());
 
 interface Job {
   id: string;
-  /** Holds the process id and where the latest run went on from. */
+  /** The file with the process id and the latest run's starting point. */
   mark: string;
-  /** What the process was told when it was asked to end. */
+  /** The file with the signals that the process had received when it was asked to end. */
   told: string;
-  /** Lets it finish. */
+  /** Releases the process, so that it finishes. */
   go: string;
 }
 
-/** Works until it is let go, or asked to end; then it saves how far it came, unless it ignores that. */
+/**
+ * Works until it is released or asked to end. Then it saves its progress, unless it ignores the
+ * request.
+ */
 async function aJob(name: string, { ignores = false } = {}): Promise<Job> {
   const mark = join(fleet.folder, name);
   const [told, go] = [`${mark}.told`, `${mark}.go`];
@@ -77,7 +80,7 @@ async function runsOf({ id }: Job): Promise<Record<string, unknown>[]> {
   return body.items;
 }
 
-/** Another worker takes it up where it was put down. */
+/** Another worker resumes the task at its checkpoint. */
 async function expectToGoOn(job: Job, pid: number): Promise<void> {
   const heir = await aWorker(`heir-of-${job.id}`);
   expect((await nextMark(job.mark, pid))[1]).toBe(1000);
@@ -154,7 +157,7 @@ describe('a worker that is told to end', () => {
     for (let signals = 0; signals < 3; signals++) {
       worker.kill('SIGTERM');
       await worker.said('Stopping');
-      // A process hears signals that come together as one.
+      // Signals of one kind that arrive together reach a process once.
       await waitFor('the signal', () => worker.count('Stop requested') > signals);
     }
     expect(await worker.ended()).toBe(1);

@@ -22,8 +22,8 @@ const startServer = () =>
   });
 
 /**
- * What a push agent runs: notes its process id and where it goes on from, then works until it is let
- * go, and counts its work in checkpoints. `script` in the input replaces the work.
+ * The program of a push agent. It notes its process id and its starting point, works until it is
+ * released, and counts its work in checkpoints. `script` in the input replaces the work.
  */
 const SESSION = `
 const fs = require('fs');
@@ -100,7 +100,7 @@ async function submit(values: { script?: string } & Record<string, unknown> = {}
   return { id, notes };
 }
 
-/** The sessions that a job has had: their processes, and the checkpoints that they began with. */
+/** Returns the processes of a job's sessions, and the checkpoints that they began with. */
 function livesOf({ notes }: Job): { pid: number; from: number }[] {
   if (!existsSync(notes)) return [];
   const lines = readFileSync(notes, 'utf8').split('\n').slice(0, -1);
@@ -119,7 +119,7 @@ const untilStatus = (job: Job, status: string) =>
     return task['status'] === status ? task : undefined;
   });
 
-/** How much the sessions of a job have done, by the checkpoint. */
+/** Returns the progress of a job's sessions, by the checkpoint. */
 async function workOf({ id }: Job): Promise<number> {
   const { checkpointData } = await fleet.task(id);
   return (checkpointData as { n?: number }).n ?? 0;

@@ -16,10 +16,10 @@ afterAll(() => fleet.stop());
 const ask = (url: string, token: string) =>
   fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
 
-/** The line of a series, once the host has spoken with the server. */
+/** Returns the line of a series after the host's first request to the server. */
 const seen = (url: string, line: string) =>
   waitFor(line, async () => {
-    // It may not listen yet.
+    // The port may not be open yet.
     const text = await ask(url, TOKEN).then(
       (answer) => answer.text(),
       () => '',

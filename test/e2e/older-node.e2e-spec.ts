@@ -11,8 +11,8 @@ import { waitFor } from '../support/wait-for.js';
 import { ownPort, processesWith, Program } from './program.js';
 
 /**
- * Clients run on Node 20, servers and workers on 22; where the package of Node 24 is, scripts go on
- * under that.
+ * Clients run on Node 20, servers and workers on 22. Scripts continue under Node 24 if its package
+ * is installed.
  */
 
 const root = join(import.meta.dirname, '../..');
@@ -23,7 +23,7 @@ let node22: string;
 beforeAll(async () => {
   [node20, node22] = [await olderNode(20), await olderNode(22)];
   folder = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
-  // Another user's Postgres goes through it.
+  // Another user's Postgres reads the path.
   chmodSync(folder, 0o755);
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -77,7 +77,7 @@ describe('a script in Node 20', () => {
   const children: ChildProcess[] = [];
   afterAll(() => children.forEach((child) => child.kill('SIGKILL')));
 
-  /** One that moves, and then does what it is told. */
+  /** An older Node in another place that then follows the instructions. */
   function script(body: string) {
     const lib = (name: string) => JSON.stringify(pathToFileURL(join(root, 'scripts/lib', name)));
     const file = join(folder, `script-${children.length}.mjs`);

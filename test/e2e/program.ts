@@ -4,13 +4,15 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-/** A program of ours as a process, with all that it wrote. */
+/** A built program as a process, with all of its output. */
 export class Program {
   output = '';
   private readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
 
-  /** @param command what runs the script; Node unless told */
+  /**
+   * @param command the program that runs the script. Default: Node
+   */
   constructor(
     script: string,
     args: string[],
@@ -29,7 +31,7 @@ export class Program {
     this.ended = once(this.child, 'close').then(([code]) => code as number | null);
   }
 
-  /** As `says`, of a program that writes to standard error. */
+  /** Does the same as `says` for a program that writes to standard error. */
   complains(pattern: RegExp): Promise<RegExpExecArray> {
     return this.says(pattern, this.child.stderr);
   }
@@ -38,7 +40,7 @@ export class Program {
     this.child.kill(signal);
   }
 
-  /** Resolves with the match when the output has one; rejects when the program ends before. */
+  /** Resolves with the match in the output. Rejects if the program ends before. */
   async says(pattern: RegExp, stream = this.child.stdout): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.output);
@@ -53,8 +55,8 @@ export class Program {
 }
 
 /**
- * A free port for a spec that starts again where it was: outside of those that other specs' programs
- * take (3000 and up), and of those that the system gives to connections.
+ * Finds a free port for a spec that restarts at the same port. It lies outside of the ports of
+ * other specs' programs (3000 and up), and of those that the system gives to connections.
  */
 export async function ownPort(): Promise<number> {
   for (;;) {
@@ -68,7 +70,10 @@ export async function ownPort(): Promise<number> {
   }
 }
 
-/** Command lines of the processes that carry the text in their arguments or environment (Linux). */
+/**
+ * Returns the command lines of processes that have the text in their arguments or environment
+ * (Linux).
+ */
 export function processesWith(text: string): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];

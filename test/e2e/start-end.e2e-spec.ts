@@ -8,17 +8,23 @@ import { waitFor } from '../support/wait-for.js';
 import { ownPort, processesWith, Program } from './program.js';
 
 /**
- * How the stack of `npm start` ends when it is not asked to, and what the next start makes of it. In the background it is
- * the one of `drover up`: see cli-stack.
+ * Tests unexpected ends of the stack of `npm start`, and the next start after them. In the
+ * background the stack is the one of `drover up`: see cli-stack.
  */
 
 const START = join(process.cwd(), 'dist/tools/start/main.js');
 const RUNS = /Drover runs at +(\S+)\s[^]*the data stays/;
 
-/** One for all tests: a database is made once, and each test leaves one that the next can start with. */
+/**
+ * All tests share one folder: a database is created once, and each test leaves one that the next
+ * can start with.
+ */
 let home: string;
 let started: Program | undefined;
-/** Where a test has left Drover running for the next one, which does not test the start. */
+/**
+ * The address of a Drover that a test has left running for the next one, which does not test the
+ * start.
+ */
 let left: string | undefined;
 
 beforeAll(async () => {
@@ -72,7 +78,7 @@ describe('npm start', () => {
     await once(taker.close(), 'close');
     writeFileSync(join(home, 'port'), `${port}\n`);
     started = program(START, '');
-    // Its port is chosen by then; whether migrations are still to be applied depends on the test before.
+    // The port is chosen by then. The test before decides whether migrations are pending.
     await waitFor('Postgres', () => processesWith(home).some((line) => /postgres -D/.test(line)));
     taker.listen(port, '127.0.0.1');
     const [, address = ''] = await started.says(RUNS);
@@ -84,7 +90,7 @@ describe('npm start', () => {
   test('npm start after kill -9 waits for leftovers and starts at the same address', async () => {
     const address = left ?? (await start());
     left = undefined;
-    // It is then put down late, and has the port until it is.
+    // The server then ends late, and keeps the port until its end.
     const server = processesWith(home).find((line) => line.includes('apps/server/main.js')) ?? '';
     process.kill(parseInt(server), 'SIGSTOP');
     started?.kill('SIGKILL');

@@ -17,10 +17,16 @@ import { ownPort, processesWith, Program } from './program.js';
 const START = join(process.cwd(), 'dist/tools/start/main.js');
 const CLI = join(process.cwd(), 'dist/apps/cli/main.js');
 
-/** One for all tests: a database is made once, and each test leaves one that the next can start with. */
+/**
+ * All tests share one folder: a database is created once, and each test leaves one that the next
+ * can start with.
+ */
 let home: string;
 let started: Program | undefined;
-/** Where a test has left Drover running for the next one, which does not test the start. */
+/**
+ * The address of a Drover that a test has left running for the next one, which does not test the
+ * start.
+ */
 let left: string | undefined;
 
 beforeAll(async () => {
@@ -50,7 +56,7 @@ async function start(): Promise<string> {
   return address;
 }
 
-/** The Drover that the last test has left running, or a new one. */
+/** Returns the Drover that the last test has left running, or a new one. */
 async function running(): Promise<string> {
   const address = left;
   left = undefined;
@@ -68,7 +74,7 @@ function pasteCurl(): { id: string } {
   return JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' })) as { id: string };
 }
 
-/** With the key that the printed line uses. */
+/** The client uses the key that the printed line names. */
 function apiAt(address: string): ApiClient {
   const key = readFileSync(join(home, 'api-key'), 'utf8').trim();
   return apiClient(address, { authorization: `Bearer ${key}` });
@@ -90,13 +96,15 @@ async function signIn(address: string): Promise<number> {
 
 interface Mark {
   file: string;
-  /** Of this attempt alone: process ids are the same in every sandbox. */
+  /** The start time of this attempt. Process ids are the same in every sandbox. */
   life: number;
-  /** What the attempt found in its checkpoint. */
+  /** The number that the attempt found in its checkpoint. */
   n: number;
 }
 
-/** Waits for the mark of an attempt other than `earlier`: each leaves one in its own folder. */
+/**
+ * Waits for the mark of an attempt other than `earlier`. Each attempt leaves one in its own folder.
+ */
 function nextMark(name: string, earlier?: Mark): Promise<Mark> {
   return waitFor(`a mark of ${name}`, () => {
     const marks = workFolders().map((folder) => {
@@ -108,7 +116,7 @@ function nextMark(name: string, earlier?: Mark): Promise<Mark> {
   });
 }
 
-/** Of all runs and sessions: nothing else can be written by them. */
+/** Returns the folders of all runs and sessions. They can write to no others. */
 function workFolders(): string[] {
   return ['worker-1/runs', 'worker-2/runs', 'gateway/sessions']
     .map((folder) => join(home, folder))
@@ -116,7 +124,9 @@ function workFolders(): string[] {
     .flatMap((folder) => readdirSync(folder).map((id) => join(folder, id, 'work')));
 }
 
-/** @returns the error code, undefined if the address was free */
+/**
+ * @returns the error code; undefined if the address was free
+ */
 function listenAt(host: string, port: string): Promise<string | undefined> {
   const server = createServer();
   return new Promise((resolve) => {
@@ -187,7 +197,7 @@ describe('npm start', () => {
     left = address;
   });
 
-  /** Counts until it is let go, and saves where it is when it is asked to end. */
+  /** Counts until it is released, and saves the count when it is asked to end. */
   async function aLongTask(address: string, name: string): Promise<string> {
     const script = `
       const fs = require('fs');
@@ -209,7 +219,7 @@ describe('npm start', () => {
     return body.id;
   }
 
-  /** Its sessions do the same as a long task's process, by their own reports. */
+  /** Its sessions act like a long task's process, through their own reports. */
   async function aLongSession(address: string, name: string): Promise<string> {
     const script = `
       const fs = require('fs');
@@ -280,7 +290,7 @@ describe('npm start', () => {
     const task = await aLongTask(address, 'last');
     const first = await nextMark('last');
     started?.kill('SIGTERM');
-    // A signal that follows at once is the same Ctrl-C, passed on by npm.
+    // An immediate second signal is the same Ctrl-C, passed on by npm.
     await delay(1_500);
     started?.kill('SIGTERM');
     expect(await started?.ended).toBe(143);

@@ -11,14 +11,14 @@ let fleet: TestFleet;
 let first: BuiltProcess;
 let second: BuiltProcess;
 let secondPort: number;
-/** An agent that talks to the second server alone. */
+/** An agent that uses the second server only. */
 let agentId: string;
 let agent: ApiClient;
 
 beforeAll(async () => {
   fleet = await TestFleet.create();
   secondPort = await freePort();
-  // The cron alone would take half a minute: what passes here is owed to wake-ups and failover.
+  // The cron alone would take half a minute, so these tests need wake-ups and failover.
   [first, second] = await Promise.all([
     fleet.startServer(),
     fleet.startServer({ PORT: String(secondPort) }),
@@ -72,7 +72,7 @@ describe('two servers', () => {
     const claimed = await claim(10_000);
     expect(claimed?.task.id).toBe(prerequisite);
     const dependent = await fleet.submit('', { dependsOn: [prerequisite] });
-    // Whichever leads: the first leads since it started alone.
+    // The first server leads, because it started alone.
     first.kill('SIGKILL');
     await first.ended();
     const waiting = claim(30_000);

@@ -21,14 +21,14 @@ beforeAll(async () => {
 
 afterAll(() => fleet.stop());
 
-/** Hangs in its first attempt, and does its work in the second. */
+/** Hangs in its first attempt, and completes its work in the second. */
 const HANGS_ONCE = (file: string) => `
   if (process.env.DROVER_ATTEMPT === '1') {
     require('fs').writeFileSync(${JSON.stringify(file)}, process.pid + '\\n');
     setInterval(() => undefined, 1000);
   } else console.log('::drover {"result": {"attempt": 2}}');`;
 
-/** Does nothing until it is warned; then says how far it is, and finishes. */
+/** Does nothing until the warning. Then it reports progress and finishes. */
 const HEARS = `
   const fs = require('fs');
   const timer = setInterval(() => {
@@ -76,7 +76,7 @@ it('a process that hangs is warned, then ended, and its task done by the next ru
     `/agent-tasks/${id}/logs?order=asc&limit=100`,
   );
   const warnings = body.items.filter((log) => log.event.startsWith('hung_warning'));
-  // The coordinator's, and what the worker has made of it: the signal came again and again.
+  // One warning comes from the coordinator, the others from the worker: it repeats the signal.
   expect(warnings.map((log) => `${log.event} ${log.actor.kind}`).sort()).toEqual([
     'hung_warning coordinator',
     'hung_warning_heard agent',

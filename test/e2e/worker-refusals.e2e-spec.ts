@@ -6,7 +6,7 @@ import { anAgent, aWorkspace } from '../support/factories.js';
 import { TestFleet } from '../support/fleet.js';
 import { Program } from './program.js';
 
-/** A worker that can't go on says which setting, or which file, is to be mended. */
+/** The error of a worker that cannot continue names the setting or file to correct. */
 
 const WORKER = join(process.cwd(), 'dist/apps/worker/main.js');
 
@@ -28,7 +28,7 @@ async function aKey(scopes: string[]): Promise<string> {
   return String(body.key);
 }
 
-/** The last sentence of a worker that ends by itself. */
+/** Returns the last sentence of a worker that ends by itself. */
 async function lastWords(env: Record<string, string>, folder = newFolder()): Promise<string> {
   const worker = new Program(WORKER, [], {
     DROVER_API_URL: url(),

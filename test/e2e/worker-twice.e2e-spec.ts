@@ -21,7 +21,7 @@ afterAll(() => fleet.stop());
 
 const status = async (id: string) => (await fleet.task(id))['status'];
 const go = () => join(folder, 'go');
-/** The first worker must not be taken for dead while others start on a busy machine. */
+/** The first worker must not count as dead while others start on a busy machine. */
 const env = (more: Record<string, string> = {}) => ({
   DROVER_WORKER_DATA_DIR: folder,
   DROVER_WORKER_STALE_SECONDS: '60',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
 
-/** What a process says that nothing can carry to the server. */
+/** Tests output of a process that no request can carry to the server. */
 
 let fleet: TestFleet;
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => fleet.stop());
 
-/** An object of so many levels, as text, in the script of a task. */
+/** Returns the source of an object with this number of levels, for the script of a task. */
 const nested = (levels: number) => `'{"a":'.repeat(${levels}) + '1' + '}'.repeat(${levels})`;
 const toFile = (file: string, levels: number) =>
   `require('fs').writeFileSync(process.env.${file}, ${nested(levels)});`;

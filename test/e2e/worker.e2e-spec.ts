@@ -11,7 +11,7 @@ let fleet: TestFleet;
 let server: BuiltProcess;
 
 beforeAll(async () => {
-  // Nobody takes the traces there; there are some.
+  // No collector listens at the address of the traces.
   fleet = await TestFleet.create({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' } });
   server = await fleet.startServer();
 });
@@ -26,7 +26,7 @@ const untilStatus = (id: string, status: string) =>
     return task['status'] === status ? task : undefined;
   });
 
-/** Writes its process id, then works until it is ended; counts its work in checkpoints. */
+/** Writes its process id, then works until it is ended. Checkpoints count its work. */
 const STEADY = (file: string) => `
   const fs = require('fs');
   const from = JSON.parse(fs.readFileSync(process.env.DROVER_CHECKPOINT_FILE, 'utf8') || '{}').n ?? 0;
@@ -90,7 +90,7 @@ describe('a worker', () => {
     const worker = await fleet.startWorker('graceful', { DROVER_WORKER_GRACE_SECONDS: '0' });
     const file = join(fleet.folder, 'graceful.pid');
     const saved = join(fleet.folder, 'graceful.saved');
-    // Each report of its progress is refused from then on.
+    // The server refuses each report of progress from then on.
     const savesSlowly = `process.on('SIGTERM', () => setTimeout(() => {
       fs.writeFileSync(${JSON.stringify(saved)}, '');
       process.exit(0);

@@ -38,7 +38,7 @@ describeAsRoot('a database on a disk that is full', () => {
 
   const readiness = async () => (await fetch(`http://127.0.0.1:${fleet.port}/readyz`)).status;
 
-  /** Too large to fit where others have been. */
+  /** The content is too large for the free space that others left. */
   const create = () =>
     fleet.api.post('/agent-tasks', {
       title: 'x',

@@ -175,7 +175,7 @@ describe('the gateway', () => {
     await Promise.all([settled.reached, born(1)]);
     await gateway.crash();
     expect(await spawnStates()).toEqual(['PENDING']);
-    // That there is a session is never written down.
+    // The open session is never written to the database.
     settled.drop();
     await gateway.start();
     letGo();

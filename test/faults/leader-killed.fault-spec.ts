@@ -58,7 +58,7 @@ beforeAll(async () => {
   const env = {
     ...gateway.env,
     VALKEY_KEY_PREFIX: keyPrefix,
-    // What was warned in one round is ended in the next.
+    // One round warns a run, and the next one ends it.
     HUNG_ABORT_AFTER_SECONDS: '1',
   };
   fleet = await TestFleet.create({ db, env });
@@ -114,16 +114,16 @@ async function prepare(statement: string): Promise<void> {
 /** Ends the leader, and lets one who stands by lead up to a moment of its first cycle. */
 async function leadUpTo(moment: Moment): Promise<Catch> {
   await killLeader();
-  // Then there is somebody to lead next.
+  // The newer server becomes the next leader.
   await newer;
   [newer, newest] = [newest, hire()];
-  // What the dead leader has not committed is still there for the next one.
+  // Work that the dead leader has not committed is still there for the next leader.
   if (moment.at === 'before-commit') await prepare(moment.statement);
   const caught = proxy.catch(moment);
   const recorded = proxy.catch({ at: 'after-commit', statement: 'coordinator_record_cycle' });
   recorded.letGo();
   await valkey.del(lockKey);
-  // Who waits for its turn to lead is woken by what happens.
+  // Events wake the server that waits to lead.
   await rounds.complete();
   await Promise.race([caught.reached, recorded.reached]);
   for (const waiting of [caught, recorded]) proxy.forget(waiting);

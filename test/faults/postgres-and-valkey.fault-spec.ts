@@ -14,7 +14,7 @@ import { PrivateValkey } from './harness/private-valkey.js';
 import { PullAgent } from './harness/pull-agent.js';
 import { expectInvariants } from './harness/verdict.js';
 
-/** What happens to agents while both Postgres and Valkey are broken. */
+/** Tests agents while both Postgres and Valkey are broken. */
 
 let postgres: PrivatePostgres;
 let ways: BreakableDatabase;

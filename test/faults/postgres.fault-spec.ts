@@ -75,7 +75,7 @@ describe('Postgres', () => {
       await postgres[end]();
       await waitFor('clients to be refused', () => refusals() > 0);
       await delay(OUTAGE_MS);
-      // Before the heartbeats of the outage are written down, somebody asks who is alive.
+      // A query asks which agents are alive before the heartbeats of the outage are stored.
       const flush = ways.service.catch({ at: 'before', statement: 'flush_heartbeats' });
       await postgres.startAgain();
       await flush.reached;

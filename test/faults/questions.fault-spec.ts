@@ -165,7 +165,8 @@ describe('a deadline', () => {
       const id = await asked();
       await pass(id);
       await killedAt([service, { at, statement: 'expire_question' }], recover);
-      // Before the commit it is still open, if the new server's first cycle has not come to it.
+      // Before the commit the question is still open, unless the new server's first cycle has
+      // expired it.
       const late = await patiently(() => answer(id, 'yes'), book);
       expect(at === 'after-commit' ? [409] : [200, 409]).toContain(late.status);
       await patiently(recover, book);

@@ -29,7 +29,7 @@ afterEach(async () => {
   await valkey.close();
 });
 
-/** What Valkey knew it knows again, without anybody's help, and it is nothing that Postgres does not. */
+/** Valkey has the same state as before, without help, and nothing beyond the state in Postgres. */
 async function expectRebuilt(): Promise<void> {
   await valkey.flush();
   const agents = load.agents.map(({ id }) => id);

@@ -2,11 +2,11 @@
 type Series = Record<string, string>;
 
 export interface AlertCase {
-  /** Raises the alert by the minute `at`. */
+  /** The series that raise the alert by the minute `at`. */
   raises: Series;
-  /** Raises nothing until then. */
+  /** The series raise no alert until then. */
   quiet: Series;
-  /** Minutes. */
+  /** The time in minutes. */
   at: number;
 }
 
@@ -21,14 +21,14 @@ const lastCycle = 'drover_coordinator_last_cycle_seconds{instance="a",job="drove
 const failed = (reason: string) => `drover_tasks_failed_total{reason="${reason}"}`;
 const attempts = (outcome: string) => `drover_webhook_attempts_total{outcome="${outcome}"}`;
 
-/** A value that stays. */
+/** A constant value. */
 const steady = (value: number) => `${value}+0x200`;
-/** A count that grows by so much a minute. */
+/** A count that grows by this number each minute. */
 const growing = (by: number) => `0+${by}x200`;
-/** A count that has grown once, in the second minute. */
+/** A count that grows once, in the second minute. */
 const once = (by: number) => `0 0 ${by}+0x200`;
 
-/** What raises each alert, and what comes close and does not. */
+/** A case that raises each alert, and a similar one that does not. */
 export const ALERT_CASES: Record<string, AlertCase> = {
   DroverServersGone: { at: 5, raises: { up: steady(0) }, quiet: { [leader]: steady(0) } },
   DroverNobodyLeads: {
@@ -44,7 +44,7 @@ export const ALERT_CASES: Record<string, AlertCase> = {
   DroverCycleSlow: {
     at: 10,
     raises: { [leader]: steady(1), [lastCycle]: steady(6) },
-    // It led once: its last cycle says nothing of those of today.
+    // This server led once. Its last cycle tells nothing about the current ones.
     quiet: { [leader]: steady(0), [lastCycle]: steady(6) },
   },
   DroverStepFails: {
@@ -194,7 +194,7 @@ export const ALERT_CASES: Record<string, AlertCase> = {
   },
 };
 
-/** A file of unit tests as promtool takes it. */
+/** Builds a file of promtool unit tests. */
 export function unitTests(rules: string): object {
   const count = (name: string) => `count(ALERTS{alertname="${name}",alertstate="firing"})`;
   const tests = Object.entries(ALERT_CASES).flatMap(([name, { raises, quiet, at }]) =>

@@ -13,7 +13,7 @@ const TOKEN = 'a token of the tests';
 const deploy = join(import.meta.dirname, '../../deploy');
 const RULES = join(deploy, 'prometheus/alerts.yml');
 const METRIC = /\b(?:drover|process|nodejs)_[a-z0-9_]+/g;
-/** The intervals that Grafana puts in. */
+/** The intervals that Grafana inserts. */
 const INTERVAL = '5m';
 
 interface Panel {
@@ -50,7 +50,7 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
     const response = await fetch(`${server.url}/metrics`, {
       headers: { authorization: `Bearer ${TOKEN}` },
     });
-    // Of a counter without a series yet Prometheus knows nothing.
+    // Prometheus does not know a counter without a series.
     for (const [, name, type] of (await response.text()).matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
       const parts = type === 'histogram' ? ['_bucket', '_count', '_sum'] : [''];
       for (const part of parts) shown.add(`${name}${part}`);

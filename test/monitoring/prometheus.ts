@@ -9,13 +9,13 @@ import { waitFor } from '../support/wait-for.js';
 
 const execute = promisify(execFile);
 
-/** The programs of the distribution's package. */
+/** The programs of the distribution's Prometheus package. */
 export interface PrometheusPrograms {
   prometheus: string;
   promtool: string;
 }
 
-/** Undefined where they cannot be had. */
+/** Undefined if they cannot be installed. */
 export async function findPrometheus(): Promise<PrometheusPrograms | undefined> {
   const supervisor = await Supervisor.start();
   try {
@@ -44,7 +44,9 @@ export async function findPrometheus(): Promise<PrometheusPrograms | undefined> 
   }
 }
 
-/** @returns what it printed; its complaints are the error's message */
+/**
+ * @returns the output. An error has the messages of promtool
+ */
 export async function promtool({ promtool: file }: PrometheusPrograms, args: string[]) {
   const { stdout } = await execute(file, args).catch((error: { stdout: string; stderr: string }) =>
     Promise.reject(new Error(`${error.stdout}\n${error.stderr}`)),
@@ -52,7 +54,7 @@ export async function promtool({ promtool: file }: PrometheusPrograms, args: str
   return stdout;
 }
 
-/** One sample, or one point of a series. */
+/** A sample, or one point of a series. */
 export interface Sample {
   metric: Record<string, string>;
   value: [time: number, value: string];
@@ -66,7 +68,9 @@ export interface Rule {
   lastError?: string;
 }
 
-/** A Prometheus that asks one server each second, and judges the rules of a file as often. */
+/**
+ * Runs a Prometheus that scrapes one server each second and evaluates the rules of a file as often.
+ */
 export class TestPrometheus {
   private constructor(
     private readonly child: ChildProcess,
@@ -91,7 +95,7 @@ export class TestPrometheus {
         },
       ],
     };
-    // JSON is YAML.
+    // YAML includes JSON.
     await writeFile(join(folder, 'prometheus.json'), JSON.stringify(config));
     const args = {
       'config.file': join(folder, 'prometheus.json'),
@@ -112,7 +116,9 @@ export class TestPrometheus {
     return made;
   }
 
-  /** @throws Error when it does not take the expression */
+  /**
+   * @throws Error if Prometheus refuses the expression
+   */
   async query(expression: string): Promise<Sample[]> {
     const query = new URLSearchParams({ query: expression });
     const { result } = await this.get<{ result: Sample[] }>(`/query?${query}`);

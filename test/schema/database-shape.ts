@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { foreignKeyLine, indexLine, type SchemaShape, type TableShape } from './shape.js';
 
-/** The tables that a database really has, but for partitions and Prisma's record of migrations. */
+/**
+ * Returns the actual tables of a database, except for partitions and Prisma's record of migrations.
+ */
 export async function databaseShape(pool: pg.Pool): Promise<SchemaShape> {
   const shape: SchemaShape = {};
   const table = (name: string): TableShape => {
@@ -111,10 +113,10 @@ async function readForeignKeys(pool: pg.Pool): Promise<ForeignKeyRow[]> {
   return rows;
 }
 
-/** In the words that Prisma has for the same: a literal, or a call. */
+/** Returns the default in Prisma's words: a literal, or a call. */
 function defaultOf(row: ColumnRow): string | null {
   if (row.is_identity) return 'autoincrement()';
-  // Nobody has to give a value that may be null, and so Prisma needs no word for it.
+  // A nullable column needs no value, so Prisma needs no word for it.
   if (row.is_generated) return row.nullable ? null : 'generated';
   if (row.expression === null) return null;
   if (/^'\{\}'::[\w ]+\[\]$/.test(row.expression)) return '[]';

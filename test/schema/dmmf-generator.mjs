@@ -1,4 +1,4 @@
-// A generator for `prisma generate` that writes down how Prisma itself understands the schema.
+// A generator for `prisma generate` that writes Prisma's own view of the schema to a file.
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -10,6 +10,6 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     writeFileSync(params.generator.output.value, JSON.stringify(params.dmmf.datamodel));
   }
   const result = method === 'getManifest' ? { manifest: MANIFEST } : null;
-  // Prisma's protocol has the answers on standard error.
+  // Prisma's protocol sends answers on standard error.
   process.stderr.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
 });

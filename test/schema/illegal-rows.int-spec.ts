@@ -75,7 +75,10 @@ describe('a legal row is accepted', () => {
   });
 });
 
-/** The last status in a task's log, and whether its rows are one for each version, each after the other. */
+/**
+ * Returns the last status in a task's log, and whether the log has one row for each version without
+ * gaps.
+ */
 async function logOf(taskId: string): Promise<Record<string, unknown> | undefined> {
   const { rows } = await db.owner.query<Record<string, unknown>>(
     `SELECT (array_agg(new_status ORDER BY task_version))[count(*)] AS last,

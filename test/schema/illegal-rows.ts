@@ -1,7 +1,7 @@
 /**
- * Changes that must be refused, each with the constraint that does it. Each is tried alone, on a
- * workspace with rows in every table. `$task` is a pending task with a milestone, `$held` a running one, `$run` its
- * run, `$waiting` a task that waits for `$task`.
+ * Changes that must be refused, each with its constraint. Each is tried alone, on a workspace with
+ * rows in every table. `$task` is a pending task with a milestone, `$held` a running one, `$run`
+ * its run, `$waiting` a task that waits for `$task`.
  */
 export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: string])[]> = {
   'a key of sealed values': [

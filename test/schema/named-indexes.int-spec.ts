@@ -18,7 +18,7 @@ it('every index that a comment on a statement names is there', async () => {
      UNION ALL SELECT attname, false FROM pg_attribute`,
   );
   const indexes = new Set(rows.filter((row) => row.is_index).map(({ name }) => name));
-  // Some columns are called keys; so is a kind of actor.
+  // Some columns are called keys, and so is a kind of actor.
   const known = new Set([...rows.map(({ name }) => name), 'api_key']);
   const named = sources.flatMap(({ path, text }) => {
     const comments = text.split('\n').filter((line) => /^(?:\/?\*|\/\/|--)/.test(line.trim()));

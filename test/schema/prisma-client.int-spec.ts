@@ -6,7 +6,7 @@ import { aTenant, type Tenant } from './tenants.js';
 
 type Reader = { findMany(args: { take: number }): Promise<Record<string, unknown>[]> };
 
-/** Nothing of a tenant's makes a row in these. */
+/** No action of a tenant creates a row in these tables. */
 const EMPTY = ['TokenRevocation', 'UserIdentity', 'UserSession'];
 
 let db: TestDatabase;

@@ -139,7 +139,7 @@ const TYPES: Record<string, string> = {
 
 function typeOf({ type, nativeType, isList }: Field): string {
   const [name, args] = nativeType ?? [type, []];
-  // Six digits are what a timestamptz has when nothing is said.
+  // The default precision of a timestamptz is six digits.
   const size = args.length > 0 && `${name}(${args.join()})` !== 'Timestamptz(6)';
   const base = TYPES[name] ?? `unknown type ${name}`;
   return `${base}${size ? `(${args.join()})` : ''}${isList ? '[]' : ''}`;
@@ -151,7 +151,7 @@ function defaultOf({ default: value }: Field): string | null {
   if (typeof value !== 'object' || value === null) return String(value);
   const { name, args } = value as { name: string; args: unknown[] };
   if (name !== 'dbgenerated') return `${name}()`;
-  // Without an expression it says that the column is a generated one.
+  // A call without an expression marks a generated column.
   return args.length > 0 ? args.join() : 'generated';
 }
 

@@ -65,7 +65,10 @@ describe('schema.prisma has what the migrations made:', () => {
   });
 });
 
-/** What Postgres 18 returns as `old` then is the row of the snapshot, whoever has changed it since. */
+/**
+ * In Postgres 18 such a trigger would make `old` the row of the snapshot, although another
+ * transaction has changed it since.
+ */
 it('no table has a trigger before the update of each row', async () => {
   const { rows } = await db.owner.query<{ name: string }>(
     `SELECT tgrelid::regclass || '.' || tgname AS name FROM pg_trigger

@@ -1,20 +1,20 @@
-/** What a table is, as far as schema.prisma and the database both have words for it. */
+/** The shape of a table, as far as schema.prisma and the database can both describe it. */
 export interface TableShape {
   columns: Record<string, ColumnShape>;
   primaryKey: string[];
   /** `(columns) -> table (columns) on delete … on update …`, sorted. */
   foreignKeys: string[];
-  /** `name (columns)`, with `unique` before it where it is; partial ones aside. */
+  /** `name (columns)`, with `unique` before it for unique indexes; without partial indexes. */
   indexes: string[];
-  /** The names of the partial indexes, with `unique` before them where they are. */
+  /** The names of the partial indexes, with `unique` before unique ones. */
   partialIndexes: string[];
 }
 
 export interface ColumnShape {
-  /** As PostgreSQL writes it; of a domain, the type below it. */
+  /** The type as PostgreSQL writes it. For a domain, the type below it. */
   type: string;
   nullable: boolean;
-  /** In Prisma's words; null when there is none. */
+  /** The default in Prisma's words; null if there is none. */
   default: string | null;
 }
 

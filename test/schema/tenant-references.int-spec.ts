@@ -39,7 +39,10 @@ beforeAll(async () => {
 
 afterAll(() => db.drop());
 
-/** Makes one of our rows refer to one of theirs, or to another of ours, and undoes it. */
+/**
+ * Points one row of the tenant to a row of another tenant, or to another row of its own, and undoes
+ * it.
+ */
 function pointAt(tenant: Tenant, reference: Reference): Promise<number | null> {
   const { table, target, columns, keys } = reference;
   const others = (names: string[]) => names.filter((name) => name !== 'workspace_id').join(', ');
@@ -73,7 +76,7 @@ describe('a reference from one row of a tenant to another', () => {
   it('a reference within one tenant is accepted', async () => {
     for (const reference of references) {
       const { code = 'accepted' } = (await refusalOf(pointAt(ours, reference))) ?? {};
-      // Two rows of ours can't have the same edge or run: the reference was not what was wrong.
+      // Two rows of the tenant can't have the same edge or run: the reference was valid.
       expect([reference.name, ['accepted', '23505', '23514'].includes(code)]).toEqual([
         reference.name,
         true,

@@ -43,7 +43,7 @@ export async function aTenant(owner: pg.Pool): Promise<Tenant> {
   return tenant;
 }
 
-/** One for all tenants. */
+/** All tenants share this value. */
 const DATA_KEY = '00000000-0000-7000-8000-000000000001';
 
 function otherRows({
@@ -210,7 +210,7 @@ function otherRows({
 /**
  * Runs statements in one transaction that names a tenant (null: none), and undoes them.
  *
- * @param pool signs in as the role to be tried
+ * @param pool signs in with the role under test
  */
 export async function tryAs<T>(
   pool: pg.Pool,
@@ -230,7 +230,7 @@ export async function tryAs<T>(
   }
 }
 
-/** What a statement is refused with; undefined when it is not. */
+/** Returns the error that refuses a statement; undefined if it succeeds. */
 export async function refusalOf(
   work: Promise<unknown>,
 ): Promise<{ code?: string; constraint?: string; message: string } | undefined> {
@@ -240,7 +240,10 @@ export async function refusalOf(
   );
 }
 
-/** Tables that have a column `workspace_id`; partitions aside, which nobody but their owner may name. */
+/**
+ * Returns the tables with a column `workspace_id`, without partitions, which only their owner can
+ * name.
+ */
 export async function tenantTables(owner: pg.Pool): Promise<string[]> {
   const { rows } = await owner.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid

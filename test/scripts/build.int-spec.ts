@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A build compiles what has changed and nothing else, and leaves nothing of what is gone. */
+/** A build compiles changed files only, and removes the output of removed ones. */
 
 let folder: string;
 
@@ -27,7 +27,7 @@ beforeAll(() => {
   }
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
   for (const name of ['a', 'b']) write(`apps/${name}.ts`, `export const ${name}: number = 1;`);
-  // The client is made, of this schema.
+  // The client was generated from this schema.
   const made = ['prisma/schema.prisma', 'node_modules/prisma/package.json'].map((path) =>
     readFileSync(join(folder, path)),
   );

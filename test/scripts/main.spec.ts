@@ -8,7 +8,7 @@ let folder: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'drover-scripts-'));
-  // Something is installed, of which there is no list: that is as far as it gets.
+  // Packages are installed without a list, so the program stops here.
   mkdirSync(join(folder, 'with a blank', 'node_modules'), { recursive: true });
   writeFileSync(join(folder, 'with a blank', 'node_modules', '.package-lock.json'), '{}');
   cpSync('scripts', join(folder, 'with a blank', 'scripts'), { recursive: true });

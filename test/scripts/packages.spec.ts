@@ -2,9 +2,12 @@ import { expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Each package of package.json is used, and what runs without the packages of development needs none of them. */
+/**
+ * Every package of package.json is used, and programs for production need no package of
+ * development.
+ */
 
-/** Used without an import of ours. */
+/** Packages that are used without an import. */
 const IMPLIED: Record<string, string> = {
   '@nestjs/cli': 'scripts/build.mjs',
   '@prisma/client': 'the generated client, which a bare clone lacks',
@@ -49,7 +52,7 @@ it('all packages are used', () => {
     const typed = name.replace(/^@types\//, '');
     return !used.has(name) && IMPLIED[name] === undefined && !(typed !== name && used.has(typed));
   });
-  // The types of Node are of no package.
+  // The types of Node belong to no package.
   expect(unused).toEqual(['@types/node']);
 });
 
@@ -57,7 +60,7 @@ it('what a server runs with is no package of development', () => {
   const running = files.filter(
     (file) =>
       /^(apps|libs)\//.test(file) &&
-      // Of what the dashboard is made, nothing is left once it is built.
+      // The packages of the dashboard's build are not needed at run time.
       !/spec\.ts$|\/(testing|local-servers)\/|^apps\/dashboard\//.test(file),
   );
   const needed = new Set(running.flatMap(packagesOf));

@@ -1,4 +1,4 @@
-/** An answer of the API. `body` is what came as JSON, or else as text; tests know its shape. */
+/** An answer of the API. `body` is the parsed JSON, or else the text. Tests know its shape. */
 export interface ApiAnswer<T = Record<string, unknown>> {
   status: number;
   headers: Headers;

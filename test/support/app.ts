@@ -11,10 +11,10 @@ import { testValkey } from './valkey.js';
 
 export type { ApiAnswer, ApiClient, TestAgent, TestWorkspace };
 
-/** With it alone gateways may report, and nothing is spawned. */
+/** This setting alone lets gateways report, and starts no sessions. */
 export const GATEWAY_SECRET = 'a secret that server and gateway of the tests share';
 
-/** The whole server in this process, on a database and a key prefix of its own. */
+/** The whole server in this process, with its own database and key prefix. */
 export interface TestApp extends TestServer {
   app: NestFastifyApplication;
 }
@@ -32,7 +32,7 @@ export async function startTestApp(
     LOG_LEVEL: 'silent',
     ...env,
   });
-  // Gateways may speak to it, and it spawns nothing, unless a test has one.
+  // Gateways can report to the server. It starts no sessions unless a test has a gateway.
   const config = { ...read, gateway: { ...read.gateway, url: env['GATEWAY_URL'] } };
   const app = await createApp(config, Logger.create({ level: config.logLevel }));
   await app.listen({ host: '127.0.0.1', port: 0 });

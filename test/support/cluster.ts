@@ -6,14 +6,14 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '#lib/local-servers';
 
 export interface TestCluster {
-  /** A superuser's, in the database `postgres`. */
+  /** The superuser's URL of the database `postgres`. */
   admin: pg.Pool;
-  /** The owner's URL of a new and empty database. */
+  /** Returns the owner's URL of a new and empty database. */
   newDatabase(owner?: { name: string; password: string }): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL server of its own, for a test file that changes what all databases share: roles. */
+/** A PostgreSQL server for one test file that changes the roles, which all databases share. */
 export async function startCluster(): Promise<TestCluster> {
   const folder = await mkdtemp(join(tmpdir(), 'drover-test-'));
   const dataDir = join(folder, 'postgres');

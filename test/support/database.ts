@@ -10,16 +10,16 @@ export interface DatabaseUrls {
 }
 
 export interface TestDatabase extends DatabaseUrls {
-  /** A pool of the owner, which row-level security does not bind: for setting up and looking. */
+  /** A pool of the owner, whom row-level security does not bind, for set-up and checks. */
   owner: pg.Pool;
-  /** The project's own access to it. */
+  /** Drover's own access to the database. */
   database: Database;
-  /** Ends the connections of this process to it. */
+  /** Ends this process's connections to the database. */
   close(): Promise<void>;
   drop(): Promise<void>;
 }
 
-/** A database of its own for a test file, copied from the migrated one of the servers, or another. */
+/** A database for one test file, copied from the servers' migrated one or another. */
 export async function createTestDatabase(
   options: Partial<DatabaseOptions> = {},
   servers: DatabaseUrls = testServers(),
@@ -36,7 +36,7 @@ export async function createTestDatabase(
   return openTestDatabase({ ownerUrl, appUrl, serviceUrl }, options);
 }
 
-/** A database that is there already. */
+/** Uses an existing database. */
 export function openTestDatabase(
   { ownerUrl, appUrl, serviceUrl }: DatabaseUrls,
   options: Partial<DatabaseOptions> = {},

@@ -3,7 +3,7 @@ import { keepSeconds } from './durations.mjs';
 
 const SHOWN = 10;
 
-/** A Jest reporter that keeps how long each file took, and prints the slowest ones. */
+/** A Jest reporter that stores the duration of each file, and prints the slowest ones. */
 export default class DurationsReporter {
   seconds = {};
 

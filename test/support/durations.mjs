@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const FILE = join(root, '.cache', 'test-seconds.json');
 
-/** Seconds by test file, as the latest run of each file took them; empty before the first run. */
+/** Reads the duration of each file's latest run in seconds by file; empty before the first run. */
 export function readSeconds(file = FILE) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

@@ -10,13 +10,13 @@ export interface HeardEvent {
 export interface HeardStream {
   status: number;
   headers: Headers;
-  /** What was heard so far. */
+  /** The events received so far. */
   events: HeardEvent[];
-  /** The place to resume from, as a browser knows it. */
+  /** The position to resume from, as a browser stores it. */
   lastEventId(): string;
-  /** Resolves when so many were heard. */
+  /** Resolves once this number of events was received. */
   atLeast(count: number): Promise<HeardEvent[]>;
-  /** Resolves when the server has ended it. */
+  /** Resolves when the server has ended the stream. */
   ended: Promise<void>;
   close(): void;
 }

@@ -3,7 +3,7 @@ import { messagesOf } from '#lib/journal';
 
 type Row = Parameters<typeof messagesOf>[0];
 
-/** What subscribers are told of a workspace by one name of event, in order: the bodies of the messages. */
+/** Returns the messages that subscribers of a workspace receive for one name of event, in order. */
 export async function eventsOf(
   owner: pg.Pool,
   workspaceId: string,

@@ -1,9 +1,9 @@
-/** How long Jest may take to end once it has told its results, in milliseconds. */
+/** The time that Jest has to end after it has printed its results, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
 /**
- * A reporter that ends Jest when something that a test left open keeps it alive: the results are told,
- * and whoever waits for the end would wait for ever.
+ * A reporter that ends Jest if an open handle of a test keeps it alive. The results are printed,
+ * and the caller would otherwise wait forever.
  */
 export default class ExitGuard {
   onRunComplete(_, results) {

@@ -3,7 +3,7 @@ import { newId } from '#lib/kernel';
 
 let counter = 0;
 
-/** A name that no other row of this run has. */
+/** Returns a name that no other row of this run has. */
 function unique(prefix: string): string {
   counter += 1;
   return `${prefix}-${process.pid}-${counter}-${newId().slice(-6)}`;
@@ -47,7 +47,7 @@ export async function aMember(
   return userId;
 }
 
-/** A session of the user, as signing in makes it. */
+/** Creates a session of the user, as a sign-in does. */
 export async function aSessionOf(owner: pg.Pool, userId: string): Promise<string> {
   const id = newId();
   await owner.query(

@@ -1,6 +1,6 @@
 /**
- * How long faults last, and how often they come. `npm test` takes the short times; `npm run soak` takes the long ones, by
- * DROVER_TEST_FAULTS=long.
+ * The lengths and frequencies of faults. `npm test` uses the short times; `npm run soak` uses the
+ * long ones, by DROVER_TEST_FAULTS=long.
  */
 const TIMES = {
   short: { chaosSeconds: 45, valkeyStoppedSeconds: 15, modelSeconds: 15, restartRounds: 2 },
@@ -9,7 +9,9 @@ const TIMES = {
 
 export type FaultTimes = Record<keyof (typeof TIMES)['short'], number>;
 
-/** @throws when the variable names no such times: a typing error would pass for a long run */
+/**
+ * @throws if the variable names no such times, because a typing error would pass for a long run
+ */
 export function readFaultTimes(chosen = process.env['DROVER_TEST_FAULTS'] ?? 'short'): FaultTimes {
   if (Object.hasOwn(TIMES, chosen)) return TIMES[chosen as keyof typeof TIMES];
   const names = Object.keys(TIMES).join(' or ');

@@ -1,5 +1,6 @@
 /**
- * Jest's own runner, by a name of its own: Jest runs each runner's files by themselves, two at a time here. So
- * files that measure silence, or put load on the machine, share the machine with each other, and not with hundreds of others.
+ * Jest's own runner under another name: Jest runs each runner's files separately, two at a time
+ * here. So files that measure silence, or load the machine, share it with each other, and not with
+ * hundreds of others.
  */
 export { default } from 'jest-runner';

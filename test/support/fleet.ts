@@ -17,7 +17,7 @@ export interface FleetOptions {
   env?: Record<string, string>;
 }
 
-/** Built servers and workers as processes, on a database of their own. */
+/** Built servers and workers as processes, with their own database. */
 export class TestFleet {
   private readonly processes = new Set<BuiltProcess>();
 
@@ -33,17 +33,19 @@ export class TestFleet {
     return this.owner.workspaceId;
   }
 
-  /** As an owner of the workspace. */
+  /** A client that acts as an owner of the workspace. */
   get api(): ApiClient {
     return apiClient(`http://127.0.0.1:${this.port}`, this.credentials);
   }
 
-  /** Of an owner of the workspace, at any server. */
+  /** Headers of an owner of the workspace, valid at any server. */
   get credentials(): Record<string, string> {
     return { authorization: `Bearer ${this.owner.token}` };
   }
 
-  /** @param options its database, and what its servers' environment has otherwise than here */
+  /**
+   * @param options the database, and deviations from the default environment of the servers
+   */
   static async create(options: FleetOptions = {}): Promise<TestFleet> {
     const db = options.db ?? (await createTestDatabase());
     const folder = await mkdtemp(join(tmpdir(), 'drover-fleet-'));
@@ -68,8 +70,8 @@ export class TestFleet {
   }
 
   /**
-   * Workers of a workspace of their own, at the server that the test files of a Jest worker share: for
-   * files that neither end the server nor look at other workspaces.
+   * Workers of a new workspace, at the server that the test files of a Jest worker share, for files
+   * that neither end the server nor look at other workspaces.
    */
   static async atSharedServer(): Promise<TestFleet> {
     const { db, url, tokens, newWorkspace, stop } = await sharedServer('all');
@@ -87,7 +89,7 @@ export class TestFleet {
     return server;
   }
 
-  /** A worker that sends heartbeats every second and is taken for dead after four. */
+  /** A worker that sends heartbeats every second and counts as dead after four. */
   async startWorker(name: string, env: Record<string, string> = {}): Promise<BuiltProcess> {
     const worker = this.track(
       BuiltProcess.start('apps/worker/main.js', {

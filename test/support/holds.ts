@@ -1,4 +1,4 @@
-/** SQL that makes what holds back the tasks of the workspace $1. */
+/** SQL that creates the rows that hold back the tasks of the workspace $1. */
 
 export const THROTTLE = `
 WITH budget AS (INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
@@ -10,7 +10,7 @@ export const USED_BUDGET = `
 INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
 VALUES ($1, uuidv7(), 1, now(), now() + interval '1 day')`;
 
-/** Models that routing gives to tasks. */
+/** Models that routing assigns to tasks. */
 export const REFUSED_MODELS = `
 WITH routing AS (INSERT INTO model_routing (workspace_id, enabled) VALUES ($1, true))
 INSERT INTO provider_limits (workspace_id, id, provider, covers, kind, until, over_at, run_id, agent_id)

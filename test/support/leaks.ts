@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { waitFor } from './wait-for.js';
 
 /**
- * For an afterEach: fails when the code under test has left a transaction open, a statement running
- * or an advisory lock held in its database. What is about to end gets a moment to do so.
+ * Fails in an afterEach if the code under test has left a transaction open, a statement running or
+ * an advisory lock held in its database. Ending ones get a moment.
  */
 export async function expectNothingLeftOpen(owner: pg.Pool): Promise<void> {
   let left: string[] = [];

@@ -8,9 +8,9 @@ const PACKAGE = `node-linux-${process.arch}`;
 const cache = join(import.meta.dirname, '../../.cache');
 
 /**
- * An older Node as npm has it, installed below `.cache` at the first call; our own where npm has no
- * such package. It is none of the packages of development, as its `node` would take the place of
- * the newer one among their programs.
+ * Returns an older Node of npm, installed below `.cache` at the first call; this Node if npm has no
+ * such package. It is not a development dependency, because its `node` would replace the newer one
+ * among their programs.
  */
 export async function olderNode(major: keyof typeof VERSIONS): Promise<string> {
   if (process.platform !== 'linux') return process.execPath;
@@ -20,7 +20,7 @@ export async function olderNode(major: keyof typeof VERSIONS): Promise<string> {
   return program;
 }
 
-/** Another spec may do the same at this moment: the first one that is done counts. */
+/** Another spec can do the same at this moment. The first to finish counts. */
 async function install(name: string, folder: string): Promise<void> {
   mkdirSync(cache, { recursive: true });
   const draft = mkdtempSync(`${folder}-`);

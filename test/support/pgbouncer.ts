@@ -10,7 +10,9 @@ import { waitFor } from './wait-for.js';
 
 const execute = promisify(execFile);
 
-/** The first release of Debian whose PgBouncer keeps prepared statements; its C library comes along. */
+/**
+ * The first release of Debian whose PgBouncer keeps prepared statements. Its C library is included.
+ */
 const RELEASE = 'trixie';
 const PACKAGES = [
   'pgbouncer',
@@ -33,7 +35,7 @@ const NOBODY = 65_534;
 
 type Program = [file: string, ...args: string[]];
 
-/** PgBouncer of Debian's package, unpacked into the cache folder; undefined where it cannot be had. */
+/** Unpacks Debian's PgBouncer into the cache folder; undefined if it cannot be downloaded. */
 export async function findPgBouncer(): Promise<Program | undefined> {
   return (await unpacked(CACHE)) ?? (await fetchInto(CACHE).catch(() => undefined));
 }
@@ -91,7 +93,7 @@ function optionsOf(work: string): string[] {
   return Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`]);
 }
 
-/** A PgBouncer in transaction mode before the server of these URLs. */
+/** Runs a PgBouncer in transaction mode before the server of these URLs. */
 export class TestPgBouncer {
   private constructor(
     private readonly child: ChildProcess,
@@ -138,7 +140,7 @@ export class TestPgBouncer {
     return bouncer;
   }
 
-  /** The same database and user, through it. */
+  /** Returns the URL of the same database and user through the pooler. */
   before(url: string): string {
     const through = new URL(url);
     through.host = `127.0.0.1:${this.port}`;

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const DIST = join(import.meta.dirname, '../../dist');
 
-/** The same on every machine: tests of the sandbox ask for it. */
+/** The secret is the same on every machine, because tests of the sandbox search for it. */
 const UNSANDBOXED = {
   DROVER_SANDBOX: 'off',
   DROVER_ACCOUNTS: 'off',
   ALLOW_UNSANDBOXED_TENANTS: 'true',
 };
 
-/** One of the built programs as a process of its own. */
+/** A built program as a process. */
 export class BuiltProcess {
   private readonly lines: string[] = [];
   private readonly listeners = new Set<() => void>();
@@ -49,7 +49,7 @@ export class BuiltProcess {
     return this.child.pid as number;
   }
 
-  /** The JSON line with this message, as soon as it is there. */
+  /** Returns the JSON line with this message once the program has printed it. */
   async said(message: string): Promise<Record<string, unknown>> {
     for (;;) {
       const found = this.lines.flatMap(parse).find((line) => line['message'] === message);
@@ -69,12 +69,12 @@ export class BuiltProcess {
     }
   }
 
-  /** All that it has written so far. */
+  /** Returns its output so far. */
   get output(): string {
     return this.lines.join('\n');
   }
 
-  /** How many JSON lines with this message it has written so far. */
+  /** Returns the number of JSON lines with this message so far. */
   count(message: string): number {
     return this.lines.flatMap(parse).filter((line) => line['message'] === message).length;
   }
@@ -92,7 +92,7 @@ export class BuiltProcess {
 
   async stop(): Promise<void> {
     this.kill('SIGTERM');
-    // A test that failed may have left it stopped, and then it hears nothing.
+    // A failed test may have left the process stopped, and then it receives no signals.
     this.kill('SIGCONT');
     await this.ended();
   }

@@ -7,8 +7,8 @@ import { readSeconds } from './durations.mjs';
 const LONG = ['e2e', 'faults', 'load'];
 
 /**
- * Starts the longest files first, so that no long one is left for the end. Jest's own order knows
- * durations from its cache alone: for a fresh clone it goes by size.
+ * Starts the longest files first, so that no long one runs last. Jest's own order takes durations
+ * from its cache only and uses sizes in a fresh clone.
  */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
@@ -21,7 +21,7 @@ export function byLength(tests, seconds) {
   const rankOf = ({ path, context: { config } }) => {
     const known = seconds[relative(config.rootDir, path)];
     if (known !== undefined) return known;
-    // A guess: a line of a test takes longer where programs are started.
+    // An estimate: a line of a test takes longer if programs are started.
     return sizeOf(path) / (LONG.includes(config.displayName?.name) ? 200 : 2_000);
   };
   const ranks = new Map(tests.map((test) => [test, rankOf(test)]));

@@ -3,13 +3,13 @@ import { apiClient, type ApiClient } from './api-client.js';
 import type { TestDatabase } from './database.js';
 import { aMember, anAgent, type AgentValues, aSessionOf, aWorkspace } from './factories.js';
 
-/** A server under test, with the database that it serves. */
+/** A server under test with its database. */
 export interface TestServer {
   url: string;
   db: TestDatabase;
-  /** Issues tokens that the server takes. */
+  /** Issues tokens that the server accepts. */
   tokens: TokenService;
-  /** A workspace with a member who has signed in: its owner, if no role is named. */
+  /** Creates a workspace with a member who has signed in: its owner, if no role is named. */
   newWorkspace(role?: string): Promise<TestWorkspace>;
   stop(): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface TestServer {
 export interface TestWorkspace {
   id: string;
   userId: string;
-  /** Requests as its owner. */
+  /** Returns a client that acts as its owner. */
   api: ApiClient;
   newAgent(values?: AgentValues): Promise<TestAgent>;
 }

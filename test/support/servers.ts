@@ -3,11 +3,11 @@ export interface TestServers {
   appUrl: string;
   serviceUrl: string;
   valkeyUrl: string;
-  /** Where test files find the programs that they share. */
+  /** The address at which test files find their shared programs. */
   programsUrl: string;
 }
 
-/** The servers of this test run, which test/support/global-setup.mjs has started. */
+/** The servers of this test run, started by test/support/global-setup.mjs. */
 export function testServers(): TestServers {
   const facts = process.env.DROVER_TEST_SERVERS;
   if (!facts)

@@ -1,5 +1,5 @@
-// Programs that outlive a test file. They belong to the process that runs Jest, so that files of one
-// worker, and a worker that takes the place of another, find the same ones; they end with the run.
+// Programs that outlive a test file. They belong to the process that runs Jest, so that files of
+// one worker, and a worker that replaces another, find the same ones. They end with the run.
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -7,21 +7,21 @@ import { fileURLToPath } from 'node:url';
 const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 const LINES_KEPT = 2_000;
 
-/** By name. */
+/** The shared programs by name. */
 const programs = new Map();
-/** The program that a test file uses, and how many lines it had written before. */
+/** The program that a test file uses, and the number of lines that it had written before. */
 const uses = new Map();
 
 /**
- * Answers on a port of its own. `GET /<name>?file=<test file>` has the facts of a program that runs.
- * `PUT` starts it: the body has `program` (below dist), `env` and `facts`. Its facts are given back
- * with the line by which it says that it listens. `DELETE` ends it.
+ * Listens on its own port. `GET /<name>?file=<test file>` returns the facts of a running program.
+ * `PUT` starts it: the body has `program` (below dist), `env` and `facts`. The answer is its facts
+ * and its listening line. `DELETE` ends it.
  *
- * @param supervisor ends them when this process ends in whatever way
+ * @param supervisor ends the programs when this process ends in any way
  */
 export async function sharePrograms(supervisor) {
   const server = createServer((request, response) => {
-    // No later request of a test file may meet a connection that is just being closed.
+    // No later request of a test file can meet a closing connection.
     response.setHeader('connection', 'close');
     answer(supervisor, request).then(
       (facts) => response.writeHead(facts ? 200 : 404).end(JSON.stringify(facts ?? {})),
@@ -72,7 +72,7 @@ async function start(supervisor, { program, env, facts }) {
   return Object.assign(started, { facts: { ...facts, ...line }, stop: () => running.stop() });
 }
 
-/** The lines that a program wrote while the test file used it. */
+/** Returns the lines that a program wrote while the test file used it. */
 export function linesDuring(file) {
   const use = uses.get(file);
   if (!use) return [];

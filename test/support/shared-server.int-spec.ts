@@ -3,7 +3,7 @@ import pg from 'pg';
 import { waitFor } from './wait-for.js';
 import { sharedServer } from './shared-server.js';
 
-/** A worker of no other file, so that its server may be ended here. */
+/** No other file uses this worker name, so the test can end its server. */
 const WORKER = 'of-this-file';
 
 describe('a shared server', () => {

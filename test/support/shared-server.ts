@@ -18,17 +18,17 @@ interface Facts extends DatabaseUrls {
 }
 
 /**
- * `api`: the role alone. `all`: a coordinator and a relay are at work beside the tests. `sound`: the
- * role `api`, for files that check the invariants. These know no workspaces, and a retry that an
- * earlier file left becomes overdue after a minute, so each file has a server of its own.
+ * `api`: the role alone. `all`: a coordinator and a relay work during the tests. `sound`: the role
+ * `api`, for files that check the invariants. Invariants know no workspaces, and a retry that an
+ * earlier file left becomes overdue after a minute, so each such file has its own server.
  */
 type Kind = 'api' | 'all' | 'sound';
 
 /**
- * The built server that the test files of this Jest worker share; the first of them starts it.
- * Workspaces keep the files apart. `stop` only ends this file's use of it.
+ * The built server that the test files of this Jest worker share; the first file starts it.
+ * Workspaces isolate the files. `stop` only ends this file's use of it.
  *
- * @param worker files that name the same one share a server
+ * @param worker files with the same name share a server
  */
 export async function sharedServer(
   kind: Kind = 'api',
@@ -65,7 +65,7 @@ async function start(name: string, kind: Kind): Promise<Facts> {
     ...serverSettings(db, testValkey()),
     PORT: '0',
     LOG_LEVEL: 'warn',
-    // Longer than files that have servers of their own take: a worker keeps its connections.
+    // Longer than in files with their own servers, because a worker keeps its connections.
     HTTP_KEEP_ALIVE_SECONDS: '600',
     ...(kind === 'all' ? {} : { ROLES: 'api' }),
   };
@@ -75,7 +75,7 @@ async function start(name: string, kind: Kind): Promise<Facts> {
   return (await ask(name, { method: 'PUT', body: JSON.stringify(program) })) as Facts;
 }
 
-/** What the process that runs Jest knows of the program; see shared-programs.mjs. */
+/** Asks the process that runs Jest about the program; see shared-programs.mjs. */
 async function ask(name: string, init?: RequestInit): Promise<Facts | undefined> {
   const file = encodeURIComponent(expect.getState().testPath ?? '');
   const response = await fetch(`${testServers().programsUrl}/${name}?file=${file}`, init);

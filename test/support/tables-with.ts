@@ -1,6 +1,6 @@
 import type { TestApp } from './app.js';
 
-/** The tables in which a text stands anywhere, events and idempotency keys among them. */
+/** Returns the tables that contain a text anywhere, including events and idempotency keys. */
 export async function tablesWith({ db }: TestApp, text: string): Promise<string[]> {
   const { rows } = await db.owner.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,

@@ -3,7 +3,7 @@ import { sharedServer, type TestServer, type TestWorkspace } from './shared-serv
 import { aDependency, aHeldTask, aTask } from './task-factories.js';
 
 const ROUNDS = 40;
-/** Counts of what a sweep has found broken. */
+/** Counts of inconsistencies that a sweep has found. */
 const REPAIRS = ['orphanedTasksRecovered', 'staleStatesFixed'];
 
 let server: TestServer;

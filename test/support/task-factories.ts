@@ -18,13 +18,13 @@ export interface TaskValues {
 }
 
 export interface HeldTaskValues extends TaskValues {
-  /** The run's state; the task is ASSIGNED or RUNNING accordingly. Default WORKING. */
+  /** The run's state. The task is ASSIGNED or RUNNING accordingly. Default WORKING. */
   state?: HeldState;
-  /** Negative for a lease that has run out. Default 180. */
+  /** Negative for a lease that has passed. Default 180. */
   leaseExpiresInSeconds?: number;
 }
 
-/** The legal way to each status, so that the log of a made task is a chain as well. */
+/** The legal path to each status, so that the log of a created task is a chain as well. */
 const WAYS: Record<FreeStatus | 'ASSIGNED' | 'RUNNING', readonly string[]> = {
   PENDING: ['PENDING'],
   ASSIGNED: ['PENDING', 'ASSIGNED'],
@@ -36,7 +36,7 @@ const WAYS: Record<FreeStatus | 'ASSIGNED' | 'RUNNING', readonly string[]> = {
   ARCHIVED: ['PENDING', 'ASSIGNED', 'COMPLETED', 'ARCHIVED'],
 };
 
-/** A task that nobody holds, with the log and the events of the way to its status. */
+/** Creates a task without a holder, with the log and the events of the path to its status. */
 export async function aTask(
   owner: pg.Pool,
   workspaceId: string,
@@ -47,8 +47,8 @@ export async function aTask(
 }
 
 /**
- * A task under the lease of an agent, whose count of live runs rises with it. Task and run come in one
- * transaction: a sweep between the two would take the task for an orphan.
+ * Creates a task under the lease of an agent, and counts its live run. One transaction creates task
+ * and run, because a sweep between the two would take the task for an orphan.
  */
 export async function aHeldTask(
   owner: pg.Pool,

@@ -1,6 +1,9 @@
 import type pg from 'pg';
 
-/** Empties tables, those too whose rows are never removed. They must not matter to another test of the database. */
+/**
+ * Empties tables, including those whose rows are never removed. No other test of the database can
+ * need them.
+ */
 export async function truncate(owner: pg.Pool, tables: readonly string[]): Promise<void> {
   await owner.query(
     `BEGIN; SET LOCAL session_replication_role = replica; TRUNCATE ${tables.join(', ')} CASCADE; COMMIT`,

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Ends a wait for something that never comes; the slowest machine has long been ready by then. */
+/** Ends a wait that never succeeds. The slowest machine needs less time. */
 const NEVER_MS = 120_000;
 
 /**
- * Waits until a condition yields something, asking again and again: for what gives no signal.
+ * Polls until a condition yields a value, for events without a signal.
  *
  * @param what completes "waited in vain for …"
  */

@@ -9,11 +9,11 @@ import { ALLOCATED_TOKENS, RAISED_TOKENS, USED_TOKENS } from './settings.js';
 type Budget = components['schemas']['Budget'];
 
 export interface BudgetStory {
-  /** When two tasks have used what they could. */
+  /** The state after two tasks have used their tokens. */
   usedUp: Budget;
-  /** The server's words for the third. */
+  /** The server's explanation for the third task. */
   waits: string;
-  /** From the moment the budget is raised until a worker has claimed it. */
+  /** The time from the raise of the budget until a worker has claimed the task. */
   claimedMs: number;
   atEnd: Budget;
   holds: boolean;
@@ -22,7 +22,7 @@ export interface BudgetStory {
 const DAY_MS = 86_400_000;
 const TASKS_IN_ALL = 3;
 
-/** Three tasks and a budget for two: the third waits until there is more. */
+/** Runs three tasks with a budget for two: the third waits until the budget is raised. */
 export async function useUpBudget(scope: CleanupScope, people: People): Promise<BudgetStory> {
   const { administrator } = people;
   const project = await administrator.post('/api/v1/projects', {

@@ -12,14 +12,14 @@ export interface Worker {
   process: Child;
 }
 
-/** The workers, each a process that has registered as an agent. */
+/** The workers. Each is a process that has registered as an agent. */
 export class Fleet {
   private constructor(readonly workers: readonly Worker[]) {}
 
   static async start(scope: CleanupScope, stage: Stage, people: People): Promise<Fleet> {
     const starting = WORKERS.map((plan) => startWorker(stage, people, plan));
     const started = await Promise.all(starting);
-    // All at once, and before the server, which they tell what they put down.
+    // Ends all workers at once and before the server, because they report their releases to it.
     scope.add(async () => void (await Promise.all(started.map((child) => child.stop()))));
     const workers = started.map(async (child): Promise<Worker> => {
       const { agentId } = await child.ready(({ message }) => message === 'Registered');
@@ -53,14 +53,16 @@ function startWorker(stage: Stage, { workerKey }: People, plan: WorkerPlan): Pro
       DROVER_WORKER_STALE_SECONDS: String(STALE_SECONDS),
       DROVER_WORKER_DRAIN_SECONDS: '0',
       DROVER_WORKER_GRACE_SECONDS: '1',
-      // The demo's tasks work on the project's own files.
+      // The demo's tasks read the project's own files.
       DROVER_SANDBOX: 'off',
       DROVER_ACCOUNTS: 'off',
     },
   });
 }
 
-/** Resolves when every worker can be given work, which is when the server has received its heartbeat. */
+/**
+ * Resolves when every worker can get tasks, which is when the server has received its heartbeat.
+ */
 export async function untilIdle(member: DroverClient): Promise<void> {
   for (;;) {
     const { items } = await member.get('/api/v1/agents', { params: { query: { limit: 100 } } });

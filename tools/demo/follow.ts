@@ -6,7 +6,7 @@ import { PATIENCE_MS } from './settings.js';
 export type Task = components['schemas']['Task'];
 type Filter = operations['listTasks']['parameters']['query'];
 
-/** All over, or what is left waits for a task that ended badly: no look will find it otherwise. */
+/** All tasks have finished, or the others wait for a task that failed. */
 function isSettled(tasks: readonly Task[]): boolean {
   const open = tasks.filter((task) => !isOver(task));
   const endedBadly = tasks.some((task) => isOver(task) && task.status !== 'COMPLETED');
@@ -16,22 +16,22 @@ function isSettled(tasks: readonly Task[]): boolean {
 const LOOK_EVERY_MS = 150;
 const LONGEST_PAGE = 100;
 
-/** Over, with no retry to come. */
+/** Finished without a scheduled retry. */
 export function isOver({ status, retryAt }: Task): boolean {
   return ['COMPLETED', 'FAILED', 'ARCHIVED'].includes(status) || (status === 'ABORTED' && !retryAt);
 }
 
 export interface FollowOptions {
   scope: CleanupScope;
-  /** Leaves a list of tasks that has all of them on its first page. */
+  /** Narrows a list of tasks so that its first page has all of them. */
   filter: Filter;
-  /** Told of each look, in the order of the ids. */
+  /** Receives the result of each poll, in the order of the ids. */
   see?: (tasks: Task[]) => void;
   everyMs?: number;
 }
 
 /**
- * Looks at the tasks with these ids again and again until all are over.
+ * Polls the tasks with these ids until all have finished.
  *
  * @throws Sentence when it takes too long
  */

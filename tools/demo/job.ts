@@ -11,14 +11,14 @@ interface PlannedTask {
   priority?: number;
   after?: string[];
   args?: string[];
-  /** The program in tools/demo/jobs, when it is not named like the task. */
+  /** The program in tools/demo/jobs, if its name differs from the task's. */
   program?: string;
 }
 
 const READERS = ['lines', 'functions', 'tests', 'imports', 'links', 'sizes'];
 const RESULTS = ['list', 'licences', 'types-kernel', 'types-local-servers', 'hash', 'duplicates'];
 
-/** The graph: what is done to the folder, in which order, by whom. */
+/** The graph: the steps for the folder, their order, and their workers. */
 export const TASKS: readonly PlannedTask[] = [
   { ref: 'list', title: 'List the files', taskType: 'list', capability: 'read', priority: 10 },
   {

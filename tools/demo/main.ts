@@ -34,5 +34,6 @@ try {
   process.stderr.write(`\n${explain(error)}\n`);
   process.exitCode = 1;
 }
-// A connection that a failure left open must not keep us; what had to be undone has been.
+// An open connection after a failure must not keep the process alive. All necessary clean-up is
+// done.
 process.exit();

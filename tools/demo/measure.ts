@@ -13,14 +13,16 @@ export interface Spread {
 }
 
 export interface Speed {
-  /** From the moment a task is ready until an idle worker has claimed it. */
+  /** The times from the moment a task is ready until an idle worker has claimed it. */
   dispatchLatencyMs: Spread;
-  /** Tasks that start one process each, from the request that creates them to the last one's end. */
+  /**
+   * Tasks that start one process each, from the request that creates them to the end of the last.
+   */
   tasksPerSecond: number;
   burst: number;
 }
 
-/** How fast the fleet is when nothing is in its way: tasks that only start `true`. */
+/** Measures the maximum speed of the fleet with tasks that only start `true`. */
 export async function measureSpeed(scope: CleanupScope, people: People): Promise<Speed> {
   const waits: number[] = [];
   for (let count = 0; count < DISPATCHES; count += 1) {

@@ -4,12 +4,12 @@ import { KILL_AT_PERCENT } from './settings.js';
 
 export interface Killed {
   worker: Worker;
-  /** By the clock of this machine, which is also the database's. */
+  /** The time of the kill by this machine's clock, which is also the database's. */
   at: Date;
   progressPercent: number;
 }
 
-/** Kills the worker of one task with SIGKILL when the task is in its middle, once. */
+/** Kills the worker of one task with SIGKILL once, in the middle of the task. */
 export class Murder {
   killed: Killed | undefined;
 

@@ -4,7 +4,7 @@ import { explain, Sentence } from '../shared/sentence.js';
 
 export interface Options {
   jsonFile: string | undefined;
-  /** Whether all goes on until Ctrl-C, for a look at the dashboard. */
+  /** Keeps everything running until Ctrl-C, for a look at the dashboard. */
   open: boolean;
 }
 
@@ -18,7 +18,7 @@ them in the middle, and checks that nothing was lost. Needs about a minute; leav
 `;
 
 /**
- * @returns undefined when the user only asked for help
+ * @returns undefined if the user only asked for help
  * @throws Sentence
  */
 export function readOptions(args: readonly string[]): Options | undefined {
@@ -41,7 +41,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   return { jsonFile, open };
 }
 
-/** Before a minute of work is done for it, not after. */
+/** Checks the file before the minute of work, not after it. */
 function requireWritable(file: string): void {
   try {
     writeFileSync(file, '', { flag: 'a' });

@@ -6,7 +6,7 @@ import type { ResumeProof } from './proof.js';
 import { HEARTBEAT_SECONDS, STALE_SECONDS } from './settings.js';
 import type { Recovery } from './timeline.js';
 
-/** What a run of the demo found out. */
+/** The findings of a run of the demo. */
 export interface Findings {
   tasks: { total: number; completed: number };
   jobSeconds: number;
@@ -18,7 +18,7 @@ export interface Findings {
   invariants: Outcome[];
 }
 
-/** What is not as it must be, in sentences; none when all is well. */
+/** Lists broken expectations as sentences. An empty list means success. */
 export function complaintsOf(findings: Findings): string[] {
   const { tasks, killed, resumed, budget, invariants } = findings;
   const broken = invariants.filter(({ holds }) => !holds);

@@ -3,7 +3,7 @@ import type { DroverClient } from '#lib/api-client';
 import { signedIn } from '../shared/sign-in.js';
 import type { Stage } from './stage.js';
 
-/** The participants, all made through the API by the first administrator. */
+/** The participants, all created through the API by the first administrator. */
 export interface People {
   /** A member of the workspace, who submits the job and watches it. */
   member: DroverClient;
@@ -11,7 +11,7 @@ export interface People {
   administrator: DroverClient;
   workspaceId: string;
   projectId: string;
-  /** With which the workers register. */
+  /** The key with which the workers register. */
   workerKey: string;
 }
 

@@ -2,23 +2,25 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Task } from './follow.js';
 
-/** What the journals of the hashing task say of its attempts. */
+/** The attempts of the hashing task, according to their journals. */
 export interface ResumeProof {
   files: number;
-  /** Hashed by the attempt that was killed. */
+  /** Files that the killed attempt hashed. */
   beforeKill: number;
-  /** Of these, how many the checkpoint covers from which the next attempt went on. */
+  /** The number of these that the next attempt's checkpoint covers. */
   resumedAfter: number;
-  /** Hashed by the attempts after. */
+  /** Files that the later attempts hashed. */
   afterKill: number;
-  /** Covered by the checkpoint, and hashed again all the same: must be 0. */
+  /** Files that the checkpoint covers and that were hashed again. Must be 0. */
   repeatedInVain: number;
-  /** Hashed after the last checkpoint and before the kill, so rightly again. */
+  /** Files hashed after the last checkpoint and before the kill, so correctly repeated. */
   repeatedRightly: number;
   holds: boolean;
 }
 
-/** @param folder where the jobs leave their results */
+/**
+ * @param folder where the jobs store their results
+ */
 export function proveResumed(folder: string, task: Task): ResumeProof {
   const journal = (attempt: number): string[] => {
     const path = join(folder, `hash.journal.${attempt}`);

@@ -33,11 +33,11 @@ const NOT_ASKED = 'not asked here: that Valkey can be rebuilt, which tests show'
 export interface View {
   screen: Screen;
   paint: Paint;
-  /** Whether somebody looks at the dashboard. */
+  /** Tells whether somebody watches the dashboard. */
   open: boolean;
 }
 
-/** The whole demo, from an empty folder to the findings; says what it does as it goes. */
+/** Runs the whole demo, from an empty folder to the findings, and prints its steps. */
 export async function runDemo(scope: CleanupScope, view: View): Promise<Findings> {
   const { screen, paint } = view;
   const stage = await setStage(scope, (text) => screen.note(text));
@@ -92,7 +92,7 @@ function invitation({ address, administrator }: Stage): string {
   return `The dashboard is at ${address}/ (${email}, ${password}); choose the workspace Demo`;
 }
 
-/** What was killed, used up and measured can be looked at for as long as somebody wants to. */
+/** Keeps the demo running, so that the user can look at its results for as long as they want. */
 async function untilStopped(scope: CleanupScope, { screen }: View, stage: Stage): Promise<void> {
   screen.say(`\n${invitation(stage)}. Ctrl-C ends all of it.`);
   if (scope.signal.aborted) return;
@@ -149,7 +149,7 @@ async function runJob({ scope, view, stage, people, fleet }: Cast): Promise<JobD
   return { tasks, victim, killed: murder.killed, shared, seconds };
 }
 
-/** Even a job that failed must have left the database in order: say whether it did. */
+/** Even a failed job must have left the database in order. Print the result of the check. */
 async function requireComplete(tasks: Task[], { database }: Stage, view: View): Promise<void> {
   const failed = tasks.find((task) => isOver(task) && task.status !== 'COMPLETED');
   if (failed === undefined) return;

@@ -1,12 +1,12 @@
 /**
- * How the demo's workers send heartbeats. The shipped ones send one every 10 s and are taken for dead after
- * 45; a demo that waits for that would be over before it was interesting.
+ * The demo workers' heartbeat settings. Shipped workers send one every 10 s and count as dead after
+ * 45 s. The demo would be finished before that.
  */
 export const HEARTBEAT_SECONDS = 1;
 export const STALE_SECONDS = 4;
 export const SHIPPED = { heartbeatSeconds: 10, staleSeconds: 45 };
 
-/** Between a failure and its retry, at most; shipped: 300. */
+/** The maximum time between a failure and its retry; shipped: 300. */
 export const RETRY_BACKOFF_SECONDS = 1;
 
 export interface WorkerPlan {
@@ -15,7 +15,7 @@ export interface WorkerPlan {
   concurrency: number;
 }
 
-/** Two workers can hash: one is killed while hashing, and the other takes over. */
+/** Two workers can hash: one is killed while hashing, and the other continues. */
 export const WORKERS: readonly WorkerPlan[] = [
   { name: 'ada', capabilities: ['read', 'hash'], concurrency: 2 },
   { name: 'bob', capabilities: ['read', 'hash'], concurrency: 2 },
@@ -24,15 +24,15 @@ export const WORKERS: readonly WorkerPlan[] = [
 
 /** The task whose worker is killed. */
 export const VICTIM = 'hash';
-/** Kill when the server has a checkpoint, and this much of it is done. */
+/** The kill happens when the server has a checkpoint, and this part of the work is done. */
 export const KILL_AT_PERCENT = 30;
 
-/** What work with a model uses here: a little more than the estimate of a task of which nothing is known, 8,970. */
+/** The tokens of a model's work here: a little more than the default estimate of a task, 8,970. */
 export const ASKED_MODEL = 'claude-sonnet-4';
 export const USED_TOKENS = 9_500;
-/** A budget for two tasks, and for three. */
+/** Budgets for two tasks, and for three. */
 export const ALLOCATED_TOKENS = 20_000;
 export const RAISED_TOKENS = 30_000;
 
-/** The demo gives up when the job is not done by then. */
+/** The demo fails if the job has not finished by then. */
 export const PATIENCE_MS = 240_000;

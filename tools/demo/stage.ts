@@ -10,17 +10,17 @@ import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';
 const secret = (): string => randomBytes(24).toString('base64url');
 
 export interface Stage {
-  /** For what is not asked over HTTP: the first administrator, and the invariants. */
+  /** Access for parts without HTTP: the first administrator, and the invariants. */
   database: Database;
   supervisor: Supervisor;
   server: Child;
   address: string;
   administrator: { email: string; password: string };
-  /** Goes with the data, whatever happens to us. */
+  /** The supervisor removes it with the data, whatever happens to this process. */
   folder: string;
 }
 
-/** Postgres, Valkey and a server, on free ports, with data that nobody keeps. */
+/** Postgres, Valkey and a server on free ports, with temporary data. */
 export async function setStage(scope: CleanupScope, note: (text: string) => void): Promise<Stage> {
   note('starting Postgres and Valkey');
   const starting = beginStack({ progress: note });

@@ -1,6 +1,6 @@
 import { type DroverClient, itemsOf, type LogEntry } from '#lib/api-client';
 
-/** The whole log of a task, the oldest entry first. */
+/** Returns the whole log of a task, the oldest entry first. */
 export async function readLog(member: DroverClient, id: string): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
   const page = { order: 'asc' as const, limit: 100 };
@@ -13,7 +13,7 @@ export async function readLog(member: DroverClient, id: string): Promise<LogEntr
 }
 
 export interface Recovery {
-  /** Milliseconds from the SIGKILL until the server took the worker for dead. */
+  /** Milliseconds from the SIGKILL until the server declared the worker dead. */
   foundMs: number;
   requeuedMs: number;
   claimedMs: number;
@@ -21,7 +21,7 @@ export interface Recovery {
   completedMs: number;
 }
 
-/** When each step of the recovery came, from the task's log. */
+/** The time of each step of the recovery, from the task's log. */
 export function recoveryOf(log: readonly LogEntry[], killedAt: Date): Recovery {
   const later = log.filter(({ createdAt }) => Date.parse(createdAt) >= killedAt.getTime());
   const until = (status: string): number => {

@@ -17,12 +17,14 @@ const END = '<!-- So far. -->';
 
 const PAGE = 'docs/events.md';
 
-/** The page on events, with the catalogue in its place. */
+/** Returns the page on events with the catalogue inserted. */
 export function generateEvents(root: string): Generated {
   return { files: { [PAGE]: withCatalogue(readFileSync(join(root, PAGE), 'utf8')) } };
 }
 
-/** @throws Error when the page has no place for the catalogue */
+/**
+ * @throws Error if the page has no markers for the catalogue
+ */
 function withCatalogue(page: string): string {
   const [before, rest] = page.split(BEGIN);
   const after = rest?.split(END)[1];
@@ -38,7 +40,7 @@ function sectionOf(name: EventName): string {
     `${typeOf(schema)}${schema.nullable ? ' or null' : ''}${optional ? ', or left out' : ''}`,
     words + (schema.enum ? `: ${schema.enum.map((one) => `\`${one}\``).join(', ')}` : ''),
   ]);
-  // Lists on one line, as the formatter has them.
+  // Prints lists on one line, like the formatter.
   const example = JSON.stringify(exampleOf(name), null, 2).replace(/\[\s+("[^"]*")\s+\]/g, '[$1]');
   return [
     `### \`${name}\``,

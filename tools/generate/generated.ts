@@ -1,7 +1,7 @@
-/** What one part of `npm run generate` makes. */
+/** The output of one part of `npm run generate`. */
 export interface Generated {
-  /** Texts by the paths of their files, from the project's folder on. */
+  /** Texts by the paths of their files, relative to the project's folder. */
   files: Record<string, string>;
-  /** Reasons why the sources cannot stay as they are. */
+  /** Errors in the sources that must be corrected. */
   problems?: string[];
 }

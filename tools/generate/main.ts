@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { projectRoot } from '../shared/project.js';
 import type { Generated } from './generated.js';
 
-// Writes the files that are made of the sources and committed, or compares them with `--check`. Arguments name parts;
-// without any it does all. Each problem is a line, and any is a failure.
+// Writes the committed files that are generated from the sources, or compares them with `--check`.
+// Arguments name parts; the default is all. Each problem is a line, and any problem is a failure.
 
 const PARTS: Record<string, () => Promise<Generated>> = {
   sql: async () => (await import('./statements.js')).generateStatements(projectRoot),
@@ -24,7 +24,7 @@ for (const part of parts) {
   }
 }
 for (const problem of problems) console.error(problem);
-// The application of which the document was asked would keep the process.
+// The application that produced the document would keep the process alive.
 process.exit(problems.length === 0 ? 0 : 1);
 
 function readArguments(words: string[]): { check: boolean; parts: string[] } {

@@ -21,9 +21,9 @@ const RULES = {
 } as const;
 
 /**
- * Judges an OpenAPI document by the linter's recommended rules and the house's.
+ * Judges an OpenAPI document by the linter's recommended rules and the project's own.
  *
- * @returns each problem, be it an error or a warning, with its place
+ * @returns each problem, error or warning, with its place
  */
 export async function lintOpenApi(document: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended'], rules: RULES });

@@ -7,7 +7,7 @@ import { lintOpenApi } from './openapi-lint.js';
 const WIDTH = 100;
 const FILE = 'libs/clients/api-client/openapi.json';
 
-/** Nobody is asked: the application is made, and does not listen. */
+/** The application is created, but does not listen. */
 const NOWHERE = {
   DATABASE_URL: 'postgres://app:app@127.0.0.1:1/drover',
   DATABASE_SERVICE_URL: 'postgres://service:service@127.0.0.1:1/drover',
@@ -16,14 +16,14 @@ const NOWHERE = {
   ENCRYPTION_KEYS: `1:${Buffer.alloc(32).toString('base64')}`,
 };
 
-/** The OpenAPI document as it is committed, with what its linter finds. */
+/** Returns the OpenAPI document as it is committed, and the findings of the linter. */
 export async function generateOpenApi(): Promise<Generated> {
   const document = await readDocument();
   const problems = await lintOpenApi(document);
   return { files: { [FILE]: formatDocument(document) }, problems };
 }
 
-/** The document that a server shows at /docs/openapi.json, without a server. */
+/** Returns the document that a server shows at /docs/openapi.json, without a server. */
 async function readDocument(): Promise<string> {
   const app = await createApp(loadConfig(NOWHERE), Logger.create({ level: 'silent' }));
   await app.init();
@@ -37,7 +37,7 @@ interface Document {
   components: Record<string, Record<string, unknown>>;
 }
 
-/** Paths, webhooks and components stand in the order of their names, so that a class which moves changes no line. */
+/** Paths, webhooks and components are sorted by name, so that a moved class changes no line. */
 function formatDocument(text: string): string {
   const document = JSON.parse(text) as Document;
   const { paths, webhooks, components } = document;
@@ -54,7 +54,10 @@ function sortByName<T>(named: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** JSON in which each object or list that fits into a line is one, else one line for each member. */
+/**
+ * Prints JSON: objects and lists that fit into a line take one line, others one line for each
+ * member.
+ */
 function toLines(value: unknown, indent = '', label = ''): string {
   const line = `${indent}${label}${toLine(value)}`;
   if (line.length < WIDTH || typeof value !== 'object' || value === null) return line;

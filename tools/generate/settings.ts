@@ -8,7 +8,7 @@ import { environment as worker } from '../../apps/worker/config.js';
 import { aligned } from '../shared/table.js';
 import type { Generated } from './generated.js';
 
-/** A program with the schema of its settings, the files that declare them, and the page that speaks of them. */
+/** A program with the schema of its settings, the files that declare them, and its page. */
 interface Program {
   title: string;
   schema: z.ZodObject;
@@ -16,7 +16,7 @@ interface Program {
   page: string;
 }
 
-/** Settings that worker and gateway have alike. */
+/** Settings that worker and gateway share. */
 const SHARED = 'libs/hosts/agent-host/machine/isolation.ts';
 
 const PROGRAMS: Program[] = [
@@ -53,7 +53,7 @@ the user can read an environment.
 from the sources; change them there.
 `;
 
-/** What no value of a setting can be, so that its schema says what it takes. */
+/** An impossible value of every setting. The error of its schema names the allowed values. */
 const IMPOSSIBLE = '\u0000';
 
 interface Row {
@@ -65,10 +65,10 @@ interface Row {
 }
 
 /**
- * The settings of all programs, in docs/settings.md.
+ * Returns docs/settings.md, the settings of all programs.
  *
  * @param root the folder of the project, with the sources
- * @throws Error when a setting is described neither at its declaration nor in its program's page
+ * @throws Error if neither its declaration nor the program's page describes a setting
  */
 export function generateSettings(root: string): Generated {
   const sections = PROGRAMS.map((program) => `## ${program.title}\n\n${tableOf(root, program)}`);
@@ -114,7 +114,7 @@ function shown(value: unknown): string {
   return value === hostname() ? 'host name' : `\`${String(value)}\``;
 }
 
-/** The comment before a setting, on one line. */
+/** Returns the comment before a setting, on one line. */
 function commentOf(name: string, source: string): string | undefined {
   const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s*${name}:`).exec(source)?.[1];
   return comment
@@ -124,7 +124,7 @@ function commentOf(name: string, source: string): string | undefined {
     .trim();
 }
 
-/** The last cell of the row that names the setting. */
+/** Returns the last cell of the row that names the setting. */
 function cellOf(name: string, page: string): string | undefined {
   const row = page
     .split('\n')

@@ -4,23 +4,26 @@ import { pathToFileURL } from 'node:url';
 import { declared, type Sql } from '#lib/database';
 import type { Generated } from './generated.js';
 
-/** A library or a program, with the statements that its modules declare. */
+/** A library or a program, with the statements of its modules. */
 export interface Room {
-  /** Its folder, as `libs/work/runs`. */
+  /** Its folder, such as `libs/work/runs`. */
   path: string;
-  /** By name. */
+  /** The statements by name. */
   statements: Sql[];
   /** Files with statements that have no name, because their text depends on a request. */
   unnamed: string[];
 }
 
 export interface Source {
-  /** From the project's folder on. */
+  /** The path relative to the project's folder. */
   path: string;
   text: string;
 }
 
-/** Whoever makes a statement by hand imports one of the two; other makers are loaded by what uses them. */
+/**
+ * Every file that creates a statement imports one of the two. Other creators are loaded by their
+ * users.
+ */
 const DECLARES = /\b(?:query|command|hotCommand)\b[^;]*from '#lib\/database'/;
 const NAME = /(?:\(|name:)\s*'(\w+)'/g;
 const UNNAMED = /\b(?:query|command)(?:<\w+>)?\(\s*''/;
@@ -29,7 +32,7 @@ const UNNAMED = /\b(?:query|command)(?:<\w+>)?\(\s*''/;
  * Loads every module that declares statements.
  *
  * @param root the folder of the project, with the sources
- * @throws Error when two statements have one name, or when nobody knows where one is declared
+ * @throws Error if two statements have one name, or the declaring file of one is unknown
  */
 export async function readRooms(root: string): Promise<{ rooms: Room[]; sources: Source[] }> {
   const sources = ['libs', 'apps/server'].flatMap((folder) => sourcesIn(root, folder));
@@ -47,7 +50,7 @@ export async function readRooms(root: string): Promise<{ rooms: Room[]; sources:
   return { rooms: [...rooms.values()], sources };
 }
 
-/** The library (`libs/work/runs`) or program (`apps/server`) that a file belongs to. */
+/** Returns the library (`libs/work/runs`) or program (`apps/server`) of a file. */
 export function roomOfFile(file: string): string {
   return file
     .split('/')
@@ -55,14 +58,14 @@ export function roomOfFile(file: string): string {
     .join('/');
 }
 
-/** The statements as they run, in `queries.sql` of each room. */
+/** Returns the statements as they run, in the `queries.sql` of each library and program. */
 export async function generateStatements(root: string): Promise<Generated> {
   const { rooms } = await readRooms(root);
   const files = rooms.map((room) => [`${room.path}/queries.sql`, renderRoom(room)]);
   return { files: Object.fromEntries(files) as Record<string, string> };
 }
 
-/** The text of a room's queries.sql. */
+/** Returns the text of one queries.sql. */
 function renderRoom({ path, statements, unnamed }: Room): string {
   const head =
     '-- The statements as they run. Made by `npm run generate`; change the modules that declare them.';
@@ -78,7 +81,7 @@ function renderRoom({ path, statements, unnamed }: Room): string {
   return `${[[head, ...left].join('\n'), ...texts].join('\n\n')}\n`;
 }
 
-/** Folders whose names of tools and the like are no statements'. */
+/** Folders whose statements belong to tools and tests. */
 const WITHOUT_SQL = ['generated', 'testing', 'api-client', 'mcp'];
 
 function sourcesIn(root: string, folder: string): Source[] {
@@ -92,7 +95,7 @@ function sourcesIn(root: string, folder: string): Source[] {
   });
 }
 
-/** Compiled in dist, as sources under Jest: wherever we are ourselves. */
+/** The modules are compiled in dist, and sources under Jest, like this one. */
 async function load(path: string): Promise<void> {
   const extension = extname(import.meta.filename);
   const file = join(import.meta.dirname, '../..', path.replace(/\.ts$/, extension));

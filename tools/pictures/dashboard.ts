@@ -3,12 +3,12 @@ import { chromiumOptions } from '../shared/chromium.js';
 import type { Stage } from '../demo/stage.js';
 
 const VIEWPORT = { width: 1280, height: 800 };
-/** Charts are drawn and requests answered by then; the streams never end. */
+/** By then charts are drawn and requests answered. The streams never end. */
 const SETTLED_MS = 1_500;
 
 export type Theme = 'light' | 'dark';
 
-/** The dashboard, in a window for each theme. */
+/** Shows the dashboard in a window for each theme. */
 export class Dashboard {
   private constructor(
     private readonly browser: Browser,
@@ -25,7 +25,7 @@ export class Dashboard {
   /** Takes a picture of the page at the path. */
   async photograph(theme: Theme, path: string, file: string): Promise<void> {
     const page = this.pages[theme];
-    // Within the page: a new document would ask for the password again.
+    // Navigates within the page: a new document would ask for the password again.
     const to = `history.pushState({}, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`;
     await page.evaluate(to);
     await page.waitForTimeout(SETTLED_MS);

@@ -24,10 +24,11 @@ try {
   process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 1;
 }
-// A connection that a failure left open must not keep us; what had to be undone has been.
+// An open connection after a failure must not keep the process alive. All necessary clean-up is
+// done.
 process.exit();
 
-/** The fleet of the demo at its work, and a picture of it at each moment worth one. */
+/** Takes pictures of the demo's fleet at each interesting moment. */
 async function takePictures(scope: CleanupScope): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   const stage = await setStage(scope, note);
@@ -79,7 +80,7 @@ async function work(
   return victimId;
 }
 
-/** A task that asks a person, and waits for the answer. */
+/** Creates a task that asks a person, and waits for the answer. */
 async function ask({ member }: People): Promise<void> {
   const question = {
     prompt: 'The release notes mention a price. Publish them as they are?',

@@ -1,4 +1,4 @@
-/** What the terminal's colours are here; SGR numbers of foregrounds. */
+/** The picture's colour for each of the terminal's SGR foreground numbers. */
 const COLOURS: Record<number, string> = {
   31: '#ff7b72',
   32: '#56d364',
@@ -9,7 +9,7 @@ const COLOURS: Record<number, string> = {
 const FOREGROUND = '#e6edf3';
 const BACKGROUND = '#0d1117';
 const FONT = { family: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace', size: 13 };
-/** Of one character: monospace fonts are 0.6 of their size wide. */
+/** The size of one character: monospace fonts are 0.6 of their size wide. */
 const CELL = { width: FONT.size * 0.602, height: 18 };
 const MARGIN = 16;
 
@@ -24,8 +24,8 @@ interface Span extends Style {
 }
 
 /**
- * A terminal's output as an SVG. It knows colours, bold and dim; other orders to a terminal, and what is no character,
- * are left out.
+ * Draws a terminal's output as an SVG. It supports colours, bold and dim. Other control sequences
+ * and non-printable characters are left out.
  */
 export function terminalPicture(title: string, output: string): string {
   const lines = output.replaceAll('\r\n', '\n').trimEnd().split('\n').map(spansOf);
@@ -59,7 +59,7 @@ const PLAIN: Style = { colour: FOREGROUND, isBold: false, isDim: false };
 function spansOf(line: string): Span[] {
   const spans: Span[] = [];
   let style = PLAIN;
-  // What stands before a carriage return was written over.
+  // Text before a carriage return was overwritten.
   const shown = line.slice(line.lastIndexOf('\r') + 1);
   for (const part of shown.split(ORDER)) {
     const codes = COLOURING.exec(part)?.[1];
@@ -94,6 +94,6 @@ function tspan({ text, colour, isBold, isDim }: Span): string {
 
 function escaped(text: string): string {
   const markup = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  // Columns stand below each other: other spaces are drawn as one.
+  // Columns must align, so other spaces are drawn as one.
   return markup.replaceAll(' ', '\u00a0');
 }

@@ -6,11 +6,13 @@ import { Sentence } from '../shared/sentence.js';
 const COLUMNS = 100;
 const ENOUGH_MS = 60_000;
 
-/** The command line in a terminal of its own, as a person sees it. */
+/** Runs the command line in its own terminal, as a person sees it. */
 export class Terminal {
   private shown = '';
 
-  /** @param env which server is asked, and as whom */
+  /**
+   * @param env names the server and the caller's credentials
+   */
   constructor(private readonly env: Record<string, string>) {}
 
   /** Types `drover …`, and waits until it ends. */
@@ -28,7 +30,7 @@ export class Terminal {
       env,
       timeout: ENOUGH_MS,
     }).catch((error: { stdout?: string; code?: unknown }) => {
-      // A command that fails is a picture as well; a terminal that is not there is none.
+      // A failed command is a picture, too. A missing terminal is none.
       if (error.code === 'ENOENT')
         throw new Sentence('There is no `script` here: install util-linux.');
       return { stdout: error.stdout ?? '' };

@@ -9,18 +9,18 @@ const KEPT_LINES = 200;
 
 export interface ChildSpec {
   name: string;
-  /** Below dist. */
+  /** The path below dist. */
   program: string;
   env: Record<string, string>;
-  /** Milliseconds to end after SIGTERM; then it is killed. */
+  /** Milliseconds to end after SIGTERM. Then the program is killed. */
   stopWithinMs: number;
   /** Names of sockets that the supervisor holds. The program inherits them and listens on them. */
   sockets?: string[];
-  /** Hears every line that it says. */
+  /** Receives every line of its output. */
   onLine?: (line: string) => void;
 }
 
-/** One of our programs as a process of its own, with the last lines of what it said. */
+/** A built program as a process, with the last lines of its output. */
 export class Child {
   readonly lines: string[] = [];
   private readonly waiting = new Set<(line: string) => void>();
@@ -28,7 +28,7 @@ export class Child {
 
   private constructor(readonly spec: ChildSpec) {}
 
-  /** The supervisor ends it when this process ends, in whatever way. */
+  /** The supervisor ends the program when this process ends, in any way. */
   static async start(supervisor: Supervisor, spec: ChildSpec): Promise<Child> {
     const child = new Child(spec);
     child.process = await supervisor.run({
@@ -57,9 +57,9 @@ export class Child {
   }
 
   /**
-   * What the program says when it is ready, as JSON on one line.
+   * Returns the JSON line that the program prints when it is ready.
    *
-   * @throws Sentence with its own last words when it ends before
+   * @throws Sentence with the program's last lines if it ends before
    */
   async ready(
     isReady: (message: Record<string, unknown>) => boolean,
@@ -84,11 +84,11 @@ export class Child {
     }
   }
 
-  /** The sentence with which it ended, or how it ended when it said none. */
+  /** Returns the sentence with which it ended, or its exit if it printed none. */
   lastWords({ code, signal }: Exit): string {
     const at = signal === null ? this.lines.findLastIndex(isSaid) : -1;
     const line = this.lines[at];
-    // A list follows, such as that of the variables that are wrong.
+    // A list follows, such as the list of invalid variables.
     if (line?.endsWith(':')) return this.lines.slice(at).join('\n').trimEnd();
     if (line !== undefined) return String(parse(line)?.['message'] ?? line);
     return `The ${this.spec.name} ended by ${signal ?? `exit code ${code}`}.`;
@@ -107,7 +107,10 @@ export class Child {
   }
 }
 
-/** Something that the program said itself: Node ends every crash with its version and a part of the stack. */
+/**
+ * The program printed this line itself: Node ends every crash with its version and a part of the
+ * stack.
+ */
 function isSaid(line: string): boolean {
   return line.trim() !== '' && !/^(Node\.js v\d|\s|\})/.test(line);
 }
@@ -125,7 +128,10 @@ function listening({ sockets = [] }: ChildSpec): Record<string, string> {
   return sockets.length === 0 ? {} : { LISTEN_FDS: String(sockets.length) };
 }
 
-/** What a program of ours needs of this process' environment; its settings come from its spec. */
+/**
+ * Returns the variables of this process that Drover's programs need. Their settings come from their
+ * specs.
+ */
 function inherited(): Record<string, string> {
   const names = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ'];
   return Object.fromEntries(

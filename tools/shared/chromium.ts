@@ -10,16 +10,16 @@ const execute = promisify(execFile);
 /** Root has no sandbox, and /dev/shm is small in containers. */
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
 
-/** How a test launches it: `chromium.launch(await chromiumOptions())` of playwright-core. */
+/** The launch options of a test: `chromium.launch(await chromiumOptions())` of playwright-core. */
 export async function chromiumOptions(): Promise<LaunchOptions> {
   return { executablePath: await chromiumPath(), args: FLAGS };
 }
 
 /**
- * A Chromium that runs here: the one on the PATH, else the distribution's package, which is
- * unpacked into the project's cache folder once (100 MB) and not installed.
+ * Finds a Chromium for this machine: the one on the PATH, or else the distribution's package,
+ * unpacked once into the project's cache folder (100 MB) and not installed.
  *
- * @throws EmbeddedError where none can be had
+ * @throws EmbeddedError if neither is available
  */
 export async function chromiumPath(): Promise<string> {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
@@ -54,13 +54,16 @@ async function fetched(): Promise<string> {
   }
 }
 
-/** @param bin the folder `usr/bin` of the unpacked packages, whose own starter knows `/usr/lib` alone */
+/**
+ * @param bin the folder `usr/bin` of the unpacked packages, whose own launcher knows only
+ *   `/usr/lib`
+ */
 async function unpacked(bin: string, env: Record<string, string>): Promise<string | undefined> {
   const usr = dirname(bin);
   const starter = join(dirname(usr), 'chromium.sh');
   const variables = {
     ...env,
-    // The fonts of the packages, and where there is none, how to find them.
+    // Returns the fonts of the packages, and the configuration that finds them.
     XDG_DATA_HOME: join(usr, 'share'),
     FONTCONFIG_PATH: `/etc/fonts:${join(dirname(usr), 'etc/fonts')}`,
   };

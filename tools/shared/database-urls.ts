@@ -1,4 +1,4 @@
-/** The three ways to sign in to one database. */
+/** The URLs of three roles for one database. */
 export interface DatabaseUrls {
   ownerUrl: string;
   appUrl: string;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of this clone; we run from dist/tools/shared. */
+/** The folder of this clone. This file runs from dist/tools/shared. */
 export const projectRoot = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
 /** @param path of a compiled program, below dist */

@@ -1,10 +1,10 @@
 import { EmbeddedError } from '#lib/local-servers';
 import { MigrationError } from '#lib/database';
 
-/** An error whose message is all that the user needs to read: what is wrong, and what to do. */
+/** An error whose message is all that the user needs to read: the fault and the action to take. */
 export class Sentence extends Error {}
 
-/** What to print for an error: a sentence where somebody has foreseen it, else all that is known. */
+/** Returns the text to print for an error: its sentence if it has one, else all details. */
 export function explain(error: unknown): string {
   if (error instanceof Sentence || error instanceof EmbeddedError) return error.message;
   if (error instanceof MigrationError) return error.message;

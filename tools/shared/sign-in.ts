@@ -6,7 +6,7 @@ export interface SignIn {
   workspaceId?: string;
 }
 
-/** Requests as a person, for the minutes that an access token lasts. Fails as requests do. */
+/** Sends requests as a person, for the minutes of an access token's life. Fails as requests do. */
 export async function signedIn(address: string, body: SignIn): Promise<DroverClient> {
   const anybody = createClient({ baseUrl: address });
   const { accessToken } = await anybody.post('/api/v1/auth/login', { body });

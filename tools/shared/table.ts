@@ -1,4 +1,7 @@
-/** A table of Markdown, with its columns as wide as their cells. @param rows the first one is the head */
+/**
+ * Formats a table of Markdown with columns as wide as their cells. @param rows the first one is the
+ * head
+ */
 export function aligned(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(3, ...rows.map((row) => (row[column] ?? '').length)),

@@ -1,4 +1,4 @@
-/** What `npm start` was asked to do. */
+/** The request that `npm start` received. */
 export type Request =
   | { kind: 'start'; workers: number; daemon: boolean }
   | { kind: 'stop' }
@@ -22,7 +22,7 @@ Runs a server, workers and a gateway on the data in DROVER_HOME (.drover in the 
   --help       says this
 `;
 
-/** A mistyped argument must not start, and not end, anything. */
+/** A mistyped argument must not start or end anything. */
 export function readRequest(given: readonly string[]): Request {
   if (given.includes('--help') || given.includes('-h')) return { kind: 'help' };
   const [verb] = given;

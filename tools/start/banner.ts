@@ -10,7 +10,7 @@ interface Running {
   workers: number;
 }
 
-/** What one needs to know once everything runs. */
+/** The text to print once everything runs. */
 export function banner({ address, home, gateway, isolation, workers }: Running): string {
   const body = JSON.stringify({
     title: 'Hello',
@@ -41,7 +41,7 @@ function whereabouts({ administrator, administratorFile }: Home): string {
     : `${administrator.email}, with the password in ${administratorFile}`;
 }
 
-/** For a shell, also with a blank or a quote in the path; plain where nothing needs quoting. */
+/** Quotes a path for a shell if it contains a blank or a quote. */
 function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

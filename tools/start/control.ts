@@ -5,15 +5,16 @@ import { areRunning, mainLives, supervisorLives, untilNot } from './processes.js
 import { answers } from './running.js';
 import { STOPPING } from './workers.js';
 
-/** What `status` exits with; 3 and 4 as init scripts do. */
+/** Exit codes of `status`; 3 and 4 as init scripts use them. */
 const STATUS = { runs: 0, runsNot: 3, doesNotAnswer: 4 } as const;
 
 type Tell = (line: string) => void;
 
 /**
- * `npm start -- stop`: ends what runs in the folder, and answers when all of it has ended.
+ * `npm start -- stop`: ends everything that runs in the folder, and returns when all of it has
+ * ended.
  *
- * @throws Sentence when it does not end
+ * @throws Sentence if it does not end
  */
 export async function stop(tell: Tell): Promise<void> {
   const folder = homeFolder();
@@ -30,7 +31,7 @@ export async function stop(tell: Tell): Promise<void> {
   tell('Drover has stopped; the data stays.');
 }
 
-/** `npm start -- status`: answers with the exit code. */
+/** `npm start -- status`: returns the exit code. */
 export async function status(tell: Tell): Promise<number> {
   const folder = homeFolder();
   const home = existsSync(folder) ? new Home(folder) : undefined;
@@ -40,7 +41,8 @@ export async function status(tell: Tell): Promise<number> {
     return STATUS.runsNot;
   }
   const { address } = home;
-  // At the address of the last start another clone's may answer until this one's server is there.
+  // Another clone's server can answer at the address of the last start until this one's server
+  // listens.
   const isServed = processes.programs['server'] !== undefined && address !== undefined;
   if (!isServed || !(await answers(address))) {
     tell(

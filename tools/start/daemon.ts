@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { Home, homeFolder } from './home.js';
 
-/** What the background process tells until it is ready; what it says later is in its log only. */
+/** Messages of the background process until it is ready. Later ones are in its log only. */
 type Message = { kind: 'line' | 'complaint'; text: string } | { kind: 'ready' };
 
-/** Tells the process that has started this one in the background, if there is one and it still waits. */
+/**
+ * Reports to the process that has started this one in the background, if it exists and still waits.
+ */
 export function tellLauncher(message: Message): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) return resolve();
@@ -15,10 +17,10 @@ export function tellLauncher(message: Message): Promise<void> {
 }
 
 /**
- * Starts this program again as a process of its own session, which outlives npm, the shell and the terminal, and
- * logs to `start.log`. Answers with the exit code when it is ready, or has ended before.
+ * Starts this program again as a process with its own session, which outlives npm, the shell and
+ * the terminal, and logs to `start.log`. Returns the exit code once it is ready or has ended.
  *
- * @param args those of the process
+ * @param args the arguments of the process
  */
 export async function startDaemon(
   args: readonly string[],
@@ -30,11 +32,11 @@ export async function startDaemon(
     stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);
-  // Not in the background yet: a Ctrl-C means it too.
+  // The start is not in the background yet, so a Ctrl-C also ends it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => child.kill('SIGTERM'));
   }
-  // Its last words may come after its exit.
+  // Its last output can arrive after its exit.
   const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   const failed = ended.then(([[code]]) => (code as number | null) ?? 1);
   const ready = new Promise<number>((resolve) => {

@@ -9,21 +9,21 @@ import { gatewaySettings } from './settings.js';
 
 const DEADLINE_SECONDS = 15;
 const GRACE_SECONDS = 5;
-/** The server takes none that is shorter. */
+/** The server refuses shorter secrets. */
 const SECRET_LENGTH = 32;
 
-/** Where the server finds the gateway, and what both sign with. */
+/** The gateway's address for the server, and the secret with which both sign. */
 export interface GatewayAccess {
   url: string;
   secret: string;
-  /** Names of the held sockets of a gateway of our own. */
+  /** Names of the held sockets of the stack's own gateway. */
   sockets?: string[];
 }
 
 /**
- * The gateway that the user runs; undefined when there is none.
+ * Returns the gateway that the user runs; undefined if there is none.
  *
- * @throws Sentence when only a part of what leads to it is set, or the secret is too short
+ * @throws Sentence if only a part of its settings is set, or the secret is too short
  */
 export function givenGateway(env = process.env): GatewayAccess | undefined {
   const url = env['GATEWAY_URL'] ?? '';
@@ -44,7 +44,7 @@ export function givenGateway(env = process.env): GatewayAccess | undefined {
   );
 }
 
-/** One of our own, on a free port that stays held as long as this process runs. */
+/** Returns the stack's own gateway, on a free port that stays held as long as this process runs. */
 export async function ownGateway(supervisor: Supervisor, secrets: Secrets): Promise<GatewayAccess> {
   const [host, port] = ['127.0.0.1', await freePort()];
   const name = `gateway ${port}`;
@@ -54,7 +54,9 @@ export async function ownGateway(supervisor: Supervisor, secrets: Secrets): Prom
   return { url: `http://${host}:${port}`, secret: secrets.gatewaySecret, sockets: [name] };
 }
 
-/** @param address the server's */
+/**
+ * @param address the address of the server
+ */
 export function gatewaySpec(
   home: Home,
   { metricsToken }: Secrets,

@@ -6,14 +6,14 @@ import { makeFolder } from '#lib/kernel';
 import { projectRoot } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';
 
-/** What is made at first start and must stay the same after it. */
+/** Secrets that the first start creates and that never change. */
 export interface Secrets {
   jwtSecret: string;
-  /** The master keys, the current one first; a new one comes before the earlier ones. */
+  /** The master keys, the current one first. A new one precedes the earlier ones. */
   encryptionKeys: string;
-  /** Reads /metrics. */
+  /** The token that reads /metrics. */
   metricsToken: string;
-  /** Server and gateway know each other by it. */
+  /** The secret that server and gateway share. */
   gatewaySecret: string;
   appPassword: string;
   servicePassword: string;
@@ -24,19 +24,22 @@ export interface Administrator {
   password: string;
 }
 
-/** What a start consists of: itself, what outlives it while it puts everything down, and what they started. */
+/**
+ * The processes of a start: itself, the supervisor that outlives it during a stop, and their
+ * children.
+ */
 export interface Processes {
   main: number;
   supervisor: number;
-  /** When it began, as an ISO time. */
+  /** The time of its start, in ISO format. */
   since: string;
-  /** By name: the process of its present life. */
+  /** The process id of each program's current process, by name. */
   programs: Record<string, number>;
 }
 
 const secret = (bytes = 32): string => randomBytes(bytes).toString('base64url');
 
-/** The folder that everything is kept in between starts; only its owner may look into its files. */
+/** The folder of all state between starts. Only its owner can read its files. */
 export class Home {
   readonly data: string;
   readonly administratorFile: string;
@@ -66,7 +69,7 @@ export class Home {
     return join(this.folder, `${program}.log`);
   }
 
-  /** What a program keeps between its lives. */
+  /** The folder for a program's state between its processes. */
   programFolder(name: string): string {
     return join(this.folder, name);
   }
@@ -81,27 +84,30 @@ export class Home {
       appPassword: kept.appPassword ?? secret(),
       servicePassword: kept.servicePassword ?? secret(),
     };
-    // Those of an earlier version lack what it did not need.
+    // Secrets of an earlier version lack the fields that are newer.
     if (!isDeepStrictEqual(kept, secrets)) {
       writePrivate(this.secretsFile, `${JSON.stringify(secrets, null, 2)}\n`);
     }
     return secrets;
   }
 
-  /** Those of the first administrator; undefined when somebody has removed the file. */
+  /** Credentials of the first administrator; undefined if somebody has removed the file. */
   get administrator(): Administrator | undefined {
     if (!existsSync(this.administratorFile)) return undefined;
     return readJson<Administrator>(this.administratorFile);
   }
 
-  /** Written down before the administrator is made: made and unknown would be worse. */
+  /**
+   * The file is written before the administrator is created. A created but unknown administrator
+   * would be worse.
+   */
   makeAdministrator(): Administrator {
     const made = { email: 'admin@drover.local', password: secret(18) };
     writePrivate(this.administratorFile, `${JSON.stringify(made, null, 2)}\n`);
     return made;
   }
 
-  /** There was an administrator already. */
+  /** An administrator existed already. */
   forgetAdministrator(): void {
     rmSync(this.administratorFile, { force: true });
   }
@@ -131,7 +137,7 @@ export class Home {
     writePrivate(this.portFile, `${port}\n`);
   }
 
-  /** Where the server of the last start was reached. */
+  /** The address of the last start's server. */
   get address(): string | undefined {
     return readText(this.addressFile);
   }
@@ -141,8 +147,8 @@ export class Home {
   }
 
   /**
-   * Where the server listens for programs of this user. The path stays known after a stop, so that
-   * no program turns to the port, where another one may listen then.
+   * The socket on which the server listens for programs of this user. The path stays known after a
+   * stop, so that no program turns to the port, where another program can listen then.
    */
   get socket(): string | undefined {
     return readText(this.socketFile);
@@ -153,7 +159,7 @@ export class Home {
     else writePrivate(this.socketFile, `${path}\n`);
   }
 
-  /** Those of the last start; they may have ended. */
+  /** The processes of the last start. They can have ended. */
   get processes(): Processes | undefined {
     return existsSync(this.processesFile) ? readJson<Processes>(this.processesFile) : undefined;
   }
@@ -163,7 +169,7 @@ export class Home {
   }
 }
 
-/** The folder that DROVER_HOME names; an empty name is none, and the clone's `.drover` is meant. */
+/** Returns the folder that DROVER_HOME names, or the clone's `.drover` if it is unset or empty. */
 export function homeFolder(named = process.env['DROVER_HOME']): string {
   return resolve(named || join(projectRoot, '.drover'));
 }
@@ -175,7 +181,7 @@ const OBSTACLES: Record<string, string | undefined> = {
 };
 
 function makeHome(folder: string): void {
-  // Git would see the keys there.
+  // Git would track the keys there.
   if (folder === projectRoot) {
     throw new Sentence(`DROVER_HOME is the clone itself: set it to a folder of its own.`);
   }
@@ -208,7 +214,7 @@ function readText(file: string): string | undefined {
   return readFileSync(file, 'utf8').trim() || undefined;
 }
 
-/** Whole or not at all, and never readable by others, not for a moment. */
+/** The write is atomic, and others can read the file at no moment. */
 export function writePrivate(file: string, text: string): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });

@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { sandboxVariables } from './settings.js';
 
-/** How tasks and sessions are kept apart, for the programs that run them and for people. */
+/** The isolation of tasks and sessions, for the programs that run them and for people. */
 export interface TaskIsolation {
   env: Record<string, string>;
   sentence: string;
 }
 
-/** @param home nothing of it is seen by tasks */
+/**
+ * @param home the folder that tasks cannot see
+ */
 export async function arrangeIsolation(
   home: string,
   tell: (line: string) => void,

@@ -23,8 +23,8 @@ const ALL_SCOPES: NewKey['scopes'] = [
 ];
 
 /**
- * Makes the two API keys that are not there, or are not good any more: one for the workers, and one for
- * everybody who may read the folder.
+ * Creates the API keys that are missing or invalid: one for the workers, and one for everybody who
+ * can read the folder.
  */
 export async function ensureKeys(address: string, home: Home): Promise<void> {
   const anybody = createClient({ baseUrl: address });

@@ -30,7 +30,8 @@ function start({ workers, daemon }: Request & { kind: 'start' }): Promise<number
   if (daemon) return startDaemon(['--workers', String(workers)], tell);
   const onReady = (): void => void tellLauncher({ kind: 'ready' });
   return withCleanup(async (scope) => {
-    // Half of Drover: a second that `stop`, `status` and the launcher of a daemon need not wait.
+    // This import loads half of Drover: a second that `stop`, `status` and the launcher of a daemon
+    // save.
     const { run } = await import('./run.js');
     return run({ scope, tell, workers, onReady });
   });

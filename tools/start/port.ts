@@ -7,10 +7,10 @@ const FIRST = 3000;
 const TRIED = 100;
 
 /**
- * PORT when it is set. Otherwise the port of the last start, and if somebody has taken it, or there
- * was none, the first free one from 3000 on: so two clones can run at once, each with its address.
+ * Returns PORT if it is set. Otherwise the port of the last start; if that is taken or missing, the
+ * first free one from 3000 on. So two clones can run at once, each with its address.
  *
- * @throws Sentence when PORT is set and taken, or no number
+ * @throws Sentence if PORT is taken or no number
  */
 export async function choosePort(home: Home, wanted = process.env['PORT']): Promise<number> {
   if (wanted) return given(Number(wanted), wanted);
@@ -49,7 +49,10 @@ export async function holdPort(
   return held;
 }
 
-/** By default both loopback addresses: a client that resolves `localhost` tries either. */
+/**
+ * Returns both loopback addresses by default, because a client that resolves `localhost` tries
+ * either.
+ */
 function hosts(): string[] {
   const { HOST } = process.env;
   return HOST ? [HOST] : ['127.0.0.1', '::1'];

@@ -3,14 +3,14 @@ import type { Home } from './home.js';
 import { mainLives, supervisorLives, untilNot } from './processes.js';
 
 /**
- * Waits for what an earlier start has left behind that was ended by force: its supervisor still puts down the
- * server, the workers and the database, and the port and the data are theirs until then.
+ * Waits for the remains of an earlier start that was killed: its supervisor still ends the server,
+ * the workers and the database, which occupy the port and the data until then.
  *
- * @throws Sentence when that does not end
+ * @throws Sentence if they do not end
  */
 export async function previousGone(home: Home, tell: (line: string) => void): Promise<void> {
   const { processes } = home;
-  // A live one says itself where it is; see running.ts.
+  // A running start reports its address itself; see running.ts.
   if (processes === undefined || mainLives(processes)) return;
   const isLeft = (): boolean => supervisorLives(processes);
   if (!isLeft()) return;

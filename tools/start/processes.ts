@@ -3,11 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readProcess } from '#lib/session-runtime';
 import type { Processes } from './home.js';
 
-/** A supervisor gives the longest of its programs, a worker, 25 s, and then kills it. */
+/** The supervisor gives its slowest program, a worker, 25 s, and then kills it. */
 const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
-/** Whether they are a start that runs, beyond confusion with later processes of their numbers (on Linux). */
+/**
+ * Tells whether the processes are a running start. On Linux, later processes with the same ids do
+ * not count.
+ */
 export function areRunning(processes: Processes): boolean {
   const { main, supervisor } = processes;
   const belong = process.platform !== 'linux' || readProcess(supervisor)?.parent === main;
@@ -18,12 +21,14 @@ export function mainLives({ main }: Processes): boolean {
   return isAlive(main, 'start');
 }
 
-/** Also after the end of its parent, for as long as it puts things down. */
+/** Tells whether the supervisor lives. It outlives its parent while it stops the children. */
 export function supervisorLives({ supervisor }: Processes): boolean {
   return isAlive(supervisor, 'supervisor-process');
 }
 
-/** @returns false when it is still so after a minute, which is more than any orderly end needs */
+/**
+ * @returns false if it is unchanged after a minute, longer than any orderly end
+ */
 export async function untilNot(isSo: () => boolean): Promise<boolean> {
   const deadline = performance.now() + PATIENCE_MS;
   while (isSo()) {
@@ -33,7 +38,10 @@ export async function untilNot(isSo: () => boolean): Promise<boolean> {
   return true;
 }
 
-/** Whether the process lives, and on Linux also whether it is still the one that has the word in its command line. */
+/**
+ * Tells whether the process lives, and on Linux also whether its command line still contains the
+ * word.
+ */
 function isAlive(pid: number, word: string): boolean {
   if (process.platform !== 'linux') return canBeSignalled(pid);
   try {

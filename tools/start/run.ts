@@ -39,9 +39,9 @@ interface Wanted {
 }
 
 /**
- * Starts everything, and goes on until a signal ends the process.
+ * Starts everything, and runs until a signal ends the process.
  *
- * @throws Sentence, EmbeddedError or MigrationError: what is wrong, and what to do
+ * @throws Sentence, EmbeddedError or MigrationError: the fault and the action to take
  */
 export async function run(wanted: Wanted): Promise<never> {
   const { tell } = wanted;
@@ -90,7 +90,7 @@ async function startAll(start: Start): Promise<void> {
   const stack = await starting.ready.catch(async (error: unknown) => {
     throw await explainInUse(error, home);
   });
-  // The data are ours: another that began in the same moment has noted itself in vain.
+  // This process owns the data. The record of a start in the same moment is void.
   home.processes = noted;
   const onStart = (name: string, pid: number): void => {
     noted.programs[name] = pid;
@@ -108,7 +108,7 @@ async function startAll(start: Start): Promise<void> {
   const gateway = given ?? (await ownGateway(supervisor, secrets));
   const ground = { home, secrets, urls, stack, gateway };
   const port = await startServer(ground, start, { supervisor, supervise });
-  // Not before: a start that finds the data in use must not change its address.
+  // The port is stored late: a start that finds the data in use must not change its address.
   if (!process.env['PORT']) home.port = port;
   const address = `http://127.0.0.1:${port}`;
   home.address = address;
@@ -119,7 +119,7 @@ async function startAll(start: Start): Promise<void> {
   const specs = workerSpecs(start.workers, home, secrets, address, isolation);
   if (given === undefined) specs.push(gatewaySpec(home, secrets, gateway, address, isolation));
   const processes = specs.map(supervise);
-  // At once, and before the server, which they tell what they put down.
+  // Ends all at once and before the server, because they report their releases to it.
   scope.add(async () => {
     tell(STOPPING);
     await Promise.all(processes.map((supervised) => supervised.stop()));
@@ -128,7 +128,10 @@ async function startAll(start: Start): Promise<void> {
   tell(banner({ address, home, gateway, isolation, workers: start.workers }));
 }
 
-/** Lets others know of this start, unless one that runs is known: this one will find the data in use. */
+/**
+ * Records this start for others, unless another start runs, because then this one will find the
+ * data in use.
+ */
 function noteStart(home: Home, supervisor: Supervisor): Processes {
   const known = home.processes;
   const processes: Processes = {
@@ -142,8 +145,8 @@ function noteStart(home: Home, supervisor: Supervisor): Processes {
 }
 
 /**
- * Holds the port and starts the server on it. The port is another one if a program took the chosen
- * port while the database started, as a second clone does that is started at the same moment.
+ * Holds the port and starts the server on it. Another port is chosen if a program took the port
+ * while the database started, such as a second clone that starts at the same moment.
  */
 async function startServer(
   ground: Ground,
@@ -164,19 +167,19 @@ async function startServer(
   try {
     await server.start(({ message }) => message === 'listening');
   } catch (error) {
-    // Until it is listened on, a held port can be bound twice, as by two starts in one moment.
+    // A bound port without a listener can be bound twice, as by two starts in one moment.
     if (process.env['PORT'] || (await isFree(port))) throw error;
     return startElsewhere();
   }
   process.on('message', (message) => {
-    // From `npm run dev`; managers of processes send others.
+    // `npm run dev` sends this message. Process managers send others.
     if (message === 'built') void renew(server, ground.urls, tell);
   });
   process.channel?.unref();
   return port;
 }
 
-/** The server that was built may need migrations that came with it; when they fail, the one that runs goes on. */
+/** The new server may need its new migrations. If they fail, the current server continues. */
 async function renew(
   server: SupervisedProcess,
   urls: DatabaseUrls,

@@ -6,8 +6,8 @@ import { areRunning } from './processes.js';
 const ANSWER_WITHIN_MS = 2_000;
 
 /**
- * The data folder is in use: usually by a Drover that was started in the same folder before. The person who
- * starts a second one wants to know where the first is, not which PostgreSQL has the files open.
+ * The data folder is in use, usually by a Drover that was started in the same folder before. The
+ * error names the first Drover's address, not the PostgreSQL that has the files open.
  */
 export async function explainInUse(error: unknown, home: Home): Promise<unknown> {
   if (!(error instanceof EmbeddedError) || error.code !== 'data_folder_in_use') return error;
@@ -21,8 +21,8 @@ export async function explainInUse(error: unknown, home: Home): Promise<unknown>
 }
 
 /**
- * The port is taken. When this folder's own Drover runs, that is what a person has to know: with PORT set for both, it is no
- * other program that has it.
+ * The port is taken. If this folder's own Drover runs, the error says so: with PORT set for both,
+ * that Drover has the port.
  */
 export async function explainRefusedPort(error: unknown, home: Home): Promise<unknown> {
   const { address, processes } = home;
@@ -38,7 +38,7 @@ function alreadyRuns({ folder }: Home, address: string): Sentence {
   );
 }
 
-/** Whether a server answers there. */
+/** Tells whether a server answers there. */
 export async function answers(address: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivate } from './home.js';
 
-/** Variables that open something. */
+/** Variables that grant access. */
 const SECRETS = new Set([
   'DATABASE_URL',
   'DATABASE_SERVICE_URL',
@@ -19,10 +19,10 @@ const SECRETS = new Set([
 ]);
 
 /**
- * The environment of a program, with its secrets in files that only their owner can read: every process of
- * the same user can read an environment.
+ * Returns the environment of a program with its secrets in files that only their owner can read,
+ * because every process of the same user can read an environment.
  *
- * @param folder where the program's files lie
+ * @param folder the folder of the program's files
  */
 export function withSecretFiles(
   folder: string,

@@ -2,12 +2,16 @@ import { VARIABLES } from '#lib/config';
 
 type Environment = Record<string, string>;
 
-/** The server's settings, of what `npm start` was started with; what it decides itself comes on top. */
+/**
+ * Returns the server's settings: the environment of `npm start`, overridden by its own decisions.
+ */
 export function serverSettings(env = process.env): Environment {
   return pick(env, (name) => VARIABLES.includes(name));
 }
 
-/** @param index of the worker, from 0: each has its metrics at a port of its own */
+/**
+ * @param index of the worker, from 0: each has its own port for metrics
+ */
 export function workerSettings(index: number, env = process.env): Environment {
   const port = Number(env['DROVER_WORKER_METRICS_PORT'] ?? 0);
   return {
@@ -31,7 +35,10 @@ export function sandboxVariables(env = process.env): Environment {
   return pick(env, (name) => /^DROVER_(SANDBOX|ACCOUNTS)/.test(name));
 }
 
-/** The variables that another one names, for the programs that are handed on what it names. */
+/**
+ * Returns the variables that another variable names, for the programs that receive the named
+ * values.
+ */
 function named(env: NodeJS.ProcessEnv, list: string): Environment {
   const names = (env[list] ?? '').split(',').map((name) => name.trim());
   return pick(env, (name) => names.includes(name));

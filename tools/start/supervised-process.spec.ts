@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Supervisor } from '#lib/local-servers';
 import { SupervisedProcess } from './supervised-process.js';
 
-/** The program says that it is ready when it starts, and ends when it is told to. */
+/** A program that prints its ready line at its start, and ends when it is asked to. */
 function life(onLine: (line: string) => void) {
   const end = new AbortController();
   const exited = once(end.signal, 'abort').then(() => ({ code: 0, signal: null }));

@@ -2,10 +2,10 @@ import type { Supervisor } from '#lib/local-servers';
 import { Child, type ChildSpec, type Exit } from '../shared/children.js';
 
 const BACKOFF = { firstMs: 500, mostMs: 30_000 };
-/** A process that has lived that long starts with a short wait again. */
+/** A process that has lived for this time restarts with the shortest wait. */
 const HEALTHY_MS = 60_000;
 
-/** Starts a program, and starts it again when it ends although nobody asked it to. */
+/** Starts a program, and restarts it if it ends without a request. */
 export class SupervisedProcess {
   private child: Child | undefined;
   private stopped = false;
@@ -18,14 +18,14 @@ export class SupervisedProcess {
     private readonly supervisor: Supervisor,
     private readonly spec: ChildSpec,
     private readonly tell: (line: string) => void,
-    /** Hears the process of each of its lives. */
+    /** Receives each new process. */
     private readonly onStart: (name: string, pid: number) => void,
   ) {}
 
   /**
-   * Starts it for the first time, and keeps it from then on.
+   * Starts it for the first time, and restarts it from then on.
    *
-   * @throws Sentence when it ends before it was ready
+   * @throws Sentence if it ends before it was ready
    */
   async start(isReady: (message: Record<string, unknown>) => boolean): Promise<void> {
     const child = await this.begin();
@@ -40,7 +40,7 @@ export class SupervisedProcess {
     await this.kept;
   }
 
-  /** Ends the program as `stop` does, and starts what is built now in its place, at once. */
+  /** Ends the program like `stop`, and starts the current build in its place at once. */
   async renew(): Promise<void> {
     if (this.stopped) return;
     this.renewed = true;
@@ -57,7 +57,8 @@ export class SupervisedProcess {
       if (this.stopped) return;
       this.renewed = false;
       child = await this.begin();
-      // Asked for while it started: it may have read the old half, the new half; or told to stop.
+      // The request came during the start: the process may have read a mix of old and new files, or
+      // may have to stop.
       if (this.renewed || this.stopped) void child.stop();
     }
   }

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 const WITHIN_MS = 2_000;
 const PORT = 6379;
 
-/** What to say when nobody listens at the address; undefined when somebody does. */
+/** Returns the message for an address without a listener; undefined if there is a listener. */
 export async function unansweredValkey(url: string): Promise<string | undefined> {
   const { hostname, port } = new URL(url);
   const at = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || PORT };

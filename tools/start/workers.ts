@@ -10,7 +10,9 @@ const WORKER_DRAIN_SECONDS = 10;
 
 export const STOPPING = `Stopping: what runs has up to ${WORKER_DRAIN_SECONDS} s to finish, or to save how far it is.`;
 
-/** @param address the server's */
+/**
+ * @param address the address of the server
+ */
 export function workerSpecs(
   count: number,
   home: Home,
@@ -35,11 +37,12 @@ export function workerSpecs(
         DROVER_API_KEY: home.workerKey ?? '',
         DROVER_WORKER_NAME: name,
         DROVER_WORKER_DATA_DIR: home.programFolder(name),
-        // Below its data: one for both would have each clear away what the other runs.
+        // The folder lies below the worker's data: with a shared folder, each worker would clear
+        // away the other's runs.
         DROVER_WORKER_WORK_DIR: '',
         DROVER_WORKER_DRAIN_SECONDS: String(WORKER_DRAIN_SECONDS),
         DROVER_WORKER_GRACE_SECONDS: '5',
-        // The same agent in the next life: a terminated one never comes back.
+        // The same agent in its next process. A terminated one never returns.
         DROVER_WORKER_DEREGISTER: 'false',
       }),
     };

@@ -25,7 +25,7 @@ export function BudgetLines({ budgets }: { budgets: Budget[] }) {
   );
 }
 
-/** What happens to running tasks when a budget is exhausted. */
+/** The effect of an exhausted budget on running tasks. */
 export const POLICIES: Record<Budget['policy'], string> = {
   pause: 'Pause running tasks',
   finish: 'Let running tasks finish',

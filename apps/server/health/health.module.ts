@@ -16,7 +16,7 @@ import { GatewayReach, SessionsModule } from '#lib/runs';
 import { refusesChanges, ValkeyClient } from '#lib/valkey';
 import { HealthController } from './health.controller.js';
 
-/** Which of a probe's errors to rethrow. */
+/** Rethrows the probe's errors that are refusals; see `isRefusal`. */
 function refusedIf(isRefusal: (error: unknown) => boolean) {
   return (error: unknown): never => {
     throw isRefusal(error) ? new ChangesRefused('It takes no changes', { cause: error }) : error;

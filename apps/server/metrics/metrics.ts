@@ -36,7 +36,7 @@ export class Metrics {
     if (!hasBearer(authorization, metricsToken)) throw new DroverError('invalid_metrics_token');
   }
 
-  /** In Prometheus' text format. */
+  /** Returns all metrics in Prometheus' text format. */
   async text(): Promise<{ type: string; body: string }> {
     this.registry ??= this.makeRegistry();
     await this.gauges.refresh();

@@ -6,7 +6,7 @@ interface PlainName {
   kind: typeof Counter | typeof Gauge;
   /** The metric that it repeats. */
   of: string;
-  /** Only its series with this label. Absent means all. */
+  /** Limits the name to series with this label. Absent means all series. */
   where?: readonly [label: string, value: string];
   factor?: number;
 }

@@ -10,16 +10,16 @@ export interface GaugeRow {
 }
 
 /**
- * What the whole installation holds: tasks that are not done, live runs, agents, events that consumers have
- * yet to read, deliveries of webhooks that wait, reports of usage that are not summed up, budgets by how much of them is used, tasks with sealed values, API keys that end.
+ * Gauges of the whole installation: tasks that are not done, live runs, agents, events that
+ * consumers have yet to read, waiting deliveries of webhooks, unaggregated reports of usage,
+ * budgets by used share, tasks with sealed values, expiring API keys.
  *
- * Every 10 s at most, as the service role. No tenant is named.
- * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
- * where the table is vacuumed), task_runs_live_agent_idx, journal_pkey,
- * agent_usage_logs_seq_key, task_secrets_key_idx; agents, agent_secrets, api_keys and
- * usage_budgets are read once. Events are counted up to 100,001 for each
- * consumer, deliveries up to 10,001 for each webhook (webhook_deliveries_due_idx; webhooks_due_idx and its like for the age;
- * 10,000 webhooks with ten each: 140 ms).
+ * Every 10 s at most, as the service role. No tenant is named. Indexes: agent_tasks_queue_idx,
+ * agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only where the table is vacuumed),
+ * task_runs_live_agent_idx, journal_pkey, agent_usage_logs_seq_key, task_secrets_key_idx; agents,
+ * agent_secrets, api_keys and usage_budgets are read once. Events are counted up to 100,001 for
+ * each consumer, deliveries up to 10,001 for each webhook (webhook_deliveries_due_idx;
+ * webhooks_due_idx and similar ones for the age; 10,000 webhooks with ten each: 140 ms).
  */
 export const readGauges = query<GaugeRow>(
   'metrics_read_gauges',

@@ -16,7 +16,7 @@ const REFUSAL = { model: 'claude-sonnet-4' };
 
 const TEMPLATE = { title: '{{issue.title}}', taskType: 'issue' };
 
-/** Fields that no schema can say of these. */
+/** Fields that no schema can express for these routes. */
 const EXTRAS: Record<string, Record<string, unknown>> = {
   'PUT /model-routing': { rules: [{ tier: 'opus' }] },
   'POST /budgets': {
@@ -44,7 +44,7 @@ const SECRETS: Record<string, (account: Account) => Record<string, unknown>> = {
   'POST /auth/refresh': ({ refreshToken }) => ({ refreshToken }),
 };
 
-/** The fields that a route takes beside those that its schema requires. */
+/** Returns the fields that a route takes besides the required fields of its schema. */
 export async function extrasOf(
   { name }: Route,
   account: () => Promise<Account>,

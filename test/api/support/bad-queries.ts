@@ -26,7 +26,7 @@ function spoil({ name, schema }: Parameter): BadQuery[] {
   if (schema.type === 'array') return bad;
   const [one, two] = twoRightOnes(schema);
   const repeated = { what: 'given twice', field: name, text: `${name}=${one}&${name}=${two}` };
-  // Two cursors are two texts; whether they are any list's is asked later.
+  // Two cursors are valid texts. The list checks later whether it issued them.
   return [...bad, repeated, { what: 'empty', field: name, text: `${name}=` }];
 }
 
@@ -73,7 +73,7 @@ function twoRightOnes({ type, enum: words, format, minimum = 0 }: Schema): [stri
   return [id, id];
 }
 
-/** Cursors that no list hands out: not base64, not JSON, of another shape, of other types. */
+/** Cursors that no list issues: not base64, not JSON, of another shape, of other types. */
 export const BAD_CURSORS: readonly string[] = [
   'garbage',
   '%00',
@@ -102,7 +102,7 @@ export const BAD_CURSORS: readonly string[] = [
   ].map((json) => Buffer.from(json).toString('base64url')),
 ];
 
-/** Ids in a path that are none. */
+/** Ids in a path that are invalid. */
 export const BAD_IDS: readonly (readonly [string, string])[] = [
   ['no UUID', 'not-a-uuid'],
   ['a UUID and more', '0190a000-0000-7000-8000-000000000000x'],

@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Wire, WireAnswer } from './requests.js';
 
-/** As much of the document as answers are compared with. */
+/** The part of the document that answers are compared with. */
 export interface AnswersDocument {
   paths: Record<string, Record<string, DocumentedOperation>>;
   components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
@@ -25,7 +25,7 @@ export type Conformity = (
 
 const known = new Map<string, Promise<Conformity>>();
 
-/** Compares answers of the server at `url` with the document that it shows of itself. */
+/** Compares answers of the server at `url` with its own OpenAPI document. */
 export function conformityOf(url: string): Promise<Conformity> {
   const before = known.get(url);
   if (before) return before;
@@ -39,7 +39,7 @@ export async function readDocument(url: string): Promise<AnswersDocument> {
   return (await response.json()) as AnswersDocument;
 }
 
-/** In what an answer differs from the document; empty: in nothing. */
+/** Lists the differences between an answer and the document; empty: none. */
 export function compile(document: AnswersDocument): Conformity {
   const ajv = new Ajv({ strict: false, allErrors: true });
   addFormats.default(ajv);
@@ -58,7 +58,7 @@ export function compile(document: AnswersDocument): Conformity {
   return ({ method, path }, { status, headers, text }) => {
     const [bare = ''] = path.split('?');
     const route = routes.find((one) => one.method === method && one.pattern.test(bare));
-    // A malformed id may lead past all routes; that is for other tests to judge.
+    // A malformed id can match no route. Other tests cover that.
     if (!route) return [];
     const documented = route.responses[String(status)];
     if (!documented && status < 400) return [`${status} is not documented`];
@@ -92,8 +92,8 @@ function routesOf(document: AnswersDocument) {
 }
 
 /**
- * References lead into our document. And
- * stricter than the document: a field that it does not name is one that nobody knows of.
+ * References are resolved within the document. The comparison is stricter than the document: it
+ * forbids fields that the document does not name.
  */
 function strict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strict);

@@ -7,7 +7,7 @@ import { anOperator, aSession, anApiKey, aTenant, type Tenant, userToken } from 
 
 export const SECRET = 'a secret of the tests that is long enough';
 
-/** Credentials that are not good enough for a route, and how it says so. */
+/** Credentials that are insufficient for a route, and the refusal. */
 export interface Refused {
   what: string;
   headers: Record<string, string>;
@@ -17,10 +17,10 @@ export interface Refused {
 
 type Headers = Record<string, string>;
 
-/** Everything that was good once, or is good elsewhere. Made once for a test file. */
+/** Credentials that were valid once, or are valid elsewhere. Created once for a test file. */
 export interface Wardrobe {
   tenant: Tenant;
-  /** Of each role, in the tenant. */
+  /** The users of the tenant, by role. */
   users: Record<string, Headers>;
   keys: Record<'VIEWER' | 'MEMBER' | 'projects' | 'agents' | 'expired' | 'revoked', Headers>;
   ended: { what: string; headers: Headers; code: string; status: number }[];
@@ -97,7 +97,7 @@ async function archivedTokens(app: TestServer): Promise<Wardrobe['ended']> {
   }));
 }
 
-/** Whatever the route is, these are refused with 401. */
+/** Every route refuses these with 401. */
 export function badCredentials(wardrobe: Wardrobe, kind: CallerKind): Refused[] {
   const good = String(wardrobe.tenant.callers[kind].headers.authorization).replace('Bearer ', '');
   const none = (what: string, headers: Headers): Refused => ({
@@ -185,7 +185,7 @@ function forgeries(good: string, kind: CallerKind): Refused[] {
   ];
 }
 
-/** Good credentials, but not for this route. */
+/** Valid credentials that do not fit this route. */
 export function wrongCredentials(wardrobe: Wardrobe, access: Access): Refused[] {
   const { tenant } = wardrobe;
   const kinds = ['user', 'api_key', 'agent', 'run'] as const;

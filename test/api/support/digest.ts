@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type pg from 'pg';
 
-/** No rows of tenants, and changed by servers by themselves. */
+/** Tables without rows of tenants that servers change on their own. */
 const IGNORED = new Set([
   '_prisma_migrations',
   'coordinator_leadership',
@@ -11,7 +11,9 @@ const IGNORED = new Set([
 
 export type Digest = Record<string, string>;
 
-/** A hash of every table's rows, all workspaces'; without heartbeats, which are written some time later. */
+/**
+ * Hashes all rows of every table in all workspaces, without heartbeats, which are written later.
+ */
 export async function digestOf(owner: pg.Pool): Promise<Digest> {
   const tables = (await tablesOf(owner)).filter(({ name }) => !name.startsWith('agent_heartbeat'));
   return hashes(
@@ -20,7 +22,7 @@ export async function digestOf(owner: pg.Pool): Promise<Digest> {
   );
 }
 
-/** The same of what belongs to one workspace, its users and their sessions included. */
+/** Hashes the rows that belong to one workspace, including its users and their sessions. */
 export async function digestOfWorkspace(owner: pg.Pool, workspaceId: string): Promise<Digest> {
   const members = `(SELECT user_id FROM workspace_members WHERE workspace_id = '${workspaceId}')`;
   const tables = await tablesOf(owner);
@@ -48,14 +50,14 @@ export class KeptState {
     return new KeptState(owner, ignored, await digestOf(owner));
   }
 
-  /** Fails for the walk that has changed a row, and not for those after it. */
+  /** Fails only for the walk that has changed a row, not for later walks. */
   async expectUnchanged(): Promise<void> {
     const before = this.last;
     this.last = await digestOf(this.owner);
     expect(this.withoutIgnored(this.last)).toEqual(this.withoutIgnored(before));
   }
 
-  /** Takes the state as it is, after a walk that changes what is its own. */
+  /** Accepts the current state after a walk that changes its own rows. */
   async renew(): Promise<void> {
     this.last = await digestOf(this.owner);
   }
@@ -88,7 +90,7 @@ function tablesOf(owner: pg.Pool): Promise<Table[]> {
   return tables;
 }
 
-/** When a key or a session was last used is noted some time later, too. */
+/** The last use of a key or a session is stored later, too. */
 async function hashes(owner: pg.Pool, parts: { name: string; where: string }[]): Promise<Digest> {
   const selects = parts.map(
     ({ name, where }) =>

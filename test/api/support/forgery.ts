@@ -6,11 +6,11 @@ export interface Forged {
   header?: Json;
   payload?: Json;
   secret?: string;
-  /** An HMAC of node's; null leaves the signature empty. */
+  /** A name of Node's HMAC. Null leaves the signature empty. */
   hash?: string | null;
 }
 
-/** A token like the given one, but for what is said here; signed by nobody but the test. */
+/** Builds a token like the given one with these changes. Only the test has signed it. */
 export function forge(genuine: string, { header, payload, secret = '', hash = 'sha256' }: Forged) {
   const [head, body] = genuine.split('.').slice(0, 2).map(decode) as [Json, Json];
   const signed = [encode({ ...head, ...header }), encode({ ...body, ...payload })].join('.');
@@ -23,7 +23,7 @@ function decode(part: string): Json {
   return JSON.parse(Buffer.from(part, 'base64url').toString('utf8')) as Json;
 }
 
-// A member that is undefined is one that the token lacks.
+// An undefined member is removed from the token.
 function encode(part: Json): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url');
 }

@@ -6,14 +6,14 @@ import type { Route } from './openapi.js';
 const GATEWAY_ID = 'a-gateway';
 
 /**
- * Gateways are of the installation and see the sessions of all workspaces, so these routes have a guard
- * of their own. Whom it lets in is a matter of the library's tests (libs/work/runs/sessions).
+ * Gateways belong to the installation and see the sessions of all workspaces, so these routes have
+ * their own guard. The library's tests check it (libs/work/runs/sessions).
  */
 export function isGatewayRoute({ name }: Pick<Route, 'name'>): boolean {
   return name.startsWith('POST /gateway/');
 }
 
-/** Signed anew whenever it is looked at: it lasts a minute, and requests are made long before they are sent. */
+/** Each read signs it anew: it lasts a minute, and requests are built long before they are sent. */
 export function gatewayHeaders(): Record<string, string> {
   return {
     get authorization() {
@@ -29,5 +29,5 @@ export function gatewayHeaders(): Record<string, string> {
   };
 }
 
-/** What a gateway's token and its body must agree on. */
+/** The id that a gateway's token and its body must both name. */
 export const GATEWAY_BODY = { gatewayId: GATEWAY_ID };

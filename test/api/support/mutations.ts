@@ -1,7 +1,7 @@
 import type { Schema } from './openapi.js';
 import { sampleObject, sampleOf } from './samples.js';
 
-/** A body that is wrong in one place. */
+/** A body with one wrong value. */
 export interface BadBody {
   what: string;
   /** The place, as errors name it: `entries[0].level`. */
@@ -9,12 +9,12 @@ export interface BadBody {
   text: string;
 }
 
-/** Stands for a number that JSON.stringify could not write. */
+/** Stands for a number that JSON.stringify cannot write. */
 const HUGE = '@@1e400@@';
 const NUL = 'a\u0000b';
 const LONE = 'a\ud800b';
 
-/** Every body of the schema with one field spoilt, each in every way that its type knows. */
+/** Returns every body of the schema with one wrong field, in every way that its type knows. */
 export function badBodies(schema: Schema): BadBody[] {
   const good = sampleObject(schema);
   return [...spoilObject(schema, good, '')].map(({ what, field, value }) => ({
@@ -24,7 +24,7 @@ export function badBodies(schema: Schema): BadBody[] {
   }));
 }
 
-/** Whole bodies that are no object of any schema. */
+/** Whole bodies that are not an object of any schema. */
 export const NO_OBJECTS: readonly (readonly [string, string])[] = [
   ['a list', '[]'],
   ['a text', '"text"'],
@@ -81,7 +81,7 @@ function* spoilItems({ items = {}, maxItems, minItems }: Schema, field: string):
   const forms = items.oneOf ?? [items];
   for (const form of forms) {
     for (const { what, field: at, value } of spoil(form, `${field}[0]`, undefined)) {
-      // Of several forms, one's wrong value may be another's right one.
+      // A wrong value of one form can be a right value of another form.
       if (forms.every((other) => other === form || !fits(other, value))) {
         yield { what: `in a list, ${what}`, field: at, value: [value] };
       }
@@ -105,7 +105,7 @@ function fits(schema: Schema, value: unknown): boolean {
 type Wrong = readonly [what: string, value: unknown];
 
 function wrongValues(schema: Schema): Wrong[] {
-  // Of several forms, one's wrong value may be another's right one.
+  // A wrong value of one form can be a right value of another form.
   const { oneOf: forms } = schema;
   if (forms) {
     return forms.flatMap(wrongValues).filter(([, value]) => !forms.some((one) => fits(one, value)));
@@ -181,7 +181,7 @@ export const NO_TIMES = [
   '0000-01-01T00:00:00Z',
 ] as const;
 
-/** For objects whose content is the client's own. */
+/** Wrong values for objects whose content is the client's own. */
 const UNSAFE: Wrong[] = [
   ['with a NUL character inside', { a: [NUL] }],
   ['with a NUL character in a key', { [NUL]: 1 }],

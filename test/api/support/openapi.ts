@@ -2,7 +2,7 @@ import type { TokenCaller } from '#lib/kernel';
 
 export type CallerKind = TokenCaller['kind'];
 
-/** As much of a JSON schema as the document of the server uses; references are resolved. */
+/** The part of JSON schema that the server's document uses. References are resolved. */
 export interface Schema {
   type?: string;
   format?: string;
@@ -41,12 +41,12 @@ export interface Route {
   /** `POST /agents/{id}/claim`: below /api/v1, as in the tables of these tests. */
   name: string;
   method: string;
-  /** With `{id}` in it. */
+  /** The path with `{id}` in it. */
   path: string;
   pathParams: Parameter[];
   queryParams: Parameter[];
   body?: Schema;
-  /** Undefined: public. */
+  /** Undefined for a public route. */
   access?: Access;
 }
 
@@ -70,10 +70,13 @@ type RawSchema = Omit<Schema, 'type'> & {
   anyOf?: RawSchema[];
 };
 
-/** What is sent there is others' to say, and is signed over its bytes: libs/events/inbound-hooks has its tests. */
+/** Other services define this body and sign its bytes. libs/events/inbound-hooks has its tests. */
 const SIGNED = 'POST /hooks/{id}';
 
-/** All routes that the running server documents, those of the API first, but the one for signed events. */
+/**
+ * Returns all routes that the running server documents, first the API's, without the one for signed
+ * events.
+ */
 export async function readRoutes(url: string): Promise<Route[]> {
   const response = await fetch(`${url}/docs/openapi.json`);
   const document = (await response.json()) as RawDocument;
@@ -95,7 +98,7 @@ function toRoute(
       .filter((parameter) => parameter.in === place)
       .map(({ name, schema }) => ({ name, schema: resolve(document, schema) }));
   const body = operation.requestBody?.content['application/json']?.schema;
-  // Gateways have a guard of their own.
+  // Gateways have their own guard.
   const isProtected = (operation.security ?? []).some((one) => !('gatewayToken' in one));
   const access = operation['x-drover-access'];
   if (isProtected !== (access !== undefined))
@@ -136,7 +139,7 @@ function resolve(document: RawDocument, raw: RawSchema): Schema {
   };
 }
 
-/** Null is a type like others in the document; these tests have it beside them. */
+/** Null is a type like others in the document. These tests keep it apart. */
 function isOrNull({ type, anyOf = [] }: RawSchema): boolean {
   return (Array.isArray(type) && type.includes('null')) || anyOf.some((one) => one.type === 'null');
 }

@@ -4,7 +4,7 @@ import { fillPath, type Wire, withQuery } from './requests.js';
 import { sampleObject } from './samples.js';
 import type { TenantCaller, Thing } from './tenant.js';
 
-/** A spot of a route's requests that names a thing by its id. */
+/** A place in a route's requests that names a thing by its id. */
 export interface Place {
   in: 'path' | 'query' | 'header' | 'body';
   /** `id`, `agentId`; in a body `filter.agentId`, `ids.[]`, `dependsOn.[].|1.taskId`. */
@@ -28,12 +28,15 @@ const BY_NAME: Record<string, Thing> = {
   dependsOnId: 'prerequisite',
   runId: 'run',
   runIds: 'run',
-  // Of a budget, where its scope is a project.
+  // The scope of a budget is a project here.
   scopeId: 'project',
   to: 'otherBudget',
 };
 
-/** What a plain `id` means, by the word before it; and `ids` in a body, by the last word of the path. */
+/**
+ * The thing that a plain `id` names, by the word before it. For `ids` in a body, the last word of
+ * the path counts.
+ */
 const BY_COLLECTION: Record<string, Thing> = {
   'agent-tasks': 'task',
   budgets: 'budget',
@@ -52,15 +55,18 @@ const BY_COLLECTION: Record<string, Thing> = {
   webhooks: 'webhook',
 };
 
-/** Ids that a client draws, and that name nothing here; and the one that a body of people may not have. */
+/**
+ * Ids that a client chooses and that name nothing here, and the one that a person's body must not
+ * contain.
+ */
 const NO_THINGS = ['bootId', 'previousBootId', 'parentTaskId'];
 
-/** Every place of the route's path, query and body; those of headers are `headerPlaces`. */
+/** Returns every place of the route's path, query and body. `headerPlaces` has the headers. */
 export function placesOf(route: Route): Place[] {
   const named = (where: 'path' | 'query', name: string): Place => ({
     in: where,
     at: name,
-    // A filter names what is read; the body of a claim names what waits.
+    // A filter names the rows to read. The body of a claim names the tasks to wait for.
     thing: where === 'query' && name === 'taskId' ? 'task' : thingOf(route, name),
   });
   return [
@@ -72,7 +78,7 @@ export function placesOf(route: Route): Place[] {
   ];
 }
 
-/** X-Workspace-Id, where the route acts in a workspace. */
+/** The header X-Workspace-Id, if the route acts in a workspace. */
 export function headerPlaces({ access }: Route): Place[] {
   const actsInWorkspace =
     access !== undefined && (access.role !== undefined || !access.kinds.includes('user'));
@@ -110,17 +116,17 @@ function thingOf(route: Route, name: string): Thing {
   return thing;
 }
 
-/** Ids to put in the places of a request; what is not given is the caller's own. */
+/** The ids for the places of a request. Missing ones are the caller's own. */
 export type Ids = ReadonlyMap<Place, string>;
 
 export interface Asker {
   kind: CallerKind;
   caller: TenantCaller;
-  /** Fields that some routes need beside those that their schema requires. */
+  /** Fields that some routes need besides the required fields of their schema. */
   extras?: Record<string, unknown>;
 }
 
-/** A request that is right in everything, with the given ids in their places. */
+/** Builds a valid request with the given ids in their places. */
 export function requestWith(route: Route, asker: Asker, ids: Ids): Wire {
   const { own, headers } = asker.caller;
   const values: Record<string, string> = {};
@@ -144,7 +150,7 @@ export function requestWith(route: Route, asker: Asker, ids: Ids): Wire {
   };
 }
 
-/** The path may name the workspace alone: a header beside it could only be the reason of a refusal. */
+/** The path alone can name the workspace. A header beside it would be another reason to refuse. */
 function withoutWorkspace(route: Route, headers: Record<string, string>): Record<string, string> {
   if (!route.path.includes('{workspaceId}')) return headers;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'x-workspace-id'));
@@ -154,7 +160,7 @@ function bodyWith(schema: Schema, { kind, caller, extras }: Asker, ids: Ids) {
   const names = Object.keys(schema.properties ?? {});
   const inBody = [...ids].filter(([place]) => place.in === 'body');
   let body: Record<string, unknown> = { ...sampleObject(schema), ...extras };
-  // Each needs the other, or there would be another reason to refuse.
+  // Each field needs the other, or there would be another reason to refuse.
   if (names.includes('runId') && kind === 'agent') body.runId = caller.own.run;
   for (const [{ at }, id] of inBody) {
     if (at.endsWith('milestoneId')) {

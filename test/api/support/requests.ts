@@ -1,13 +1,13 @@
 import { conformityOf } from './conformity.js';
 import type { Route } from './openapi.js';
 
-/** A request as it goes over the wire. */
+/** A request as it is sent. */
 export interface Wire {
   method: string;
-  /** With the query. */
+  /** The path with its query. */
   path: string;
   headers?: Record<string, string>;
-  /** JSON already; undefined: no body. */
+  /** The body as JSON. Undefined sends no body. */
   text?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Problem {
   [member: string]: unknown;
 }
 
-/** Replaces the `{name}`s of a route's path. */
+/** Replaces each `{name}` in a route's path. */
 export function fillPath(route: Route, values: Record<string, string>): string {
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
@@ -42,8 +42,8 @@ export function withQuery(path: string, query: Record<string, string>): string {
 }
 
 /**
- * Sends the bytes as they are: no client library mends what is wrong with them. Whatever is answered
- * has to be what the document says.
+ * Sends the bytes unchanged: no client library repairs them. Every answer must conform to the
+ * document.
  */
 export async function send(url: string, wire: Wire): Promise<WireAnswer> {
   const { method, path, headers = {}, text } = wire;
@@ -71,7 +71,7 @@ function isStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
 
-/** What a stream sends at once; it would never end. */
+/** Reads the first bytes of a stream, because a stream never ends. */
 async function beginningOf({ body }: Response): Promise<string> {
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   const part = await reader?.read();

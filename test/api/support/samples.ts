@@ -1,14 +1,14 @@
 import { newId } from '#lib/kernel';
 import type { Schema } from './openapi.js';
 
-/** Texts for patterns that no text of our own making meets. */
+/** Texts that match patterns which random texts do not match. */
 const BY_PATTERN: [RegExp, () => string][] = [
   [/^\^(?:\\d|\(\?:0)/, () => '1'],
   [/@/, () => `sample-${newId()}@example.test`],
   [/./, () => `sample-${newId().slice(-8)}`],
 ];
 
-/** The smallest value that the schema takes. */
+/** Returns the smallest value that the schema accepts. */
 export function sampleOf(schema: Schema): unknown {
   if (schema.nullable) return null;
   if (schema.enum) return schema.enum[0];
@@ -28,7 +28,7 @@ export function sampleOf(schema: Schema): unknown {
   }
 }
 
-/** An object with the required fields alone. */
+/** Returns an object with the required fields only. */
 export function sampleObject(schema: Schema): Record<string, unknown> {
   const { properties = {}, required = [] } = schema;
   return Object.fromEntries(required.map((name) => [name, sampleOf(properties[name] as Schema)]));

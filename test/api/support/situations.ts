@@ -2,7 +2,7 @@ import { newId } from '#lib/kernel';
 import type { ApiClient } from '../../support/api-client.js';
 import type { TestAgent, TestServer, TestWorkspace } from '../../support/shared-server.js';
 
-/** A task that has come where it is over the API, and the run that holds it, or held it last. */
+/** A task that reached its status over the API, and its current or last run. */
 export interface Situation {
   taskId: string;
   runId: string;
@@ -16,7 +16,10 @@ export interface Stage {
 
 type Step = (stage: Stage, situation: Situation) => Promise<void>;
 
-/** Every status of a task, and where the run makes a difference, with it: the way from ASSIGNED. */
+/**
+ * Every status of a task. Statuses whose run makes a difference appear once for each way from
+ * ASSIGNED.
+ */
 const WAYS = {
   PENDING: [report('release', { reason: 'unstarted' })],
   ASSIGNED: [],
@@ -65,7 +68,7 @@ function report(name: string, body: Record<string, unknown> = {}): Step {
   };
 }
 
-/** As the coordinator marks the run of an agent that has missed two heartbeats. */
+/** Marks the run as the coordinator does after its agent has missed two heartbeats. */
 async function falterSilently({ app: { db } }: Stage, { runId }: Situation): Promise<void> {
   await db.owner.query(
     `WITH marked AS (

@@ -12,7 +12,10 @@ import {
 } from '../../support/task-factories.js';
 import type { CallerKind } from './openapi.js';
 
-/** What an id in a request can be of. A prerequisite is a task that another one waits for. */
+/**
+ * The kind of thing that an id in a request names. A prerequisite is a task that another task waits
+ * for.
+ */
 export type Thing =
   | 'workspace'
   | 'user'
@@ -33,7 +36,7 @@ export type Thing =
   | 'prerequisite'
   | 'run';
 
-/** Somebody of the tenant: their credentials, and the things that their requests would name. */
+/** A caller of the tenant: their credentials, and the things that their requests would name. */
 export interface TenantCaller {
   headers: Record<string, string>;
   own: Record<Thing, string>;
@@ -43,9 +46,9 @@ export interface TenantCaller {
 export interface Tenant {
   workspaceId: string;
   userId: string;
-  /** In every text of its rows. */
+  /** A text that every text of the tenant's rows contains. */
   marker: string;
-  /** All of its ids, by what they are of. */
+  /** All ids of the tenant, by their kind. */
   ids: Record<Thing, string[]>;
   callers: Record<CallerKind, TenantCaller>;
 }
@@ -172,7 +175,7 @@ export function userToken(app: TestServer, userId: string, sessionId: string) {
   return { authorization: `Bearer ${token}` };
 }
 
-/** The credentials of an operator of the installation, who is no member anywhere. */
+/** The credentials of an operator of the installation who is not a member anywhere. */
 export async function anOperator(app: TestServer): Promise<Record<string, string>> {
   const userId = await aUser(app.db.owner, { isOperator: true });
   return userToken(app, userId, await aSession(app, userId));
@@ -197,7 +200,7 @@ export async function anApiKey(
   return (await response.json()) as IssuedKey;
 }
 
-/** Of a type that no task has: it holds nothing back. */
+/** The pause holds nothing back, because no task has its type. */
 async function aPause(owner: pg.Pool, workspaceId: string, userId: string): Promise<string> {
   const id = newId();
   await owner.query(
@@ -207,7 +210,7 @@ async function aPause(owner: pg.Pool, workspaceId: string, userId: string): Prom
   return id;
 }
 
-/** So large that it holds nothing back. */
+/** The budget is so large that it holds nothing back. */
 async function aBudget(
   owner: pg.Pool,
   workspaceId: string,
@@ -222,7 +225,7 @@ async function aBudget(
   return id;
 }
 
-/** Of a model that nothing needs. */
+/** The limit holds nothing back, because no task needs its model. */
 async function aProviderLimit(
   owner: pg.Pool,
   workspaceId: string,
@@ -260,7 +263,7 @@ async function anInboundHook(
   return id;
 }
 
-/** Of a task that rests for it. */
+/** The question belongs to a task that waits for its answer. */
 async function aQuestion(
   owner: pg.Pool,
   workspaceId: string,
@@ -280,7 +283,7 @@ async function aQuestion(
   return id;
 }
 
-/** Of somebody who is a member meanwhile. */
+/** The invited user has become a member in the meantime. */
 async function anInvitation(owner: pg.Pool, workspaceId: string, userId: string): Promise<string> {
   const id = newId();
   await owner.query(
@@ -291,7 +294,7 @@ async function anInvitation(owner: pg.Pool, workspaceId: string, userId: string)
   return id;
 }
 
-/** The factories choose names by themselves. */
+/** The factories choose the names. */
 async function mark({ db: { owner } }: TestServer, workspaceId: string, marker: string) {
   await owner.query('UPDATE pauses SET reason = $2 WHERE workspace_id = $1', [workspaceId, marker]);
   for (const table of ['projects', 'milestones', 'agents', 'api_keys']) {

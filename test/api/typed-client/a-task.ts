@@ -14,7 +14,7 @@ export interface Access {
 const client = (url: string, token: string, headers: Record<string, string> = {}) =>
   createClient<paths>({ baseUrl: url, headers: { authorization: `Bearer ${token}`, ...headers } });
 
-/** One task from its creation to its completion, by types that were generated from the document alone. */
+/** Runs one task from its creation to its completion, with types from the document alone. */
 export async function completeATask({ url, userToken, workspaceId, agent }: Access): Promise<Task> {
   const user = client(url, userToken, { 'x-workspace-id': workspaceId });
   const worker = client(url, agent.token);
@@ -46,7 +46,7 @@ export async function completeATask({ url, userToken, workspaceId, agent }: Acce
   return good(await user.GET('/api/v1/agent-tasks/{id}', { params: { path } }));
 }
 
-/** The code of the refusal of a task that is not there. */
+/** Returns the code of the refusal for a missing task. */
 export async function codeOfAMissingTask({
   url,
   userToken,
@@ -64,7 +64,7 @@ function good<T>({ data, error }: { data?: T; error?: components['schemas']['Pro
   return data;
 }
 
-/** What the types must refuse: without these errors the types would say nothing. */
+/** Code that the types must refuse. Without these errors the types would prove nothing. */
 export const refused = {
   // @ts-expect-error No such code.
   code: 'no_such_code' satisfies ErrorCode,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestDatabase } from '../../support/database.js';
 
-/** All rows of all tables, as text. */
+/** Returns all rows of all tables as text. */
 export async function dumpOfDatabase({ owner }: TestDatabase): Promise<string> {
   const tables = await owner.query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -18,7 +18,7 @@ export async function dumpOfDatabase({ owner }: TestDatabase): Promise<string> {
   return texts.join('\n');
 }
 
-/** All keys with the prefix, and their values. */
+/** Returns all keys with the prefix, and their values. */
 export async function dumpOfValkey(valkey: Redis, prefix: string): Promise<string> {
   const keys = await valkey.keys(`${prefix}*`);
   const texts = await Promise.all(
@@ -42,7 +42,7 @@ export async function dumpOfValkey(valkey: Redis, prefix: string): Promise<strin
   return texts.map((text, index) => `${keys[index]} ${text}`).join('\n');
 }
 
-/** All files below the folder, by their paths. */
+/** Returns all files below the folder by their paths. */
 export function filesIn(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

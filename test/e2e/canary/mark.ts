@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
 
-/** A secret that is looked for wherever it may have gone. */
+/** A secret that the test searches for in every place. */
 export interface Mark {
   name: string;
   value: string;
-  /** Whoever writes it in another way writes one of these. */
+  /** Other encodings of the secret contain one of these. */
   forms: readonly string[];
 }
 
 const PREFIX = 'canary-';
 
-/** @param value a new one of the tests unless the server has made it */
+/**
+ * @param value a new one of the tests unless the server has created it
+ */
 export function aMark(name: string, value = PREFIX + randomBytes(12).toString('hex')): Mark {
   const bytes = Buffer.from(value);
   const forms = [value, encodeURIComponent(value), bytes.toString('hex'), ...inBase64(bytes)];
@@ -19,7 +21,7 @@ export function aMark(name: string, value = PREFIX + randomBytes(12).toString('h
   return { name, value, forms: [...new Set(forms)] };
 }
 
-/** Of all the texts: which mark stands in which line. */
+/** Searches all texts and returns each found mark with its line. */
 export function found(marks: readonly Mark[], places: Record<string, string>): string[] {
   return Object.entries(places).flatMap(([place, text]) =>
     text.split('\n').flatMap((line) =>
@@ -32,11 +34,11 @@ export function found(marks: readonly Mark[], places: Record<string, string>): s
   );
 }
 
-/** What the bytes are in base64 wherever in a longer text they begin. */
+/** Returns the base64 forms of the bytes for every offset within a longer text. */
 function inBase64(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url');
-    // Characters at both ends are made of what stands beside as well.
+    // The adjacent bytes change the characters at both ends.
     const own = text.slice(
       Math.ceil((before * 8) / 6),
       Math.floor(((before + bytes.length) * 8) / 6),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/* What the commands of the tasks do, as scripts of Node. Each keeps a proof that it had its secret. */
+/* The commands of the tasks, as Node scripts. Each leaves a proof that it had its secret. */
 
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -15,7 +15,7 @@ const TOOLS = (proof: string) => `
 const WITH_SECRET = (proof: string) => `${TOOLS(proof)}
   const secret = process.env.A_SECRET;`;
 
-/** Says the secret in every way that a task has. */
+/** Prints the secret in every way that a task has. */
 export const TELL = (proof: string) => `${WITH_SECRET(proof)}
   prove(secret);
   console.log('the secret is ' + secret);
@@ -24,7 +24,10 @@ export const TELL = (proof: string) => `${WITH_SECRET(proof)}
   tell({ summary: 'done with ' + secret });
   tell({ result: { token: secret, note: 'used ' + secret } });`;
 
-/** Asks the server itself, as a worker would hide the secret; ends with the answer, whose last word is one. */
+/**
+ * Asks the server itself, as a worker would hide the secret. Ends with the answer, whose last word
+ * is one.
+ */
 export const ASK = (proof: string) => `${WITH_SECRET(proof)}
   const answer = task.answers?.at(-1)?.answer;
   if (answer) {
@@ -41,12 +44,12 @@ export const ASK = (proof: string) => `${WITH_SECRET(proof)}
       .then(async (answer) => console.log(answer.status + ' ' + (await answer.text())));
   }`;
 
-/** Asks what the server refuses, as its choices hold the secret. */
+/** Asks a question that the server refuses, because its choices contain the secret. */
 export const ASK_FOR_IT = (proof: string) => `${WITH_SECRET(proof)}
   prove(secret);
   tell({ ask: { prompt: 'Which?', choices: ['use ' + secret, 'none'], deadlineSeconds: 600, onDeadline: 'fail' } });`;
 
-/** Says what came by an inbound hook; its last word is the secret. */
+/** Prints the input of an inbound hook, whose last word is the secret. */
 export const REPEAT = (proof: string) => `${TOOLS(proof)}
   const { note } = task.inputContext;
   const word = note.split(' ').at(-1);

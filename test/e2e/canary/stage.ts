@@ -32,14 +32,14 @@ interface Parts {
   prefix: string;
 }
 
-/** A server with everything around it to which it says something, and all that was said. */
+/** A server and all systems that receive data from it, with all of their data. */
 export class Stage {
   readonly workers: BuiltProcess[] = [];
-  /** What clients were answered. */
+  /** Answers that clients received. */
   readonly answers: string[] = [];
-  /** What commands printed. */
+  /** Output of commands. */
   readonly printed: string[] = [];
-  /** What the dashboard showed. */
+  /** Text that the dashboard showed. */
   readonly shown: string[] = [];
   private readonly streams: HeardStream[] = [];
   private readonly published: string[] = [];
@@ -50,7 +50,9 @@ export class Stage {
     });
   }
 
-  /** @param smtpPassword what the server signs in with at the mail server */
+  /**
+   * @param smtpPassword the server's password at the mail server
+   */
   static async set(smtpPassword: string): Promise<Stage> {
     const prefix = testValkey();
     const [collector, receiver, mail] = await Promise.all([
@@ -121,7 +123,7 @@ export class Stage {
     return waitFor(`${id} to be ${status}`, isThere);
   }
 
-  /** Sends any request, whose answer is kept with its headers. */
+  /** Sends any request, and stores the answer with its headers. */
   async send(path: string, init: RequestInit = {}): Promise<{ status: number; text: string }> {
     const answer = await fetch(this.address + path, init);
     const text = await answer.text();
@@ -129,7 +131,7 @@ export class Stage {
     return { status: answer.status, text };
   }
 
-  /** Asks as an owner of the workspace. @param status what is to be answered */
+  /** Sends a request as an owner of the workspace. @param status the expected status */
   async ask<T = Record<string, unknown>>(
     [method, path]: readonly [method: string, path: string],
     status: number,
@@ -145,7 +147,10 @@ export class Stage {
     return (answer.text === '' ? undefined : JSON.parse(answer.text)) as T;
   }
 
-  /** As `ask`, where the answer has a secret: once, in the field of that name, and nowhere else. */
+  /**
+   * Does the same as `ask` for an answer with one secret: in the field of that name, and nowhere
+   * else.
+   */
   async make<T = Record<string, unknown>>(
     request: readonly [method: string, path: string],
     status: number,
@@ -173,7 +178,7 @@ export class Stage {
     return code;
   }
 
-  /** All that was said so far, and all that is kept. */
+  /** Returns all output so far, and all stored data. */
   async places(): Promise<Record<string, string>> {
     const { server, collector, valkey, prefix } = this.parts;
     const authorization = `Bearer ${METRICS_TOKEN}`;
@@ -194,7 +199,7 @@ export class Stage {
     };
   }
 
-  /** What came at a path of the receiver, and the e-mails that came. */
+  /** Returns the messages that arrived at a path of the receiver, and the e-mails. */
   messages(path: string): string {
     return inJson(this.receiver.received(path).map(({ headers, body }) => ({ headers, body })));
   }
@@ -218,7 +223,7 @@ const lines = (texts: readonly string[]): string => texts.join('\n');
 const inJson = (values: readonly unknown[]): string =>
   lines(values.map((one) => JSON.stringify(one)));
 
-/** With its headers, and its text as a reader has it. */
+/** Returns the headers and the decoded text of an e-mail. */
 function textOfMail(raw: string): string {
   const [head = '', ...rest] = raw.split('\r\n\r\n');
   const body = rest.join('\r\n\r\n');

@@ -10,7 +10,7 @@ import { ask, claim, type Spender, PERIOD, SERVERS, Treasury } from './treasury.
 const SEED = Number(process.env['DROVER_BUDGETS_SEED'] ?? randomInt(2 ** 31));
 const ROUNDS = 30;
 const DEEDS_AT_ONCE = 10;
-/** In one of so many rounds a server is killed. */
+/** A server is killed in one of this number of rounds. */
 const KILLED_EVERY = 6;
 
 let treasury: Treasury;

@@ -11,7 +11,7 @@ import {
   type Treasury,
 } from './treasury.js';
 
-/** What those who spend know of what they have done. */
+/** The spenders' own knowledge of their actions. */
 export interface Books {
   treasury: Treasury;
   spenders: readonly Spender[];
@@ -48,7 +48,7 @@ async function take({ runs, spenders }: Books, random: Random): Promise<void> {
   runs.push(...(await claim(spender, random.int(1, 4), random.int(0, 1))));
 }
 
-/** What was given to an agent that never heard of it. */
+/** Finds the run that an agent got without receiving the answer. */
 async function find({ runs, spenders }: Books, random: Random): Promise<void> {
   const spender = random.pick(spenders);
   const path = `/agents/${spender.id}/tasks?live=true`;

@@ -59,8 +59,9 @@ CREATE TRIGGER note_overspending AFTER UPDATE ON usage_budgets FOR EACH ROW
   EXECUTE FUNCTION note_overspending()`;
 
 /**
- * What a dead server had begun under an Idempotency-Key can be begun again after a minute; here at once. The other one's keys
- * are freed as well: whoever begins such a request again is still the only one that ends it.
+ * A request that a dead server had begun under an Idempotency-Key can be repeated after a minute;
+ * here at once. The other server's keys are freed as well, and the second request is still the only
+ * one that ends.
  */
 const FREE_KEYS = `UPDATE idempotency_keys SET locked_until = now() WHERE status_code IS NULL`;
 
@@ -104,7 +105,7 @@ export class Treasury {
     this.servers[n] = await this.fleet.startServer(own);
   }
 
-  /** As an owner of the workspace. */
+  /** Clients that act as an owner of the workspace. */
   get owner(): Clients {
     return this.as(this.fleet.credentials);
   }
@@ -131,7 +132,7 @@ export class Treasury {
     return answer.body as unknown as BudgetBody;
   }
 
-  /** What was ever held or moved beyond what there was. */
+  /** Returns holds and moves of tokens beyond the limits. */
   async overspending(): Promise<unknown[]> {
     return (await this.fleet.db.owner.query('SELECT * FROM overspending LIMIT 3')).rows;
   }
@@ -151,7 +152,7 @@ export function ask(
   return patiently(() => send(clients[turn++ % clients.length] as ApiClient));
 }
 
-/** What a claim was answered, at the first server that answers. */
+/** Claims at the first server that answers and returns the answer. */
 export async function claim(spender: Spender, maxTasks: number, first = 0): Promise<Spending[]> {
   const body = { maxTasks, leaseSeconds: 600 };
   const answer = await ask(

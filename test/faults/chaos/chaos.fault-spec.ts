@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }))
 
 interface Run {
   child: ChildProcess;
-  /** What it has said so far, on both outputs. */
+  /** Returns its output so far, from both streams. */
   said: () => string;
   exited: Promise<unknown[]>;
 }

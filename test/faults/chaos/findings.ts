@@ -7,7 +7,7 @@ export interface Violation {
 
 const KEPT_PER_CHECK = 20;
 
-/** What was found wrong; of each check the first ones are kept, and all are counted. */
+/** The errors that were found. The first ones of each check are stored, and all are counted. */
 export class Findings {
   readonly violations: Violation[] = [];
   private readonly counts = new Map<string, number>();

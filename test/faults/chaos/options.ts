@@ -36,7 +36,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   return { durationMs: minutes * 60_000, seed, jsonFile, planOnly: values.plan };
 }
 
-/** Before half an hour of work is done for it, not after. */
+/** Checks the file before the half hour of work, not after it. */
 function requireWritable(file: string): void {
   try {
     writeFileSync(file, '', { flag: 'a' });

@@ -2,12 +2,15 @@ import type { Outcome } from '#lib/invariants';
 import type { Spread } from './faults/deaths.js';
 import type { Violation } from './findings.js';
 
-/** What a chaos run did and found. */
+/** The actions and findings of a chaos run. */
 export interface Report {
   ok: boolean;
   seed: number;
   minutes: number;
-  /** What clients did, each until its final answer, and the answers by status (`none`: no answer). */
+  /**
+   * The clients' operations, each until its final answer, and the answers by status (`none`: no
+   * answer).
+   */
   operations: Record<string, number>;
   answers: Record<string, number>;
   tasks: Record<string, number>;
@@ -15,7 +18,7 @@ export interface Report {
   usageReports: number;
   faults: Record<string, number>;
   recoveryMs: Spread;
-  /** From the last fault until every task was over. */
+  /** The time from the last fault until every task was finished. */
   settledMs: number;
   samples: number;
   /** Programs that ended by themselves, with their last words. */

@@ -1,7 +1,7 @@
 import { Random } from './random.js';
 import { LOCK_TTL_SECONDS, SERVERS, STALE_SECONDS, WORKERS } from './settings.js';
 
-/** What a fault needs for itself while it lasts: two at once may not have the same. */
+/** The resource that a fault occupies. Two faults at once cannot use the same one. */
 type Need =
   'worker' | 'workers' | 'server' | 'servers' | 'gateway' | 'valkey' | 'postgres' | 'nothing';
 
@@ -46,16 +46,16 @@ export interface PlannedFault {
   atMs: number;
   kind: FaultKind;
   lastsMs: number;
-  /** Which of several it hits, where it hits one. */
+  /** The index of the victim, if the fault has one. */
   target: number;
 }
 
 /** Between the beginnings of two faults, in ms. */
 const GAP_MS = { min: 1_500, max: 6_000 } as const;
 const FIRST_MS = 3_000;
-/** What comes back needs a moment before it is hit again. */
+/** A victim that returns needs this time before the next fault. */
 const RECOVERS_MS = 2_000;
-/** After the last one has been undone. */
+/** The pause after the end of the last fault. */
 const CALM_MS = 2_000;
 
 /**

@@ -1,6 +1,7 @@
 /**
- * What the gateway runs for a push agent in a chaos run. It works in steps, each with a checkpoint, and ends as
- * `inputContext.kind` says. Whatever happens, it is gone after a while: nobody may be left to clean up.
+ * The program that the gateway runs for a push agent in a chaos run. It works in steps with a
+ * checkpoint each, and ends as `inputContext.kind` says. It always ends after a while, because
+ * nobody cleans up after it.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -17,7 +17,7 @@ export const GRACE_SECONDS = 1;
 /** Tasks that wait or are under way; with more the clients only look and command. */
 export const BACKLOG = 60;
 
-/** After the faults: for every task to end, and every event to go out. */
+/** The limit after the faults for every task to end, and every event to go out. */
 export const QUIET_WITHIN_MS = 120_000;
 
 export const SERVER_ENV = {

@@ -17,7 +17,7 @@ const BACKLOG = 50;
 
 /** Clients that create tasks, and agents that complete them, for as long as it lasts. */
 export class Load {
-  /** What the clients heard. */
+  /** Answers that clients received. */
   readonly clients = new AnswerBook();
   /** Ids of the tasks that were answered with 201. */
   readonly created: string[] = [];

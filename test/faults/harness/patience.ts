@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiAnswer } from '../../support/api-client.js';
 
-/** What clients are told to repeat, besides 429 and 503. */
+/** The codes after which clients repeat a request, besides 429 and 503. */
 const PASSING = new Set(['idempotency_in_progress', 'conflict_retry']);
 /** Clients of tests wait less than Retry-After asks for, at most this long. */
 const WAIT_AT_MOST_MS = 300;

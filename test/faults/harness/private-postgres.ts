@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.js
 
 const SETTINGS = {
   max_connections: 100,
-  // What was answered must be there after a crash of the server; only the machine's own is left out.
+  // A confirmed write must survive a crash of the server. Only a crash of the machine is left out.
   synchronous_commit: 'on',
 };
 
@@ -50,7 +50,7 @@ export class PrivatePostgres {
     await this.server.stop();
   }
 
-  /** On the same port, with the same data. */
+  /** Starts it again on the same port with the same data. */
   async startAgain(): Promise<void> {
     this.server = await run(this.folder, this.supervisor, this.server.port);
   }

@@ -26,7 +26,7 @@ export class PrivateValkey {
     await this.server.stop();
   }
 
-  /** On the same port, with nothing in it. */
+  /** Starts it again on the same port without data. */
   async startAgain(): Promise<void> {
     const { port } = this.server;
     const { supervisor } = this;

@@ -9,7 +9,7 @@ export interface PullAgentOptions {
   heartbeatIntervalSeconds?: number;
   /** Silence after which it is taken for dead. */
   staleThresholdSeconds?: number;
-  /** Of the server that it talks to; default: the fleet's first. */
+  /** The port of the agent's server. Default: the fleet's first. */
   port?: number;
 }
 
@@ -94,7 +94,7 @@ export class PullAgent {
     return held;
   }
 
-  /** What the server thinks that it holds. */
+  /** Returns the runs that it holds according to the server. */
   async live(): Promise<HeldRun[]> {
     const path = `/agents/${this.id}/tasks?live=true`;
     const { body } = await patiently(() => this.api.get(path), this.book);

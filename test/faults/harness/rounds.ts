@@ -8,7 +8,9 @@ import { PushedWork } from './pushed-work.js';
 
 const HOUR = 3_600;
 const PAUSED = 'paused';
-/** Of those that are to be taken for dead: whoever judges them must have listened for as long. */
+/**
+ * The silence after which agents count as dead. The judging server must have listened for as long.
+ */
 export const SILENCE_SECONDS = 2;
 
 /** Gives each step of the coordinator something to do, again and again. */
@@ -126,7 +128,10 @@ export class Rounds {
     return id;
   }
 
-  /** Of one run the lease, of one the timeout, and two that hang, of which one was warned. */
+  /**
+   * Lets the lease of one run pass, the timeout of another, and hangs two, one of them after its
+   * warning.
+   */
   private async passedLeases(): Promise<void> {
     for (let n = 0; n < 4; n++) await this.task({ requiredCapabilities: ['hand'] });
     const runs = (await this.hand.tryClaim(0, { maxTasks: 4, leaseSeconds: HOUR })) ?? [];
@@ -142,7 +147,7 @@ export class Rounds {
     );
   }
 
-  /** Of a workspace that has just used all of it. */
+  /** Exhausts the budget of a workspace. */
   private async usedBudget(): Promise<void> {
     const { owner } = this.fleet.db;
     await owner.query(
@@ -203,7 +208,7 @@ export class Rounds {
     await this.wasHeardLongAgo(this.quiet);
   }
 
-  /** Not by way of Valkey, which would have to forget it first. */
+  /** Valkey is not involved, because it would have to forget the agent first. */
   private async wasHeardLongAgo({ id }: PullAgent): Promise<void> {
     await this.fleet.db.owner.query(
       `INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)

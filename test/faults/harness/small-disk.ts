@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** Only root can mount one. */
+/** Only root can mount a disk. */
 export const mayMount = process.getuid?.() === 0;
 
 /** A file system that can be filled. */
@@ -20,7 +20,7 @@ export class SmallDisk {
     return new SmallDisk(folder);
   }
 
-  /** Until nothing more goes in. */
+  /** Fills the disk completely. */
   async fill(): Promise<void> {
     const file = await open(this.ballast, 'a');
     const chunk = Buffer.alloc(4_096);

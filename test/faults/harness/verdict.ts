@@ -3,7 +3,7 @@ import { checkInvariants } from '#lib/invariants';
 import type { TestDatabase } from '../../support/database.js';
 import type { Load } from './load.js';
 
-/** What must always hold, on the whole database. */
+/** Checks the invariants on the whole database. */
 export async function expectInvariants(db: TestDatabase): Promise<void> {
   const outcomes = await checkInvariants(db.ownerUrl);
   expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);

@@ -59,7 +59,7 @@ function answer(model: Model, question: Question, text: string): Verdict {
   return 200;
 }
 
-/** With the answer, at its old place in the queue. */
+/** Returns the task with its answer to its old place in the queue. */
 function goOn(model: Model, task: Task, text: string): void {
   const { readySince } = task;
   task.question = null;

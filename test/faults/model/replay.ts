@@ -8,10 +8,13 @@ const PATH = env['DROVER_MODEL_PATH'];
 /** How long it walks. */
 export const SECONDS = Number(env['DROVER_MODEL_SECONDS'] ?? readFaultTimes().modelSeconds);
 
-/** Which steps of the walk are taken: fast-check leaves out those that were not possible when it failed. */
+/**
+ * The steps of the walk to replay. fast-check leaves out the steps that were impossible when it
+ * failed.
+ */
 export const STEPS = env['DROVER_MODEL_STEPS'];
 
-/** From a seed all walks follow, and from the path as well just the one that failed. */
+/** With a seed all walks are replayed, with a path only the one that failed. */
 export const WALKS = {
   numRuns: 1_000_000,
   interruptAfterTimeLimit: SECONDS * 1_000,

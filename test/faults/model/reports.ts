@@ -18,7 +18,7 @@ export const RENEWALS_AT_MOST = 2;
 
 type Report = [name: string, run: Run, body: object, rule: (model: Model) => Verdict];
 
-/** Of any run, live or not: most often of a late one. */
+/** Reports about any run, live or not: most often about a late one. */
 const REPORTS: Record<string, (run: Run, n: number) => Report> = {
   start: (run) => ['start', run, {}, (model) => start(model, run)],
   checkpoint: (run, n) => [
@@ -94,7 +94,7 @@ export async function reportAs(model: Model, world: World, report: Report): Prom
   const path = `/runs/${run.id}/${name}`;
   const method = METHODS[name] ?? 'post';
   const answer = await api[method](path, body);
-  // Who is terminated is not heard at all.
+  // The server refuses every report of a terminated agent.
   if (run.agent.life === 'TERMINATED' && answer.status === 401) return;
   expect(verdictOf(answer)).toBe(rule(model));
 }

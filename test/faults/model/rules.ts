@@ -18,7 +18,7 @@ import {
   waitsFor,
 } from './state.js';
 
-/** What a right server answers: the status, and the code of a refusal. */
+/** The answer of a correct server: the status, and the code of a refusal. */
 export type Verdict =
   | 200
   | 201
@@ -63,7 +63,7 @@ export function move(model: Model, task: Task, to: Status, retry: Retry = 'none'
   if (to === 'ABORTED') task.untold = task.hasDependents && retry === 'none';
 }
 
-/** What a task that is back in the queue waits for, and has ended, is judged anew. */
+/** Judges a task in the queue again after a prerequisite has ended. */
 export function reconsider(task: Task): void {
   for (const { on, settled } of task.edges) {
     if (!settled && (on.completed || endedBadly(on))) on.untold = true;
@@ -137,7 +137,7 @@ export function depend(model: Model, task: Task, on: Task, policy: Policy): Verd
   return 200;
 }
 
-/** Who may be given to an agent now. */
+/** Returns the tasks that an agent can claim now. */
 export function claimable(model: Model): Task[] {
   return model.tasks.filter(
     (task) => isReady(task) && !task.suspended && !isSwitchedOff(model, task.taskType),
@@ -150,7 +150,7 @@ export function roomOf(model: Model, agent: Agent): number {
   return agent.room - liveRunsOf(model, agent).length;
 }
 
-/** What an agent hears that is given nothing. */
+/** Returns the reason that an agent hears with an empty claim. */
 export function whyNothing(model: Model, agent: Agent): string {
   if (agent.life === 'ERROR') return 'agent_in_error';
   if (liveRunsOf(model, agent).length >= agent.room) return 'agent_full';
@@ -228,7 +228,7 @@ export function fail(model: Model, run: Run, reason: string, said?: boolean): Ve
   return 200;
 }
 
-/** What follows a run that has ended without success. */
+/** Applies the effect of a run that has ended without success. */
 export function recover(model: Model, run: Run, how: { reason: string; retryable: boolean }): void {
   const { task } = run;
   const { reason, retryable } = how;

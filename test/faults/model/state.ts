@@ -1,6 +1,6 @@
 /**
- * What tasks and runs are, as docs/task-lifecycle.md has it. Written from that page, with nothing of the
- * program: where the two differ, one of them is wrong.
+ * The states of tasks and runs, as docs/task-lifecycle.md describes them. Written from that page,
+ * with nothing of the program: where the two differ, one of them is wrong.
  */
 
 export type Status =
@@ -24,7 +24,7 @@ export interface Task {
   id: string;
   status: Status;
   version: number;
-  /** What its log says, one entry for each version. */
+  /** The task's log, one entry for each version. */
   log: string[];
   taskType: string;
   priority: number;
@@ -38,7 +38,7 @@ export interface Task {
   failureReason: string | null;
   run: Run | null;
   edges: Edge[];
-  /** What it waits for an answer to. */
+  /** The question whose answer the task waits for. */
   question: Question | null;
   answers: string[];
   hasDependents: boolean;
@@ -68,15 +68,15 @@ export interface Run {
   byHeartbeat: boolean;
   leasePassed: boolean;
   renewals: number;
-  /** Without progress for so long that it may hang. */
+  /** Is true after so long without progress that the run may hang. */
   silent: boolean;
-  /** That it seems to hang; an old one is followed by its end. */
+  /** The warning that the run seems to hang. An old warning is followed by the end of the run. */
   warning: 'none' | 'fresh' | 'old';
 }
 
 export type OnDeadline = 'default' | 'fail';
 
-/** To people. */
+/** A question of an agent to people. */
 export interface Question {
   id: string;
   run: Run;

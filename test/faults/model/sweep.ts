@@ -67,7 +67,7 @@ function watch(run: Run): void {
 
 const untoldOf = (model: Model): Task[] => model.tasks.filter(({ untold }) => untold);
 
-/** Of all that have ended at once. */
+/** Tells the dependents of all tasks that have ended at once. */
 function tellDependents(model: Model, ended: readonly Task[]): void {
   const waiting = model.tasks.filter((task) => {
     const isOpen = task.status !== 'COMPLETED' && task.status !== 'ARCHIVED';

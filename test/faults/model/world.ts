@@ -115,9 +115,9 @@ export class World {
   }
 
   /**
-   * What heartbeats would have written. One that sends heartbeats does so for a day to come; one that has
-   * missed some is unresponsive for an hour, and has a threshold of a day; one that is dead, the threshold
-   * that it always had.
+   * Writes the rows that heartbeats would write. An agent that sends heartbeats stays heard for a
+   * day. An agent that has missed some is unresponsive for an hour, and has a threshold of a day. A
+   * dead agent keeps its usual threshold.
    */
   async heartbeat(agentId: string, pulse: Pulse): Promise<void> {
     const { owner } = this.server.db;
@@ -167,14 +167,14 @@ export class World {
     await this.server.db.owner.query(sql, [questionId]);
   }
 
-  /** As if it had been made for almost an hour, and that were over. */
+  /** Moves the switch into the past: it was created an hour ago, and has ended. */
   async letSwitchEnd(id: string): Promise<void> {
     const sql = `UPDATE pauses SET created_at = now() - interval '1 hour', until = now() - interval '1 minute'
       WHERE id = $1`;
     await this.server.db.owner.query(sql, [id]);
   }
 
-  /** With full jitter a long wait may come out short; here it is long. */
+  /** Full jitter can make a long wait short. Here it is always long. */
   async lengthenWaits(): Promise<void> {
     await this.server.db.owner.query(
       `UPDATE agent_tasks SET retry_at = retry_at + interval '1 day'
@@ -203,7 +203,8 @@ export class World {
       'UPDATE pauses SET ended_at = now() WHERE workspace_id = $1 AND ended_at IS NULL',
       [this.workspace.id],
     );
-    // Who has missed some heartbeats only would be found unresponsive for too long at the end of a long test.
+    // An agent that has missed only some heartbeats would be unresponsive for too long at the end
+    // of a long test.
     await owner.query(
       `UPDATE agent_heartbeats SET last_seen_at = now() + interval '1 day' WHERE workspace_id = $1`,
       [this.workspace.id],
@@ -224,7 +225,7 @@ export class World {
     throw new Error(`${busy.join(', ')} still moves something after ${CYCLES_AT_MOST} cycles`);
   }
 
-  /** Those that nothing keeps from being handed out, the first first. */
+  /** Returns the tasks that can be handed out, in their order. */
   async queue(): Promise<string[]> {
     const { rows } = await this.server.db.owner.query<{ id: string }>(
       `SELECT id FROM agent_tasks WHERE workspace_id = $1 AND status = 'PENDING' AND unmet_dependencies = 0

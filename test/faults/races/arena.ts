@@ -127,17 +127,17 @@ export class Arena {
     await owner.query(lost, [agent.id]);
   }
 
-  /** What the coordinator does with runs whose agent missed heartbeats, or is heard again. */
+  /** Runs the coordinator's step for runs whose agent missed heartbeats, or is heard again. */
   async watchLiveness(): Promise<void> {
     await this.sweep(WatchLiveness);
   }
 
-  /** What the coordinator does with the runs of agents taken for dead. @returns how many it ended */
+  /** Runs the coordinator's step for runs of dead agents. @returns how many runs it ended */
   async recoverLost(): Promise<number> {
     return this.sweep(RecoverLostRuns);
   }
 
-  /** What the coordinator does with leases that have passed. @returns how many runs it ended */
+  /** Runs the coordinator's step for passed leases. @returns how many runs it ended */
   async expireLeases(): Promise<number> {
     return this.sweep(ExpireLeases);
   }

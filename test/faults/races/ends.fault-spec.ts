@@ -144,7 +144,7 @@ describe('whoever wants to end one run at the same time', () => {
       );
       const retried = answers.filter((code, at) => at % 2 === 0 && code === 200).length;
       const archived = answers.filter((code, at) => at % 2 === 1 && code === 200).length;
-      // To archive what is archived is no error; to retry what waits already is one.
+      // Archiving an archived task is no error. Retrying a waiting one is an error.
       expect([
         [1, 0],
         [0, 2],

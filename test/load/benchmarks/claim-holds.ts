@@ -15,7 +15,7 @@ const TURNS_A_REPEAT = 3;
 interface Shape {
   batch: number;
   claimers: number;
-  /** Of each claimer, in a turn. */
+  /** The rounds of each claimer in a turn. */
   rounds: number;
 }
 
@@ -28,7 +28,10 @@ const SHAPES: readonly Shape[] = [
   { batch: 50, claimers: MOST_CLAIMERS, rounds: 1 },
 ];
 
-/** What a budget of the whole workspace adds to each claim and each completion; the server is as users have it. */
+/**
+ * Measures the cost of a workspace-wide budget for each claim and each completion, on a server as
+ * users have it.
+ */
 export const claimHolds: Benchmark = {
   name: 'claim-holds',
   what: 'claims and completions over HTTP, with a budget of the whole workspace and without one',
@@ -73,7 +76,7 @@ async function measure(
   });
 }
 
-/** As the owner of the workspace makes it, with more than all tasks can hold. */
+/** Creates a budget as the owner of the workspace, larger than the holds of all tasks. */
 async function addBudget(site: Site, client: Client, workspaceId: string): Promise<void> {
   const { token } = await site.newMember(workspaceId);
   await client.post('/api/v1/budgets', token, {

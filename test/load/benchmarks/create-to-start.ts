@@ -8,7 +8,10 @@ import { measurePeer } from '../peers/measure.js';
 const AGENTS = 10;
 const PACE = { count: 200, perSecond: 20 };
 
-/** From the call that creates a task to its handler's first line, beside graphile-worker in its process. */
+/**
+ * Measures the time from the call that creates a task to its handler's first line, beside
+ * graphile-worker in its process.
+ */
 export const createToStart: Benchmark = {
   name: 'create-to-start',
   what: `from a creation to its handler, ${PACE.perSecond} tasks a second, ${AGENTS} agents waiting`,

@@ -5,7 +5,9 @@ import { WaitingAgents } from '../harness/waiting-agents.js';
 const AGENTS = 20;
 const SAMPLES = 300;
 
-/** From the answer to a creation to the answer of a claim that was waiting for it. */
+/**
+ * Measures the time from the answer to a creation to the answer of a claim that was waiting for it.
+ */
 export const dispatch: Benchmark = {
   name: 'dispatch',
   what: `dispatch latency of an idle fleet of ${AGENTS} agents`,

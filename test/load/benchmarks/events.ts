@@ -42,7 +42,7 @@ export const events: Benchmark = {
 
 const EARS = ['valkey', 'stream', 'webhook'] as const;
 
-/** What has been heard, and how long after it happened, in milliseconds. */
+/** The received messages, and their delays since the event in milliseconds. */
 class Ear {
   lags: number[] = [];
 
@@ -132,7 +132,7 @@ async function lagsOf(rig: Rig): Promise<Record<keyof Ears, Latencies[]>> {
     });
     for (const name of EARS) {
       await ears[name].heard(TASKS);
-      // What is used for the first time is no part of it.
+      // The first use of each part is not measured.
       if (repeat > 0) lags[name].push(latenciesOf(ears[name].lags));
     }
   }

@@ -8,7 +8,10 @@ import { LEADERSHIP } from '../harness/tables.js';
 
 const LOOK_MS = 5;
 
-/** From the end of the leader to the first cycle of the next one, at the shipped settings. */
+/**
+ * Measures the time from the end of the leader to the first cycle of the next one, at the shipped
+ * settings.
+ */
 export const failover: Benchmark = {
   name: 'failover',
   what: 'failover of the leader, killed and stopped in order',

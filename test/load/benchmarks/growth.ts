@@ -32,7 +32,7 @@ const SETTINGS = {
   GATEWAY_SECRET: 'of a gateway that nothing is ever sent to',
 };
 
-/** What a cycle with nothing to do costs as everything grows ten-fold, twice; and one with all searches. */
+/** Measures an empty cycle as everything grows ten-fold, twice, and a cycle with all searches. */
 export const growth: Benchmark = {
   name: 'growth',
   what: 'a coordinator cycle over ten and a hundred times as much',
@@ -75,7 +75,7 @@ async function fill(site: Site, { tasks, agents, workspaces }: Size): Promise<vo
   const { owner } = site;
   await owner.query(EVERYWHERE.ADD_WORKSPACES, [workspaces]);
   await owner.query(EVERYWHERE.ADD_AGENTS, [agents / workspaces]);
-  // Of ten tasks six are done, three wait and one is running.
+  // Six of ten tasks are done, three wait and one is running.
   const perWorkspace = tasks / workspaces;
   await owner.query(EVERYWHERE.ADD_COMPLETED, [perWorkspace * 0.6]);
   await owner.query(EVERYWHERE.ADD_WAITING, [perWorkspace * 0.3]);

@@ -30,8 +30,8 @@ interface Life {
 }
 
 /**
- * What a server of all roles keeps resident: just started, with 1,000 agents that send heartbeats, and at most while
- * it creates and hands out.
+ * Measures the resident memory of a server with all roles: just started, with 1,000 agents that
+ * send heartbeats, and its maximum during creations and claims.
  */
 export const memory: Benchmark = {
   name: 'memory',
@@ -83,7 +83,7 @@ async function beat(client: Client, agents: readonly Agent[]): Promise<void> {
   });
 }
 
-/** In MB, several times a second until the work is done. */
+/** Samples the memory in MB, several times a second until the work is done. */
 async function residentDuring({ pid }: Program, work: Promise<unknown>): Promise<number[]> {
   const seen: number[] = [];
   let busy = true;

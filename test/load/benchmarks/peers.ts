@@ -17,7 +17,10 @@ const PEERS = ['graphile-worker', 'pg-boss', 'loop'] as const;
 
 type Rates = Record<Exclude<Part, 'latency'>, () => Promise<number>>;
 
-/** As users have it: the server as a process, everything on, durable, over HTTP; peers in their process. */
+/**
+ * Compares as users run them: the server as a process, everything on, durable, over HTTP; peers in
+ * their process.
+ */
 export const peers: Benchmark = {
   name: 'peers',
   what: `Drover over HTTP beside ${PEERS.join(', ')}`,

@@ -14,9 +14,9 @@ const TASKS = 8;
 const LOOK_MS = 20;
 
 /**
- * From the SIGKILL of a worker to its tasks running elsewhere, at the shipped settings and without
- * backoff: when the worker is started again at once, as whoever watches over it does, and says what
- * its earlier life has left; and when nothing more is heard of it.
+ * Measures the time from the SIGKILL of a worker until its tasks run elsewhere, at the shipped
+ * settings and without backoff. In one case a supervisor starts the worker again at once, and the
+ * worker reports the runs of its earlier process. In the other case it stays silent.
  */
 export const recovery: Benchmark = {
   name: 'recovery',

@@ -8,7 +8,7 @@ import { BATCH } from '../harness/tasks.js';
 
 const BATCHES = 100;
 const LOOK_MS = 5;
-/** What is published of a creation: in full, and in one word. */
+/** A creation publishes two messages: in full, and in one word. */
 const MESSAGES = 2;
 
 /** How fast a relay that has just started carries the events of 100,000 creations to Valkey. */

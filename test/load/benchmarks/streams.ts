@@ -11,7 +11,7 @@ const AT_ONCE = 50;
 const SETTLE_MS = 3_000;
 const RESIDENT = /^VmRSS:\s+(\d+) kB$/m;
 
-/** What a server keeps resident for each client that has a stream of events open. */
+/** Measures the resident memory of a server for each client with an open stream of events. */
 export const streams: Benchmark = {
   name: 'streams',
   what: `memory of a server for each of ${CLIENTS} clients with a stream of events`,
@@ -53,7 +53,7 @@ function openStream(url: string, token: string, agent: Agent): Promise<IncomingM
   });
 }
 
-/** In kB. */
+/** Returns the resident memory in kB. */
 function resident({ pid }: Program): number {
   return Number(RESIDENT.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1.024;
 }

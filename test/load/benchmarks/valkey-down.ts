@@ -14,7 +14,9 @@ const STATES: { name: string; set: (way: Way) => void }[] = [
   { name: 'silent', set: (way) => way.silence() },
 ];
 
-/** What requests take while Valkey is not there: its connections broken, or open and never answered. */
+/**
+ * Measures requests while Valkey is away: its connections are broken, or open and never answered.
+ */
 export const valkeyDown: Benchmark = {
   name: 'valkey-down',
   what: 'the API’s p99 while Valkey is down',

@@ -17,7 +17,7 @@ const SERVER = {
   MAX_WEBHOOKS_PER_WORKSPACE: String(ENDPOINTS),
 };
 
-/** What 1 % of dead receivers cost the others, and how fast one receiver is sent to. */
+/** Measures the effect of 1 % dead receivers on the others, and the rate of one receiver. */
 export const webhooks: Benchmark = {
   name: 'webhooks',
   what: `an event for ${ENDPOINTS} webhooks, of which none and 1 % are dead; ${MESSAGES} events for one`,
@@ -52,7 +52,7 @@ async function lags(rig: Rig): Promise<{ without: number[]; withDead: number[] }
       0.99,
     );
   };
-  // What is used for the first time is no part of it.
+  // The first use of each part is not measured.
   await round();
   const [without, withDead]: [number[], number[]] = [[], []];
   for (let repeat = 0; repeat < rig.repeats; repeat++) without.push(await round());

@@ -53,12 +53,12 @@ export class BareQueue {
     return new BareQueue(pool);
   }
 
-  /** In one statement. */
+  /** Adds the tasks in one statement. */
   add(workspaceId: string, tasks: number): Promise<unknown> {
     return this.pool.query({ ...FILL, values: [workspaceId, tasks] });
   }
 
-  /** With the statistics and the visibility that a queue in use would have. */
+  /** Fills the queue, and gives it the statistics and the visibility map of a queue in use. */
   async fill(workspaceId: string, tasks: number): Promise<void> {
     await this.add(workspaceId, tasks);
     await this.pool.query('VACUUM (ANALYZE) plain_queue');

@@ -2,7 +2,7 @@ import type { Measured } from './figure.js';
 import type { Rig } from './rig.js';
 
 export interface Benchmark {
-  /** As `--only` takes it. */
+  /** The name, as `--only` takes it. */
   name: string;
   /** One line for whoever waits. */
   what: string;

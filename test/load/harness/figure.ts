@@ -11,7 +11,7 @@ export interface Figure {
   ratio: number | null;
 }
 
-/** What a figure should be. Told beside it; never a reason to fail. */
+/** The expected value of a figure. It is printed beside it and never fails the run. */
 export type Goal =
   { atLeast: number } | { atMost: number } | { ratioAtLeast: number } | { ratioAtMost: number };
 

@@ -30,7 +30,7 @@ export async function moveOver(client: Client, agent: Agent, maxTasks: number): 
   };
 }
 
-/** By the bare server. */
+/** Moves tasks over the bare server. */
 export function moveOverBare(client: Client, maxTasks: number): Move {
   return async ({ token }, done) => {
     const { tasks } = await client.post<{ tasks: { id: string }[] }>('/next', token, {
@@ -44,7 +44,7 @@ export function moveOverBare(client: Client, maxTasks: number): Move {
 export interface Drained {
   /** Tasks a second. */
   rate: number;
-  /** Of each move that completed something, in ms. */
+  /** The latency of each move that completed something, in ms. */
   latencies: number[];
 }
 

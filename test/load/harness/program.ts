@@ -8,14 +8,16 @@ type Running = Awaited<ReturnType<Supervisor['run']>>;
 const DIST = fileURLToPath(new URL('../../..', import.meta.url));
 const LAST_LINES = 20;
 
-/** What a program says when it is ready; the first group, if any, is what there is to know of it. */
+/**
+ * The line of a program that is ready. The first group, if any, is its information for the caller.
+ */
 const LISTENING = /"message":"listening","address":"([^"]+)"/;
 
 /** A server or a worker as a process, which ends with us in any case. */
 export class Program {
   private constructor(
     private readonly running: Running,
-    /** What it said: its address, or what it was asked to find out. */
+    /** The information from its ready line: its address, or its finding. */
     readonly said: string,
   ) {}
 
@@ -58,7 +60,7 @@ export class Program {
     return this.running.pid;
   }
 
-  /** As a power cut would end it. Resolves when it is gone. */
+  /** Kills the program like a power cut. Resolves when it has ended. */
   async kill(): Promise<void> {
     process.kill(this.pid, 'SIGKILL');
     await this.running.exited;

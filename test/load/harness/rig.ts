@@ -25,11 +25,14 @@ const QUIET_MS = 500;
 const LOOK_MS = 20;
 
 interface DatabaseOptions {
-  /** On a server that waits for the disk at each commit. Default: false. */
+  /** Uses a server that waits for the disk at each commit. Default: false. */
   durable?: boolean;
 }
 
-/** What benchmarks run on: PostgreSQL, with and without durability, Valkey, and a new database for each. */
+/**
+ * The ground of benchmarks: PostgreSQL, with and without durability, Valkey, and a new database for
+ * each.
+ */
 export class Rig {
   private undo: (() => Promise<unknown>)[] = [];
   private durable: Promise<EmbeddedPostgres> | undefined;
@@ -118,7 +121,7 @@ export class Rig {
     return core;
   }
 
-  /** What a benchmark has to let go of when it is over. */
+  /** Registers a step that releases resources at the end of the benchmark. */
   onClear(step: () => Promise<unknown>): void {
     this.undo.push(step);
   }

@@ -70,12 +70,12 @@ SELECT a.workspace_id, a.id, 'healthy', (SELECT task_id FROM task_runs r
 FROM agents a WHERE a.mode = 'pull'
 ON CONFLICT (workspace_id, agent_id) DO UPDATE SET last_seen_at = now()`;
 
-/** Which server leads, and whether it has done a cycle since. */
+/** Reads which server leads, and whether it has done a cycle since. */
 export const LEADERSHIP = `
 SELECT instance_id, last_cycle_at IS NOT NULL AND last_cycle_at >= acquired_at AS has_led
 FROM coordinator_leadership`;
 
-/** What runs, by whose hands, and since when in milliseconds. */
+/** Reads the running runs, their agents, and their age in milliseconds. */
 export const WORKING_RUNS = `
 SELECT r.task_id, a.name, (extract(epoch FROM r.started_at) * 1000)::float8 AS started_ms
 FROM task_runs r JOIN agents a ON a.id = r.agent_id WHERE r.state = 'WORKING'`;

@@ -38,7 +38,7 @@ export async function wayTo(target: string): Promise<Way> {
   url.hostname = '127.0.0.1';
   url.port = String((server.address() as AddressInfo).port);
   const change = (to: typeof state) => {
-    // What was swallowed would leave a gap in the middle of a conversation.
+    // Dropped bytes would leave a gap in the middle of a conversation.
     if (to === 'cut' || state === 'silent') breakAll();
     state = to;
   };

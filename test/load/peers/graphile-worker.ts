@@ -13,7 +13,7 @@ import { COMMAND, CONNECTIONS, type Peer, WORKERS } from './peer.js';
 
 const logger = new Logger(() => () => undefined);
 
-/** What its documentation advises for throughput. */
+/** The options that its documentation recommends for throughput. */
 const BATCHED = { worker: { localQueue: { size: 500 }, completeJobBatchDelay: 0 } };
 
 export class GraphileWorker implements Peer {

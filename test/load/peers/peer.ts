@@ -5,13 +5,13 @@ export interface Peer {
   addMany(count: number): Promise<unknown>;
   /** Ten workers do tasks until none is left. @param batch tasks at a time, 1 or 50 */
   drain(batch: number): Promise<number>;
-  /** From now on ten workers wait for tasks. @param begin the first line of the handler */
+  /** Starts ten workers that wait for tasks. @param begin the first line of the handler */
   wait(begin: (key: number) => void): Promise<void>;
   close(): Promise<unknown>;
 }
 
 export const WORKERS = 10;
-/** For each peer: what its workers take, and the 16 that add at once. */
+/** The connections of each peer: those of its workers, and 16 that add at once. */
 export const CONNECTIONS = 20;
 export const COMMAND = { command: ['true'] };
 

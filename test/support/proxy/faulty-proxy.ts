@@ -2,9 +2,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { Line, type Relay } from './line.js';
 
 /**
- * A way to a server on this machine that can be broken while it is in use.
+ * A proxy to a server on this machine that can be broken while it is in use.
  *
- * Bytes pass as they come unless `relay` puts something in between, which understands the protocol.
+ * Bytes pass unchanged unless `relay` adds an intermediary that understands the protocol.
  */
 export class FaultyProxy {
   private readonly lines = new Set<Line>();
@@ -14,7 +14,7 @@ export class FaultyProxy {
 
   private constructor(
     private readonly server: Server,
-    /** The server's URL, by way of the proxy. */
+    /** The server's URL through the proxy. */
     readonly url: string,
   ) {}
 
@@ -30,32 +30,32 @@ export class FaultyProxy {
     return proxy;
   }
 
-  /** Connections that stand now, black holes included. */
+  /** The number of open connections, including black holes. */
   get size(): number {
     return this.lines.size;
   }
 
-  /** Connections break, and new ones are refused, until `mend`. */
+  /** Breaks all connections and refuses new ones until `mend`. */
   cut(): void {
     this.isCut = true;
     this.breakAll();
   }
 
-  /** Connections break; new ones are welcome. */
+  /** Breaks all connections and accepts new ones. */
   breakAll(): void {
     for (const line of this.lines) line.drop();
   }
 
   /**
-   * Connections stay open, and nothing comes through any more, as when a router on the way has gone.
-   * Those that stand now, and those made before `mend`, are dead for good, and nobody tells them.
+   * Keeps connections open without any traffic, as when a router on the way fails. Current
+   * connections, and those opened before `mend`, stay dead, and neither side learns it.
    */
   blackHole(): void {
     this.isBlackHole = true;
     for (const line of this.lines) line.silence();
   }
 
-  /** Holds every byte back for this long, both ways. */
+  /** Delays every byte by this time, in both directions. */
   delay(ms: number): void {
     this.delayMs = ms;
     for (const line of this.lines) line.delayMs = ms;

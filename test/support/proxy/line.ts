@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** What becomes of the bytes of one connection. */
+/** Handles the bytes of one connection. */
 export interface Relay {
   fromClient(bytes: Buffer): void;
   fromServer(bytes: Buffer): void;
@@ -34,7 +34,7 @@ export class Line {
     this.send(this.near, bytes);
   }
 
-  /** From now on nothing comes through, not even that a side has gone. */
+  /** Blocks everything from now on, including the end of either side. */
   silence(): void {
     this.isSilent = true;
   }
@@ -45,7 +45,7 @@ export class Line {
     this.onEnd();
   }
 
-  // Timers of one length fire in the order in which they were set, so bytes keep theirs.
+  // Timers of one length fire in the order of their creation, so the bytes stay in order.
   private hear(react: () => void): void {
     if (this.delayMs === 0) react();
     else setTimeout(react, this.delayMs);

@@ -1,4 +1,4 @@
-/** A message of the Postgres protocol. `type` is empty for the first one of a client. */
+/** A message of the Postgres protocol. `type` is empty for a client's first message. */
 export interface Message {
   type: string;
   bytes: Buffer;
@@ -7,7 +7,7 @@ export interface Message {
 const LENGTH = 4;
 
 /**
- * Cuts a stream into messages: a type of one byte, a length of four that counts itself, the body.
+ * Cuts a stream into messages: a type of one byte, a length of four that includes itself, the body.
  * A client's first message has no type. Source: PostgreSQL documentation, "Message Formats".
  */
 export class MessageSplitter {
@@ -34,7 +34,7 @@ export class MessageSplitter {
   }
 }
 
-/** The prepared statement that a Bind names, or the text of a simple query. */
+/** Returns the prepared statement that a Bind names, or the text of a simple query. */
 export function statementOf({ type, bytes }: Message): string | undefined {
   if (type === 'Q') return textAt(bytes, 1 + LENGTH).text;
   if (type !== 'B') return undefined;
@@ -42,12 +42,15 @@ export function statementOf({ type, bytes }: Message): string | undefined {
   return textAt(bytes, portal.next).text;
 }
 
-/** What a CommandComplete says that was done, such as `COMMIT`. */
+/** Returns the tag of a CommandComplete, such as `COMMIT`. */
 export function tagOf({ type, bytes }: Message): string | undefined {
   return type === 'C' ? textAt(bytes, 1 + LENGTH).text : undefined;
 }
 
-/** Of a ReadyForQuery: whether a transaction is open (T), failed (E), or there is none (I). */
+/**
+ * Returns the status of a ReadyForQuery: a transaction is open (T), failed (E), or there is none
+ * (I).
+ */
 export function statusOf({ bytes }: Message): string {
   return String.fromCharCode(bytes[1 + LENGTH] ?? 0);
 }

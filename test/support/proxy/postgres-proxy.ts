@@ -9,7 +9,7 @@ import {
 } from './postgres-messages.js';
 
 /**
- * A moment in the life of a transaction that runs a statement, named as the code names it.
+ * A moment of a transaction that runs a statement, by the statement's name in the code.
  * - before: the statement has left the client, and has not reached the server.
  * - before-commit: its work is done, COMMIT has not reached the server.
  * - after-commit: it is committed, and the client does not know.
@@ -17,16 +17,16 @@ import {
 export interface Moment {
   at: 'before' | 'before-commit' | 'after-commit';
   statement: string;
-  /** How many come there first and pass; default 0. */
+  /** The number of transactions that pass the moment first; default 0. */
   after?: number;
 }
 
-/** The first transaction that comes to a moment stands still there until it is let go or dropped. */
+/** Holds the first transaction that reaches a moment until it is released or dropped. */
 export class Catch {
   readonly reached: Promise<void>;
   private tell: () => void = () => undefined;
   private go: (() => void) | undefined;
-  /** What the transaction has run, by then. */
+  /** The statements that the transaction has run by then. */
   statements: readonly string[] = [];
   private rows: ReadonlyMap<string, number> = new Map();
   private line: Line | undefined;
@@ -42,12 +42,12 @@ export class Catch {
     return this.line !== undefined;
   }
 
-  /** Rows that a statement of the transaction has read or written, by then. */
+  /** Returns the number of rows that a statement of the transaction has read or written so far. */
   rowsOf(statement: string): number {
     return this.rows.get(statement) ?? 0;
   }
 
-  /** Whether it is this transaction that is waited for. */
+  /** Tells whether this is the expected transaction. */
   meets({ at, statements }: Found): boolean {
     const { moment } = this;
     if (this.isTaken || moment.at !== at || !statements.includes(moment.statement)) return false;
@@ -62,13 +62,13 @@ export class Catch {
     this.carryOut();
   }
 
-  /** It goes on as if nothing had been. */
+  /** Continues the transaction as if it had not been held. */
   letGo(): void {
     this.verdict = 'letGo';
     this.carryOut();
   }
 
-  /** Its connection breaks: what was held back never arrives. */
+  /** Breaks its connection: the held bytes never arrive. */
   drop(): void {
     this.verdict = 'drop';
     this.carryOut();
@@ -80,7 +80,7 @@ export class Catch {
   }
 }
 
-/** A way to Postgres that can stop a transaction at a moment of its life. */
+/** A proxy to Postgres that can stop a transaction at a moment of its life. */
 export class PostgresProxy {
   private readonly catches = new Set<Catch>();
 
@@ -96,26 +96,26 @@ export class PostgresProxy {
     return this.faults.url;
   }
 
-  /** Armed until the first transaction comes there. */
+  /** Stays armed until the first transaction reaches the moment. */
   catch(moment: Moment): Catch {
     const waiting = new Catch(moment);
     this.catches.add(waiting);
     return waiting;
   }
 
-  /** It is not waited for any more. */
+  /** Stops waiting for the transaction. */
   forget(waiting: Catch): void {
     this.catches.delete(waiting);
   }
 
-  /** The next commit of a transaction with this statement happens, and its answer is lost. */
+  /** Lets the next commit of a transaction with this statement happen, and loses its answer. */
   loseAnswerTo(statement: string): Promise<void> {
     const waiting = this.catch({ at: 'after-commit', statement });
     waiting.drop();
     return waiting.reached;
   }
 
-  /** What is held goes on, and nothing is waited for any more. */
+  /** Forwards all held bytes and stops waiting for further ones. */
   mend(): void {
     for (const waiting of this.catches) waiting.letGo();
     this.catches.clear();
@@ -143,20 +143,20 @@ interface Prey {
   go: () => void;
 }
 
-/** After these the client waits for an answer: Query, Sync, Flush. */
+/** After these messages the client waits for an answer: Query, Sync, Flush. */
 const ENDS_BATCH = new Set(['Q', 'S', 'H']);
-/** Parse, Bind, Describe, Execute, Close. */
+/** Message types: Parse, Bind, Describe, Execute, Close. */
 const IN_BATCH = new Set(['P', 'B', 'D', 'E', 'C']);
 
-/** One connection: passes messages on in whole batches, and whole answers. */
+/** One connection. It forwards requests in whole batches, and whole answers. */
 class Conversation implements Relay {
   private readonly asked = new MessageSplitter(true);
   private readonly answered = new MessageSplitter(false);
   private batch: Message[] = [];
   private answer: Message[] = [];
-  /** Run since no transaction was open. */
+  /** Statements that have run since no transaction was open. */
   private statements: string[] = [];
-  /** What they have read or written. */
+  /** The numbers of rows that statements have read or written. */
   private rows = new Map<string, number>();
   private unanswered: string[] = [];
   private hasBegun = false;
@@ -181,7 +181,7 @@ class Conversation implements Relay {
     for (const message of this.answered.push(bytes)) {
       this.answer.push(message);
       this.count(message);
-      // Signing in goes to and fro before the first of them.
+      // The sign-in exchanges several messages before the first batch.
       if (this.hasBegun && message.type !== 'Z') continue;
       const answer = this.answer;
       this.answer = [];

@@ -1,4 +1,4 @@
-// Stands for work with a model: it says how many tokens that has used, and uses none.
+// Stands for work with a model: it reports used tokens, and uses none.
 import { ASKED_MODEL, USED_TOKENS } from '../settings.js';
 import { say } from './support.js';
 

@@ -1,8 +1,8 @@
-// The long one. It saves a checkpoint every 250 files, and goes on from there when it is started
-// again: the digests so far are in the shared folder, the checkpoint says how many of them count.
+// The long job. It saves a checkpoint every 250 files, and resumes there after a restart: the
+// digests so far are in the shared folder, and the checkpoint says how many of them count.
 //
-// Every file that is hashed is also noted in a journal of the attempt, before anything else is done
-// with it. The journals are how the demo proves which work was done twice and which was not.
+// A journal of the attempt also records every hashed file at once. The journals prove which work
+// was done twice and which was not.
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -19,7 +19,10 @@ import { type JobContext, listedFiles, number, progress, runJob, say, walk } fro
 
 const FROM_PACKAGES = 12_000;
 const CHECKPOINT_EVERY = 250;
-/** Files a second at most, so that it leaves the disk to others, and lasts long enough to be watched. */
+/**
+ * The maximum of files a second, so that the job leaves disk time to others and lasts long enough
+ * to watch.
+ */
 const PACE = 1_600;
 
 interface Digest {
@@ -51,7 +54,10 @@ class Digests {
     writeSync(this.file, `${line}\n`);
   }
 
-  /** On the disk before the server hears of it: a checkpoint must not promise what is not there. */
+  /**
+   * Writes to the disk before the server gets the checkpoint, which must not promise missing
+   * results.
+   */
   save(total: number): void {
     fsyncSync(this.file);
     say({ checkpoint: { done: this.lines.length, total } });

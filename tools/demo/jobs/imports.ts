@@ -1,6 +1,6 @@
 import { listedFiles, progress, readText, runJob, tally } from './support.js';
 
-/** The cycle that can be reached from a library, or undefined. */
+/** Returns the cycle that can be reached from a library, or undefined. */
 function cycleFrom(start: string, edges: Map<string, Set<string>>): string[] | undefined {
   const seen = new Set<string>();
   const follow = (path: string[]): string[] | undefined => {

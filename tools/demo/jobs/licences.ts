@@ -9,7 +9,7 @@ interface Locked {
   link?: boolean;
 }
 
-/** What the installed package itself says, where the lock file says nothing. */
+/** Reads the licence from the installed package if the lock file has none. */
 function licenceOf(root: string, path: string, locked: Locked): string {
   if (locked.license) return locked.license;
   const manifest = join(root, path, 'package.json');

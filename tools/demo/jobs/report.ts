@@ -1,4 +1,4 @@
-// Joins what the other jobs found in one page.
+// Joins the other jobs' findings in one page.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JobContext, type JobResult, number, resultOf, runJob } from './support.js';

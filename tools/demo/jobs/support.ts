@@ -1,13 +1,13 @@
-// What every job of the demo has at hand. A job is a program like any other: it reads its input from
-// the file that the worker names, and speaks to Drover by lines on standard output.
+// Tools for every job of the demo. A job is an ordinary program: it reads its input from the file
+// that the worker names, and speaks to Drover by lines on standard output.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface JobContext {
-  /** The folder that the job is about. */
+  /** The folder that the job examines. */
   root: string;
-  /** Where jobs leave their results for those that depend on them. */
+  /** The folder in which jobs store results for their dependents. */
   shared: string;
   checkpoint: Record<string, unknown>;
   attempt: number;
@@ -27,7 +27,7 @@ export function progress(done: number, total: number, step?: string): void {
   say({ progress: Math.min(99, percent), ...(step === undefined ? {} : { step }) });
 }
 
-/** Runs the job, and leaves its result in the shared folder under the job's name and with Drover. */
+/** Runs the job, and stores its result in the shared folder under the job's name and in Drover. */
 export async function runJob(
   name: string,
   work: (context: JobContext) => JobResult | Promise<JobResult>,
@@ -43,7 +43,7 @@ export async function runJob(
   say({ progress: 100, result: brief(result), summary: result.summary });
 }
 
-/** The result of another job that this one depends on. */
+/** Returns the result of a job that this one depends on. */
 export function resultOf<T = Record<string, unknown>>({ shared }: JobContext, name: string): T {
   return readJson<T>(join(shared, `${name}.json`));
 }
@@ -58,7 +58,7 @@ export function readText({ root }: JobContext, path: string): string {
 
 const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.drover', '.cache', 'coverage']);
 
-/** Tracked files, by git where that works, else by walking the folder; sorted, below `root`. */
+/** Returns tracked files from git, or else all files of the folder; sorted, below `root`. */
 export function projectFiles(root: string): { files: string[]; by: string } {
   try {
     const options = { cwd: root, encoding: 'utf8', stdio: 'pipe', maxBuffer: 1 << 26 } as const;
@@ -66,12 +66,12 @@ export function projectFiles(root: string): { files: string[]; by: string } {
     const files = listed.filter((path) => path !== '' && isFile(join(root, path)));
     if (files.length > 0) return { files: files.sort(), by: 'git' };
   } catch {
-    // No git, no repository, or one that git does not trust.
+    // There is no git, no repository, or one that git does not trust.
   }
   return { files: walk(root, '', NOT_OURS), by: 'walking the folder' };
 }
 
-/** Files below `root/folder`, in the same order on every machine. */
+/** Returns files below `root/folder`, in the same order on every machine. */
 export function walk(root: string, folder: string, without = new Set<string>()): string[] {
   const entries = readdirSync(join(root, folder), { withFileTypes: true });
   const sorted = entries.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -86,14 +86,17 @@ export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** How often each key comes, the most frequent first. */
+/** Counts each key, the most frequent first. */
 export function tally(keys: Iterable<string>): [string, number][] {
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-/** @returns `apps/server` of `apps/server/main.ts`: the part of the project that a file belongs to */
+/**
+ * Returns the part of the project that a file belongs to, such as `apps/server` for
+ * `apps/server/main.ts`.
+ */
 export function partOf(path: string): string {
   const parts = path.split('/');
   if (parts.length === 1) return '(top)';
@@ -111,7 +114,7 @@ function writeShared({ shared }: JobContext, name: string, result: JobResult): v
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** Without the long lists, which only other jobs want. */
+/** Removes the long lists, which only other jobs want. */
 function brief(result: JobResult): Record<string, unknown> {
   const short = ([, value]: [string, unknown]) => JSON.stringify(value).length < 20_000;
   return Object.fromEntries(Object.entries(result).filter(short));

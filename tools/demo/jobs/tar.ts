@@ -1,7 +1,10 @@
 const BLOCK = 512;
 export const END_OF_ARCHIVE = Buffer.alloc(2 * BLOCK);
 
-/** One file as the POSIX format (ustar) has it, with the time 0, so that equal files pack alike. */
+/**
+ * Returns one file in the POSIX format (ustar) with the time 0, so that equal files have equal
+ * archives.
+ */
 export function tarEntry(path: string, content: Buffer, mode: number): Buffer {
   const header = Buffer.alloc(BLOCK);
   const { prefix, name } = splitPath(path);
@@ -25,7 +28,9 @@ export interface TarFile {
   content: Buffer;
 }
 
-/** @throws Error when a header's checksum is not that of its bytes */
+/**
+ * @throws Error if a header's checksum does not match its bytes
+ */
 export function* readTar(tar: Buffer): Generator<TarFile> {
   for (let at = 0; at + BLOCK <= tar.length;) {
     const header = Buffer.from(tar.subarray(at, at + BLOCK));
@@ -44,7 +49,7 @@ export function* readTar(tar: Buffer): Generator<TarFile> {
   }
 }
 
-/** A long path is divided at a slash: 155 bytes before it, 100 after. */
+/** A long path is divided at a slash: at most 155 bytes before it, 100 after. */
 function splitPath(path: string): { prefix: string; name: string } {
   if (Buffer.byteLength(path) <= 100) return { prefix: '', name: path };
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {

@@ -1,10 +1,12 @@
 import { fit } from './text.js';
 
-/** Lines that stay, and below them a block that is drawn again and again. */
+/** Permanent lines, and below them a block that is redrawn. */
 export class Screen {
   private drawn = 0;
 
-  /** Whether the block can be drawn over: it needs a terminal that is high and wide enough. */
+  /**
+   * Tells whether the block can be redrawn, which needs a terminal of sufficient height and width.
+   */
   readonly live: boolean;
 
   constructor(
@@ -19,7 +21,7 @@ export class Screen {
     return this.live ? Math.min(this.out.columns, 120) : 100;
   }
 
-  /** A line that stays, above the block. */
+  /** Prints a permanent line above the block. */
   say(line: string): void {
     this.erase();
     this.out.write(`${line}\n`);
@@ -27,19 +29,19 @@ export class Screen {
 
   draw(lines: readonly string[]): void {
     if (!this.live) return;
-    // In one write, each line over the one before it: erasing first would flicker.
+    // One write draws each line over the one before it. Erasing first would flicker.
     const up = this.drawn > 0 ? `\x1b[${this.drawn}A` : '';
     this.out.write(`${up}${lines.map((line) => `${line}\x1b[K\n`).join('')}\x1b[0J`);
     this.drawn = lines.length;
   }
 
-  /** A step of the preparations; the next line takes its place on a terminal. */
+  /** Prints a step of the preparations. On a terminal the next line replaces it. */
   note(text: string): void {
     if (this.live) this.draw([fit(`${text} ...`, this.width - 1).trimEnd()]);
     else this.say(`${text} ...`);
   }
 
-  /** What is drawn now stays. */
+  /** Keeps the drawn lines on the screen. */
   keep(): void {
     this.drawn = 0;
   }

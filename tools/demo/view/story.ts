@@ -33,7 +33,7 @@ export function timelineLines(
   return told.sort((a, b) => a.time - b.time).map(({ time, text }) => `${at(time)}${text}`);
 }
 
-/** Checkpoints that follow each other become one line, the latest. */
+/** Consecutive checkpoints become one line, the latest. */
 function foldCheckpoints(log: readonly LogEntry[]): { entry: LogEntry; more: number }[] {
   const lines: { entry: LogEntry; more: number }[] = [];
   for (const entry of log) {

@@ -12,7 +12,7 @@ const COLOURS: Record<string, Style> = {
   FAILED: 'red',
 };
 
-/** The tasks of the job: a table that moves on a terminal, a line for each change elsewhere. */
+/** Shows the tasks of the job: a live table on a terminal, a line for each change elsewhere. */
 export class TaskTable {
   private readonly known = new Map<string, string>();
 
@@ -27,7 +27,7 @@ export class TaskTable {
     else for (const task of tasks) this.tellChange(task);
   }
 
-  /** The last picture stays. */
+  /** Keeps the last state on the screen. */
   finish(tasks: readonly Task[]): void {
     this.show(tasks);
     this.screen.keep();

@@ -4,13 +4,13 @@ export type Style = keyof typeof CODES;
 
 export type Paint = (style: Style, text: string) => string;
 
-/** Colours where the terminal shows them. */
+/** Adds colours if the terminal supports them. */
 export function painter(stream: NodeJS.WriteStream): Paint {
   const coloured = stream.isTTY && stream.hasColors() && !process.env['NO_COLOR'];
   return coloured ? (style, text) => `\x1b[${CODES[style]}m${text}\x1b[0m` : (_, text) => text;
 }
 
-/** Cut or filled to exactly this many characters. */
+/** Cuts or pads the text to exactly this number of characters. */
 export function fit(text: string, width: number): string {
   const clean = text.replace(/[^\x20-\x7e]/g, ' ');
   return clean.length > width ? `${clean.slice(0, Math.max(0, width - 2))}..` : clean.padEnd(width);

@@ -2,7 +2,10 @@ import type { MemberRole, TokenCaller } from '#lib/kernel';
 import type { CallerKind } from './access-plan.js';
 import { covers, SCOPES, type Scope } from './scopes.js';
 
-/** Whom credentials name, as their holder is told. What a kind does not have is null. */
+/**
+ * The caller, as `GET /auth/me` shows it to the holder of the credentials. Fields that a kind does
+ * not have are null.
+ */
 export interface CallerView {
   kind: CallerKind;
   workspaceId: string;

@@ -177,7 +177,7 @@ describe('requests', () => {
     const beat = await ask('/probe/heartbeat', { token: agent });
     expect([beat.status, beat.headers.get('ratelimit')]).toEqual([200, untouched]);
     expect((await ask('/probe/heartbeat', { token: run })).status).toBe(429);
-    // Nor the agent of the same id in another workspace.
+    // The agent of the same id in another workspace is not refused either.
     const elsewhere = { workspaceId: await aWorkspace(db.owner), agentId, tokenVersion: 1 };
     const namesake = tokens().issueAgentToken(elsewhere).token;
     for (const path of ['/probe/agent', '/probe/heartbeat']) {

@@ -14,7 +14,7 @@ type Scope = 'token' | 'workspace' | 'address';
 interface Policy {
   scope: Scope;
   limit: RateLimit;
-  /** Of draft-ietf-httpapi-ratelimit-headers-10. */
+  /** The header is defined in draft-ietf-httpapi-ratelimit-headers-10. */
   header: string;
 }
 

@@ -48,7 +48,7 @@ export const insertDataKey = command<unknown>(
   'INSERT INTO data_keys (id, master_key_id, wrapped) VALUES ($1, $2, $3)',
 );
 
-/** Under the lock of lockDataKeys. $1 ids. */
+/** Needs the lock of lockDataKeys. $1 ids. */
 export const retireDataKeys = command<unknown>(
   'retire_data_keys',
   'UPDATE data_keys SET retired_at = now() WHERE id = ANY($1::uuid[]) AND retired_at IS NULL',

@@ -53,9 +53,10 @@ export async function textOf(
 }
 
 /**
- * What an answer of Drover says: the value of JSON, another type's text, undefined for nothing.
+ * Returns the content of Drover's answer: the value of JSON, another type's text, undefined for no
+ * body.
  *
- * @throws ConnectionProblem for what is no answer of Drover, such as a proxy's page; as `textOf`
+ * @throws ConnectionProblem if the answer is not Drover's, such as a proxy's page; as `textOf`
  */
 export async function valueOf(
   answer: Response,
@@ -76,7 +77,7 @@ export async function valueOf(
   throw new ConnectionProblem(`${url} answered ${answer.status}, and not as Drover does`);
 }
 
-/** Of a refusal; what is longer is somebody else's page. */
+/** The limit of a refusal. A longer body is not Drover's. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 /** @returns the error of an answer that is a refusal. A proxy's page has no code, and is no answer of Drover. */

@@ -15,7 +15,7 @@ import { DroverProblem, type Problem } from './problem.js';
 import { transport, type TransportOptions, trimmed } from './transport.js';
 
 export interface ClientOptions extends Partial<TransportOptions> {
-  /** Where Drover is, without `/api/v1`: `http://127.0.0.1:3000`. */
+  /** The address of Drover without `/api/v1`: `http://127.0.0.1:3000`. */
   baseUrl: string;
   /** Writes bodies, as JSON.stringify unless given. */
   write?: (body: unknown) => string;
@@ -54,7 +54,9 @@ export interface DroverClient {
   with(options: Partial<ClientOptions>): DroverClient;
 }
 
-/** What of `Init` this client reads; its type has the rest of what the document says. */
+/**
+ * The fields of `Init` that this client reads. The type of `Init` has all fields of the document.
+ */
 interface AnyInit {
   params?: {
     path?: Record<string, unknown>;
@@ -106,7 +108,7 @@ export function createClient(options: ClientOptions): DroverClient {
 /** A lost POST may have been done: where the server keeps no key of it, it is not asked a second time. */
 function isRepeatable(method: HttpMethod, path: string, headers: Headers): boolean {
   if (method === 'post') return KEYED.has(path);
-  // Without the version that it was meant for, it could undo another's change.
+  // A repetition without the expected version could undo another client's change.
   return method !== 'patch' || headers.has('if-match');
 }
 

@@ -1,4 +1,4 @@
-/** What requests show the server. */
+/** Headers that authenticate requests at the server. */
 export interface Credentials {
   /** The headers of the next request. */
   headers(): Promise<Record<string, string>> | Record<string, string>;
@@ -12,5 +12,5 @@ export function bearer(token: string): Credentials {
   return { headers: () => headers };
 }
 
-/** Of requests that need none: signing in, health. */
+/** Credentials for requests that need none: signing in, health. */
 export const anonymous: Credentials = { headers: () => ({}) };

@@ -1,6 +1,6 @@
 export interface Page<T> {
   items: T[];
-  /** Where the next page begins; null behind the last one. */
+  /** The start of the next page; null after the last page. */
   nextCursor: string | null;
 }
 

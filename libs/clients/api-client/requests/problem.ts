@@ -27,7 +27,7 @@ export class DroverProblem extends Error {
 /** No whole answer of Drover came: nothing is known of what the request did. */
 export class ConnectionProblem extends Error {
   override readonly name = 'ConnectionProblem';
-  /** Of what answered in Drover's place; a proxy that sheds load answers 429 as Drover does. */
+  /** The status of an answer that is not Drover's. A proxy that sheds load answers 429, too. */
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
 

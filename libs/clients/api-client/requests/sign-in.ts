@@ -3,7 +3,7 @@ import type { Credentials } from './credentials.js';
 import type { components } from '../generated/api.js';
 import { DroverProblem } from './problem.js';
 
-/** What a sign-in lives on. Whoever has it acts as the user: store it as a password is stored. */
+/** The tokens of a sign-in. Their holder acts as the user: store them like a password. */
 export interface TokenPair {
   accessToken: string;
   /** When the access token ends, in milliseconds since 1970 by this machine's clock. */

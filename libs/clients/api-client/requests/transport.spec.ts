@@ -9,7 +9,7 @@ import { createClient, type DroverClient } from './client.js';
 import { bearer } from './credentials.js';
 import { ConnectionProblem, DroverProblem } from './problem.js';
 
-/** What is sent again, and what is made of an answer that is none. */
+/** Tests of retries, and of answers that are not Drover's. */
 
 type Answer = (response: ServerResponse) => void;
 
@@ -59,7 +59,8 @@ const cut: Answer = (response) => {
 };
 const stalled: Answer = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":');
-  // What a fetch keeps of its signal beyond the head of an answer would be lost here.
+  // This collection would drop state that a fetch needs from its signal after the head of an
+  // answer.
   setTimeout(collectGarbage, 200);
 };
 const page: Answer = (response) =>

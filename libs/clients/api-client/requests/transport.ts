@@ -17,7 +17,7 @@ export interface TransportOptions {
   fetch?: Fetch;
 }
 
-/** What sends one try; the `fetch` of the platform unless given. */
+/** Sends one try. The default is the `fetch` of the platform. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface Outgoing {
@@ -29,7 +29,7 @@ export interface Outgoing {
   signal?: AbortSignal;
 }
 
-/** What a request is, beyond what it says. */
+/** The settings of a request besides its content. */
 export interface Sending<T> {
   /** Twice does the same as once: a lost answer is no reason to give up. */
   repeatable: boolean;
@@ -85,7 +85,8 @@ async function once<T>(
   options: Omit<TransportOptions, 'credentials'> & Pick<Sending<T>, 'take'>,
 ): Promise<{ taken: T } | { failed: Failed }> {
   const { timeoutMs = TIMEOUT_MS, fetch: send = fetch, take } = options;
-  // Not AbortSignal.any: a signal of the caller that lives long would keep one for each request.
+  // AbortSignal.any is avoided: a long-lived signal of the caller would keep one object for each
+  // request.
   const end = new AbortController();
   const abort = () => end.abort();
   const timer = setTimeout(abort, timeoutMs);
@@ -122,7 +123,7 @@ export function trimmed(url: string): string {
   return url.replace(/\/$/, '');
 }
 
-/** What no request can carry, however often it is tried. */
+/** Returns why no try can ever send the request. */
 function whyUnsendable(url: string, shown: Record<string, string>): string | undefined {
   const { username, password } = new URL(url);
   if (username !== '' || password !== '') return 'its address holds a user name or a password';

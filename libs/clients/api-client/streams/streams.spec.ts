@@ -10,7 +10,7 @@ import { streamEvents, streamLogs } from './streams.js';
 
 let server: Server;
 let baseUrl: string;
-/** What each connection is sent before it is cut. */
+/** The content that each connection gets before it is cut. */
 let answers: string[];
 /** Answers are not cut. */
 let stays: boolean;

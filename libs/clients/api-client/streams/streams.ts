@@ -102,7 +102,7 @@ async function* resumed(
         if (event.event === 'end')
           throw new DroverProblem(JSON.parse(event.data) as Problem, undefined);
         if (event.data !== '' && event.event !== PLACE) yield event;
-        // What has no place, such as a reset, leaves the stream where it was.
+        // An event without an id, such as a reset, does not move the position of the stream.
         if (event.id !== '') lastEventId = event.id;
       }
     } catch (error) {

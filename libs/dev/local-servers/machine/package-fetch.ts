@@ -32,7 +32,7 @@ export interface Wanted<Program> {
   packages: readonly string[];
   /** Preferred packages for a dependency that several fulfil. */
   rather?: readonly string[];
-  /** Which dependencies of a package are included. */
+  /** Tells whether a dependency of a package is included. */
   needs: (needed: string, by: string) => boolean;
   /** The program in the folder `bin`, if it works here. */
   probe: (bin: string, env: Record<string, string>) => Promise<Program | undefined>;

@@ -84,7 +84,7 @@ function onSignal(signal: NodeJS.Signals): void {
     void endAll().finally(() => process.exit(code));
     return;
   }
-  // Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm.
+  // Under npm one Ctrl-C arrives twice: from the terminal and from npm.
   if (performance.now() - endingSince > SAME_SIGNAL_MS) process.exit(code);
 }
 

@@ -17,7 +17,7 @@ export interface Consumer {
    * metrics.
    */
   readonly name: string;
-  /** Where it starts without such a row. Default: the oldest event. */
+  /** The start of a consumer without such a row. Default: the oldest event. */
   readonly begins?: Beginning;
   /**
    * Processes messages in the order of the journal. If it throws, the same messages come again,

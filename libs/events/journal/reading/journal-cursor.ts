@@ -37,10 +37,7 @@ export type Reading =
   | Exclude<Settled, { kind: 'batch' }>
   | Batch;
 
-/**
- * Where a consumer that is new to the database starts: with the oldest stored event or the next
- * one.
- */
+/** The start of a consumer that is new to the database: the oldest stored event or the next one. */
 export type Beginning = 'oldest' | 'next';
 
 /** One consumer's position in the journal. One process at a time reads on from it. */

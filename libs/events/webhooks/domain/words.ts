@@ -25,7 +25,7 @@ export function headlineOf(event: string, status: unknown): string {
   return ofStatus ?? HEADLINES[event] ?? event;
 }
 
-/** What happened and what to do, if anything: one line in plain English without links. */
+/** Describes the event and the action to take, if any: one line in plain English without links. */
 export function sentenceOf(event: NoticeEvent): string {
   const name = String(event.body['event']);
   const sentence = (SENTENCES as Record<string, Sentence | undefined>)[name];

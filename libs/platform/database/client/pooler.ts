@@ -17,10 +17,12 @@ const PROBE = {
 const KEPT_BY_PGBOUNCER = /^PGBOUNCER_\d+$/;
 
 /**
- * What stands between us and Postgres. A pooler answers with another backend than the one it says at sign-in; one that
- * hands a connection on after each transaction must know our prepared statements.
+ * Detects a pooler between Drover and Postgres. A pooler answers with another backend than it names
+ * at sign-in. A pooler that changes connections after each transaction must know prepared
+ * statements.
  *
- * @throws PoolerError for every pooler but PgBouncer with `max_prepared_statements`; the driver's error
+ * @throws PoolerError for every pooler but PgBouncer with `max_prepared_statements`; the driver's
+ *   error
  */
 export async function poolerOf(url: string): Promise<'none' | 'pgbouncer'> {
   return withClient(url, async (client) => {
@@ -62,7 +64,8 @@ export async function setRoleLimits(url: string, statementTimeoutMs: number): Pr
     for (const setting of settings) {
       await client.query(`ALTER ROLE CURRENT_USER IN DATABASE ${database} ${setting}`);
     }
-    // In one transaction, so that the connection which is spared is the one that gets the limits.
+    // One transaction both ends the idle connections and sets the limits, so that the connection
+    // that it keeps has the limits.
     await client.query(
       `BEGIN; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle'
          AND usename = current_user AND datname = current_database() AND pid <> pg_backend_pid();

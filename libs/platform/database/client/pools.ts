@@ -16,8 +16,8 @@ export interface PoolOptions {
 }
 
 /**
- * What each session has beside the time-out of its statements. A transaction that writes holds all events back that
- * come after it; Prisma's adapter takes every time for UTC.
+ * Settings of each session besides the statement timeout. An open transaction that writes holds
+ * back all later events. Prisma's adapter takes every time for UTC.
  */
 export const SESSION_LIMITS = {
   idle_in_transaction_session_timeout: '60s',
@@ -58,7 +58,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   } as pg.PoolConfig);
   // An idle connection that breaks is dropped by the pool; without a listener it ends the process.
   pool.on('error', (error) => options.onError?.(error));
-  // Nor does the pool listen to one that is in use: its statement fails, and that is told already.
+  // The pool does not listen to a client in use. Its statement fails and reports the error already.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

@@ -10,8 +10,8 @@ import { withRetry } from './transaction.js';
 export type PrismaTransaction = Prisma.TransactionClient;
 
 /**
- * What is done in one transaction, again when a deadlock threw it out: through Prisma, and by statements of our
- * own where Prisma has no words for them.
+ * The work of one transaction, through Prisma and through statements that Prisma has no words for.
+ * It runs again after a deadlock.
  */
 export type PrismaWork<T> = (tx: PrismaTransaction, sql: SqlRunner) => Promise<T>;
 

@@ -20,7 +20,7 @@ const SET_TENANT_PINNED_EARLY = {
   text: `${SET_TENANT_PINNED.text}, set_config('synchronous_commit', 'off', true)`,
 };
 
-/** What every connection has parsed before its first use. */
+/** Statements that every connection has parsed before its first use. */
 export const PREAMBLES = [SET_TENANT, SET_TENANT_PINNED, SET_TENANT_PINNED_EARLY];
 
 /** Commits by itself, and by that brings everything to disk that was committed before it, as the installation wants it. */
@@ -151,7 +151,8 @@ function runBehind(
   return new Promise((resolve, reject) => {
     const done: Callback = (error, results) =>
       error ? reject(error) : resolve([results].flat().map(({ rows }) => rows as unknown[]));
-    // Before anything goes out: the driver ends a pipeline at a value that it can't send, and what went out stays.
+    // All statements are encoded before the first is sent: the driver ends a pipeline at a value
+    // that it cannot send, and sent statements stay.
     const [first, ...others] = statements.map((each) => ({
       ...each,
       values: each.values.map(prepareValue),

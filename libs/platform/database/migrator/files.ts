@@ -9,7 +9,7 @@ export interface MigrationFile {
   sql: string;
   /** SHA-256 of the file in hex, as Prisma computes it. */
   checksum: string;
-  /** What the checksum would be had the file come with the line ends of another system. */
+  /** The checksums of the file with the line ends of other systems. */
   otherChecksums: readonly string[];
 }
 

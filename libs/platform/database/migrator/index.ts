@@ -48,7 +48,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   });
 }
 
-/** Where a database stands; changes nothing. */
+/** Returns the state of a database and changes nothing. */
 export async function migrationStatus(
   url: string,
   migrationsDir?: string,

@@ -30,8 +30,8 @@ export function readArguments<const F extends string>(
 }
 
 /**
- * Like `readArguments`, for a program's first line: prints help and mistakes, and then ends the
- * process.
+ * Does the same as `readArguments` for a program's first line: prints help and mistakes, and then
+ * ends the process.
  */
 export function requireArguments<const F extends string = never>(
   usage: string,

@@ -96,7 +96,7 @@ describe('alerts of a budget', () => {
     await set(id, 'consumed', 80);
     await tell();
     await set(id, 'allocated', 150);
-    // As the tenant, as what has raised it would.
+    // The tenant's own connection raises it, as in production.
     const tenant = db.database.tenant(workspaceId);
     const told = await tenant.rows(tellBudgetAlerts, [100, workspaceId]);
     expect(told).toMatchObject([{ task_id: taskId, told: 0 }]);

@@ -23,7 +23,7 @@ let workspace: TestWorkspace;
 const undo: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  // Without a relay, so that nothing is added but by the tests.
+  // The server runs no relay, so that only the tests add rows.
   server = await startTestApp({ ROLES: 'api' });
 });
 
@@ -153,7 +153,7 @@ describe('the usage follower', () => {
 
   it('a rebuild restores the sums of all days whose reports are kept', async () => {
     for (const at of ['2026-01-31', '2026-02-01', '2026-02-28']) await report({ at, tokens: 100 });
-    // Of all databases it waits for the transactions that were open.
+    // A rollup waits for transactions that are open in any database.
     for (const rollup = aRollup(); (await rollup.round()).kind !== 'idle';);
     await report({ at: '2026-02-28' });
     const before = await usage('groupBy=model&from=2026-01-01&to=2026-02-28');

@@ -51,7 +51,7 @@ describe('the estimate of a task', () => {
     ['given', { estimatedTokens: '0' }, '0'],
     ['complexity', { projectId: P, estimatedComplexity: 5 }, '17940'],
     ['complexity', { projectId: P.toUpperCase(), estimatedComplexity: 5 }, '17940'],
-    // Too few of its project have a complexity: that of the type.
+    // Too few tasks of its project have a complexity, so the type's estimate counts.
     ['complexity', { projectId: Q, estimatedComplexity: 5 }, '4485'],
     ['complexity', { projectId: null, estimatedComplexity: 5 }, '4485'],
     ['complexity', { taskType: 'other', projectId: P, estimatedComplexity: 5 }, '8970'],

@@ -4,9 +4,9 @@ import { FACTOR_BOUNDS, MAX_ESTIMATE, TOKENS_WITH_OVERHEADS } from '../domain/es
 /** A kind needs the least number of completed tasks, and learns from the latest ones. */
 const SAMPLES = { most: 50, least: 5 } as const;
 const DAYS = 90;
-/** So many of the latest tasks of a type are read, whatever their projects. */
+/** The number of a type's latest tasks that are read, in all projects. */
 const TASKS_OF_TYPE = 500;
-/** So many types of a workspace are read. */
+/** The number of a workspace's types that are read. */
 const TYPES = 1_000;
 
 const COMPLETED = `t.workspace_id = $1 AND t.completed_at > now() - interval '${DAYS} days'`;

@@ -39,8 +39,9 @@ export interface ReconcilerFacts {
   /** Without a due time, rows wait for the next cycle that another cause or the schedule starts. */
   due?: Due;
   /**
-   * Too expensive for every cycle: it runs at its own pace, always with `thorough`. `partly`: it
-   * also runs without `thorough` in every cycle, and thoroughly if that moved nothing.
+   * A step that is too expensive for every cycle runs at its own pace, always with `thorough`. A
+   * `partly` step also runs without `thorough` in every cycle, and thoroughly if that moved
+   * nothing.
    */
   slow?: true | 'partly';
   /** It needs all workspaces in view, so a pass over one workspace leaves it out. */

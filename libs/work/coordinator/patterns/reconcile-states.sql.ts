@@ -209,7 +209,7 @@ logged AS (
 SELECT workspace_id, id FROM repaired`,
 );
 
-// Like capabilityKey: each capability once, by code point.
+// Same as capabilityKey: each capability once, by code point.
 const KEY = `array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.required_capabilities) AS c
     ORDER BY 1), ',')`;
 

@@ -2,7 +2,7 @@ import { redactText } from '#lib/kernel';
 import type { PauseFacts, SpawnAttempts, SpawnFacts } from './explain-facts.js';
 import type { OtherReason as Reason } from './reasons.js';
 
-/** What prevents another session of push agents. */
+/** Returns the reasons that prevent another session of push agents. */
 export function spawnObstacles(facts: SpawnFacts | null): Reason[] {
   if (facts === null) return [];
   const obstacle = unreachable(facts);

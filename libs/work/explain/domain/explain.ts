@@ -135,7 +135,7 @@ function held(facts: ExplainFacts): Reason[] {
   return [heldByRun(facts), ...(spawn ? beingSpawned(spawn, spawning) : [])];
 }
 
-/** What would hold it back even if it were neither paused nor waiting for its retry. */
+/** Returns the reasons that hold the task back besides a pause and the wait for its retry. */
 function waiting(facts: ExplainFacts): Reason[] {
   return [...heldBack(facts), ...agentReasons(facts).filter(isObstacle)];
 }

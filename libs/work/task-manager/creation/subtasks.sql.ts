@@ -26,7 +26,7 @@ SELECT count(*)::int AS subtasks FROM (
   SELECT FROM agent_tasks WHERE workspace_id = $1 AND parent_task_id = $2 LIMIT $3) s`,
 );
 
-/** Those of the tasks $3 that are $2 or its subtasks. Index: primary key. $1 workspace. */
+/** Selects the tasks of $3 that are $2 or its subtasks. Index: primary key. $1 workspace. */
 export const familyOf = query<{ id: string }>(
   'family_of',
   `

@@ -7,7 +7,7 @@ export interface Holder {
   agentId: string | null;
 }
 
-/** What a caller can see of a task. Null means not even its existence. */
+/** The part of a task that a caller can see. Null hides even its existence. */
 export type Visibility = 'people' | 'holder' | null;
 
 /**

@@ -8,10 +8,10 @@ export interface NamedThings {
 }
 
 /**
- * Which of a filter's objects exist. Absent ones count as existing.
+ * Tells for each object of a filter whether it exists. An absent object counts as existing.
  *
- * Before tasks are listed or commanded by such a filter. Indexes: primary keys. $1 workspace, $2
- * agent or NULL, $3 project or NULL, $4 milestone or NULL, $5 parent task or NULL.
+ * Runs before tasks are listed or commanded by such a filter. Indexes: primary keys. $1 workspace,
+ * $2 agent or NULL, $3 project or NULL, $4 milestone or NULL, $5 parent task or NULL.
  */
 export const namedThings = query<NamedThings>(
   'named_things',

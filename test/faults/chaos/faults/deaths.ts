@@ -16,13 +16,16 @@ export interface Spread {
 
 const LOOK_WITHIN_MS = 700;
 
-/** From the SIGKILL of a worker to its tasks running elsewhere, or with its next life. */
+/**
+ * Measures the time from the SIGKILL of a worker until its tasks run elsewhere, or in its next
+ * process.
+ */
 export class Deaths {
   private readonly deaths: Death[] = [];
 
   constructor(private readonly postgres: ChaosPostgres) {}
 
-  /** Before the kill: which runs will be missed. Nobody knows while the database does not answer. */
+  /** Reads the runs that the kill will end. Nothing is known while the database does not answer. */
   async about(agent: string): Promise<{ happened: () => void }> {
     const looking = this.postgres.owner.query<{ id: string }>(
       `SELECT r.id FROM task_runs r JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
@@ -36,7 +39,7 @@ export class Deaths {
     return { happened: () => void this.deaths.push({ agent, atMs: Date.now(), runs }) };
   }
 
-  /** Of the runs that were really lost and whose task went on by itself. By this machine's one clock. */
+  /** Measures lost runs whose task resumed without help, by this machine's clock. */
   async recoveries(): Promise<Spread> {
     const times: number[] = [];
     for (const { atMs, runs } of this.deaths) {

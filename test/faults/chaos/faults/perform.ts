@@ -58,7 +58,7 @@ async function leader({ postgres, servers }: Stage): Promise<Service> {
   return servers.find((server) => server.name === name) ?? (servers[0] as Service);
 }
 
-/** As somebody would who changes the table: everybody else waits. */
+/** Locks the table like a change of its columns: all other transactions wait. */
 async function lockTasks({ stage, wait }: Scene, ms: number): Promise<void> {
   const client = await stage.postgres.owner.connect();
   try {
@@ -110,7 +110,7 @@ export const PERFORM: Record<FaultKind, Perform> = {
     await stage.valkey.startAgain();
   },
   async valkey_flushed({ stage }) {
-    // Where there is none to be flushed, it is as empty as it can be.
+    // Without a Valkey to flush, it is already empty.
     await stage.valkey.flush().catch(() => undefined);
   },
   async valkey_stopped({ stage, wait }, { lastsMs }) {

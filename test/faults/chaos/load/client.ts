@@ -7,7 +7,7 @@ export interface Answer {
 }
 
 export interface Question {
-  /** What the client does, for the tally. */
+  /** The name of the client's operation, for the tally. */
   operation: string;
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
@@ -27,7 +27,7 @@ const ANSWER_WITHIN_MS = 4_000;
 const GIVE_UP_AFTER_MS = 90_000;
 /** Clients wait less than Retry-After asks for, so that there are more of them in the way. */
 const WAIT_MS = { least: 60, most: 500 };
-/** What is to be asked again, besides 429, 503 and no answer. */
+/** The codes after which the client asks again, besides 429, 503 and no answer. */
 const PASSING = new Set(['idempotency_in_progress', 'conflict_retry']);
 
 /** A client as it should be: it asks again, at the other server, until it has a final answer. */

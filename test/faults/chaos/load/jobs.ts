@@ -1,6 +1,6 @@
 import type { Random } from '../random.js';
 
-/** What tasks do, and how often. */
+/** The kinds of tasks, and their weights. */
 const KINDS = {
   quick: 30,
   steps: 25,
@@ -20,7 +20,7 @@ type JobKind = keyof typeof KINDS;
 /** A result that goes into the task. */
 const DONE = `echo '::drover {"result": {"done": true}}'`;
 
-/** What each of them reports. */
+/** The tokens that each task reports. */
 export const QUICK_TOKENS = 120;
 const ESTIMATED_TOKENS = 300;
 

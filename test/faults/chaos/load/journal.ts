@@ -1,6 +1,6 @@
 import type { Budgets } from '../stage/budgets.js';
 
-/** What the servers have promised about a task, as the clients heard it. */
+/** The servers' promises about a task, as the clients received them. */
 export interface Promised {
   /** The title that it was given, which is its Idempotency-Key too. */
   key: string;

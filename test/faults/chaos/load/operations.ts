@@ -3,7 +3,7 @@ import type { Answer, Question } from './client.js';
 import { aJob, aTaskType } from './jobs.js';
 import type { Journal } from './journal.js';
 
-/** What a client does next, and how it remembers the answer. */
+/** The next request of a client, and the effect of the answer on its state. */
 export interface Operation extends Question {
   remember(answer: Answer | undefined): void;
 }
@@ -15,7 +15,7 @@ const HOLDS_AT_MOST = 2;
 const NOTHING = (): void => undefined;
 const DONE_OR_ILLEGAL = [200, 409] as const;
 
-/** By weight. Those that create are left out while there is too much to do. */
+/** The weights of operations. Creating ones are left out while too many tasks wait. */
 export const WEIGHTS = {
   create: 46,
   batch: 3,

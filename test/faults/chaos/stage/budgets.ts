@@ -1,6 +1,6 @@
 import type { DroverClient } from '#lib/api-client';
 
-/** What the tasks of a chaos run may use. Tokens are moved between the budgets, and none are added. */
+/** The budgets of a chaos run's tasks. Tokens are moved between the budgets, and none are added. */
 export interface Budgets {
   scopes: { projectId: string; milestoneId: string }[];
   /** The workspace's, and one for each milestone. */

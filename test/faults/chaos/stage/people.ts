@@ -7,9 +7,9 @@ import { HEARTBEAT_SECONDS, SESSIONS, STALE_SECONDS } from '../settings.js';
 
 export interface People {
   workspaceId: string;
-  /** Of clients and workers alike. */
+  /** The key of clients and workers. */
   key: string;
-  /** Who takes the tasks that need the capability `session`. */
+  /** The agent that takes the tasks with the capability `session`. */
   pushAgentId: string;
   budgets: Budgets;
 }

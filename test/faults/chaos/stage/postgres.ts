@@ -5,7 +5,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres, type Supervisor } from '#
 
 const SETTINGS = {
   max_connections: 150,
-  // What was answered must survive a crash of the server; only the machine's own is left out.
+  // A confirmed write must survive a crash of the server. Only a crash of the machine is left out.
   synchronous_commit: 'on',
   full_page_writes: 'on',
 };
@@ -14,7 +14,10 @@ const AGAIN_AFTER_MS = 200;
 
 /** A PostgreSQL that can be crashed, started again, frozen and thawed. */
 export class ChaosPostgres {
-  /** As the owner, whom row-level security does not bind. Its statements fail while the server is away. */
+  /**
+   * A pool of the owner, who is not bound by row-level security. Its statements fail while the
+   * server is away.
+   */
   readonly owner: pg.Pool;
   private frozen: number[] = [];
 

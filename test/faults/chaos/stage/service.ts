@@ -16,7 +16,7 @@ export class Service {
     private readonly supervisor: Supervisor,
     private readonly spec: ChildSpec,
     private readonly readyMessage: string,
-    /** Where it remembers what it needs in its next life, if it does. */
+    /** The folder for its state between processes, if it has any. */
     private readonly dataDir?: string,
   ) {}
 
@@ -38,7 +38,7 @@ export class Service {
     });
   }
 
-  /** What the present life says when it is ready. */
+  /** Returns the ready message of the current process. */
   async ready(): Promise<Record<string, unknown>> {
     return this.running.ready(({ message }) => message === this.readyMessage);
   }
@@ -50,7 +50,7 @@ export class Service {
     await child.exited;
   }
 
-  /** What it remembered goes with it: the next life is somebody else. */
+  /** The state is lost, too: the next process has a new identity. */
   async lose(): Promise<void> {
     await this.kill();
     if (this.dataDir) await rm(this.dataDir, { recursive: true, force: true, maxRetries: 20 });

@@ -21,11 +21,11 @@ export interface Stage {
   servers: Service[];
   workers: Service[];
   gateway: Service;
-  /** Of the servers. */
+  /** The addresses of the servers. */
   addresses: string[];
   people: People;
   serviceUrl: string;
-  /** As if the gateway's machine had died: nobody says how they ended. */
+  /** Kills the sessions like a crash of the gateway's machine: nobody reports their ends. */
   killSessions(): Promise<void>;
 }
 
@@ -155,7 +155,7 @@ interface ServiceSpec {
 }
 
 function service(supervisor: Supervisor, { name, program, env, dataDir }: ServiceSpec): Service {
-  // By which a test finds them again.
+  // A test finds the processes again by this mark.
   const marked = { ...env, DROVER_CHAOS_MARK: process.env['DROVER_CHAOS_MARK'] ?? '' };
   const spec = { name, program: `apps/${program}/main.js`, env: marked, stopWithinMs: 10_000 };
   return new Service(supervisor, spec, program === 'worker' ? 'Registered' : 'listening', dataDir);
@@ -179,7 +179,7 @@ function worker(
   return service(supervisor, { name, program: 'worker', env, dataDir });
 }
 
-/** Those who hold work first, so that they can still say so. */
+/** Ends holders of work first, so that they can still report it. */
 async function endPrograms(first: Service[], then: Service[]): Promise<void> {
   for (const program of [...first, ...then]) program.resume();
   await Promise.all(first.map((program) => program.stop()));
