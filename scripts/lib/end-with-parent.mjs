@@ -4,10 +4,10 @@ import { wasHandedOver } from './node.mjs';
 const LOOK_EVERY_MS = 500;
 
 /**
- * Ends this process like SIGTERM does when the npm that started it has ended: npm passes on a
- * Ctrl-C, and dies alone of everything else. A shell between the two outlives npm, and so does
- * another Node that handed over to this one. Nothing is watched without these, because a program
- * can be meant to outlive the shell that started it.
+ * Ends this process like SIGTERM does when the npm that started it has ended. npm passes on a
+ * Ctrl-C, and dies alone of everything else. A shell between npm and this process outlives npm, and
+ * so does another Node that handed over to this one. Without npm or a hand-over nothing is watched,
+ * because a program can be meant to outlive the shell that started it.
  */
 export function endWithParent() {
   if (process.env.npm_lifecycle_event === undefined && !wasHandedOver) return;

@@ -197,7 +197,7 @@ async function findEngine(): Promise<Engine> {
         name: 'podman',
         title: 'Podman',
         packages: ['podman'],
-        // The other runtime refuses machines with both versions of control groups.
+        // crun refuses machines with both versions of control groups.
         rather: ['runc'],
         needs: (needed) => /^(lib|conmon$|runc$|golang-github-containers-)/.test(needed),
         probe: async (bin, { LD_LIBRARY_PATH: libraries = '' }) => {

@@ -10,7 +10,7 @@ import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.j
 const page = readPage('budgets.md');
 const pg = import.meta.resolve('pg');
 
-/** A stand-in for the Postgres client prints rows without a frame, like `psql -At`. */
+/** A stand-in for the Postgres client. It prints rows without a frame, like `psql -At`. */
 const PSQL = `#!${process.execPath}
 import pg from '${pg}';
 import { text } from 'node:stream/consumers';

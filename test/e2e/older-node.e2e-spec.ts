@@ -23,7 +23,7 @@ let node22: string;
 beforeAll(async () => {
   [node20, node22] = [await olderNode(20), await olderNode(22)];
   folder = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
-  // Another user's Postgres reads the path.
+  // The account of Postgres must be able to enter the folder.
   chmodSync(folder, 0o755);
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -77,7 +77,7 @@ describe('a script in Node 20', () => {
   const children: ChildProcess[] = [];
   afterAll(() => children.forEach((child) => child.kill('SIGKILL')));
 
-  /** An older Node in another place that then follows the instructions. */
+  /** Writes a script that moves to the Node of Drover and then runs the body. */
   function script(body: string) {
     const lib = (name: string) => JSON.stringify(pathToFileURL(join(root, 'scripts/lib', name)));
     const file = join(folder, `script-${children.length}.mjs`);

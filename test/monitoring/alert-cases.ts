@@ -44,7 +44,7 @@ export const ALERT_CASES: Record<string, AlertCase> = {
   DroverCycleSlow: {
     at: 10,
     raises: { [leader]: steady(1), [lastCycle]: steady(6) },
-    // This server led once. Its last cycle tells nothing about the current ones.
+    // This server does not lead now, so its old last cycle raises no alert.
     quiet: { [leader]: steady(0), [lastCycle]: steady(6) },
   },
   DroverStepFails: {

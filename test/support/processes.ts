@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const DIST = join(import.meta.dirname, '../../dist');
 
-/** The secret is the same on every machine, because tests of the sandbox search for it. */
+/** Tests run alike on every machine. Specs of the sandbox switch it on. */
 const UNSANDBOXED = {
   DROVER_SANDBOX: 'off',
   DROVER_ACCOUNTS: 'off',

@@ -81,7 +81,7 @@ function renderRoom({ path, statements, unnamed }: Room): string {
   return `${[[head, ...left].join('\n'), ...texts].join('\n\n')}\n`;
 }
 
-/** Folders whose statements belong to tools and tests. */
+/** Folders without statements. A `name` in them belongs to a tool or the like. */
 const WITHOUT_SQL = ['generated', 'testing', 'api-client', 'mcp'];
 
 function sourcesIn(root: string, folder: string): Source[] {

@@ -47,7 +47,7 @@ export class Catch {
     return this.rows.get(statement) ?? 0;
   }
 
-  /** Tells whether this is the expected transaction. */
+  /** Tells whether this catch expects the transaction. */
   meets({ at, statements }: Found): boolean {
     const { moment } = this;
     if (this.isTaken || moment.at !== at || !statements.includes(moment.statement)) return false;
