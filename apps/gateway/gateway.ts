@@ -117,7 +117,7 @@ export class Gateway {
     });
     const api = new GatewayApi(server, gatewayId);
     const { book, bootId } = this;
-    const onReport = (): void => this.reporter.notice();
+    const onReport = (): void => this.reporter.wake();
     this.reporter = new Reporter({ api, book, logger, bootId });
     this.dispatcher = new Dispatcher({
       driver: this.drivers.choose(config.driver),
@@ -126,7 +126,7 @@ export class Gateway {
       onReport,
       capacity: config.capacity,
       queueSeconds: config.queueSeconds,
-      onChange: () => this.signals.notice(),
+      onChange: () => this.signals.update(),
     });
     const { dispatcher } = this;
     this.sessions = new SessionsService({

@@ -33,7 +33,7 @@ const REMINDER_MS = 60_000;
  *
  * @returns undefined if the worker is stopped before
  */
-async function configured(): Promise<WorkerConfig | undefined> {
+async function waitForConfig(): Promise<WorkerConfig | undefined> {
   while (!stop.drain.aborted) {
     try {
       return readConfig(process.env);
@@ -50,7 +50,7 @@ requireArguments(`Usage: node dist/apps/worker/main.js
 
 Runs tasks. Its settings come from the environment; docs/settings.md lists them.`);
 try {
-  const config = await configured();
+  const config = await waitForConfig();
   if (config === undefined) process.exit(0);
   log = new Log(write, config.logLevel, { worker: config.name });
   await runWorker(config, { log, stop });

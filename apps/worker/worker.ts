@@ -45,7 +45,7 @@ const REPLACED =
 /** The reason why the worker stops claiming. */
 type Ending = { kind: 'drain' } | { kind: 'terminated' } | { kind: 'fatal'; message: string };
 
-export interface Surroundings {
+export interface WorkerContext {
   log: Log;
   stop: StopRequests;
 }
@@ -55,8 +55,8 @@ export interface Surroundings {
  *
  * @throws Error in a sentence if it cannot continue
  */
-export async function runWorker(config: WorkerConfig, around: Surroundings): Promise<void> {
-  const { log, stop } = around;
+export async function runWorker(config: WorkerConfig, context: WorkerContext): Promise<void> {
+  const { log, stop } = context;
   const isolation = await isolate(config.isolation);
   logIsolation(isolation, log);
   const server = hostClient(config.apiUrl, { socket: config.apiSocket });
@@ -66,9 +66,9 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
   const host = { dir, passedEnv, warn };
   const drivers = new Drivers(host, { process: { searchPath, accounts, sandbox } });
   try {
-    const membership = await registerUnlessStopped(config, server, { ...around, drivers });
+    const membership = await registerUnlessStopped(config, server, { ...context, drivers });
     if (membership === undefined) return;
-    await new Worker(config, membership, { ...around, drivers }).work();
+    await new Worker(config, membership, { ...context, drivers }).work();
   } finally {
     for (const driver of drivers.all) driver.close();
     log.info('Stopped', { asked: stop.drain.aborted });
@@ -87,7 +87,7 @@ function logIsolation(isolation: Isolation, log: Log): void {
 async function registerUnlessStopped(
   config: WorkerConfig,
   server: DroverClient,
-  { log, stop, drivers }: Surroundings & { drivers: Drivers },
+  { log, stop, drivers }: WorkerContext & { drivers: Drivers },
 ): Promise<Member | undefined> {
   try {
     const { api, state } = await register(config, { server, drivers, log, signal: stop.drain });
@@ -120,10 +120,10 @@ class Worker {
   constructor(
     private readonly config: WorkerConfig,
     private readonly membership: Member,
-    private readonly around: Surroundings & { drivers: Drivers },
+    private readonly context: WorkerContext & { drivers: Drivers },
   ) {
     const { api } = membership;
-    const { log } = around;
+    const { log } = context;
     setMaxListeners(0, this.giveUp.signal);
     this.ending = new Promise((resolve) => (this.end = resolve));
     this.runs = this.makeRuns();
@@ -137,7 +137,7 @@ class Worker {
       log,
       capacity: config.concurrency,
       execute: (task) => this.runs.execute(task),
-      onUncertain: () => this.reconciler.soon(),
+      onUncertain: () => this.reconciler.compareSoon(),
       onRefused: (code) => this.end({ kind: code === 'agent_draining' ? 'drain' : 'terminated' }),
     });
     this.heartbeat = this.makeHeartbeat();
@@ -154,10 +154,10 @@ class Worker {
   }
 
   async work(): Promise<void> {
-    const { log, stop } = this.around;
+    const { log, stop } = this.context;
     stop.drain.addEventListener('abort', () => this.end({ kind: 'drain' }), { once: true });
     if (stop.drain.aborted) this.end({ kind: 'drain' });
-    await this.showMetrics();
+    await this.startMetrics();
     const heartbeats = this.heartbeat.run();
     const listening = this.signals.run();
     const claiming = this.claimer.run();
@@ -179,7 +179,7 @@ class Worker {
   /** Ends every run: until the drain's deadline, or at once if the server no longer wants them. */
   private async finish(ending: Ending): Promise<void> {
     const { graceSeconds, drainSeconds } = this.config;
-    const { hurry } = this.around.stop;
+    const { hurry } = this.context.stop;
     const graceMs = graceSeconds * 1000;
     if (ending.kind !== 'drain') {
       this.runs.loseAll(graceMs);
@@ -197,7 +197,7 @@ class Worker {
   }
 
   private async deregister(): Promise<void> {
-    const { log } = this.around;
+    const { log } = this.context;
     // A restarted worker delivers the rest, as the same agent.
     const isDone = !this.runs.hasUndelivered && this.membership.usage.isEmpty;
     if (!this.config.deregister || !isDone) return;
@@ -208,7 +208,7 @@ class Worker {
 
   private makeRuns(): Runs {
     const { config, membership } = this;
-    const { log, drivers } = this.around;
+    const { log, drivers } = this.context;
     const { allowedDirs, passedEnv } = config;
     return new Runs({
       config,
@@ -220,47 +220,47 @@ class Worker {
         claimNext: () => this.claimer.claimNext(),
         claimFailed: (error) => this.claimer.claimFailed(error),
       },
-      onChange: () => this.signals.notice(),
+      onChange: () => this.signals.update(),
     });
   }
 
   private makeHeartbeat(): HeartbeatLoop<unknown> {
     const { api } = this.membership;
     return new HeartbeatLoop({
-      log: this.around.log,
+      log: this.context.log,
       intervalMs: this.config.heartbeatSeconds * 1000,
       send: () => api.heartbeat(this.composeHeartbeat()),
       onAnswer: () => (this.refusedSince = undefined),
-      onFailure: (error) => this.judge(error),
+      onFailure: (error) => this.followRefusal(error),
     });
   }
 
   /** Derives the agent's state from a refused heartbeat. */
-  private judge(error: unknown): void {
-    const said = messageOf(error);
+  private followRefusal(error: unknown): void {
+    const reason = messageOf(error);
     if (hasCode(error, 'agent_terminated')) {
       this.heartbeat.stop();
       this.end({ kind: 'terminated' });
-    } else if (isUnauthenticated(error)) this.giveUpRefused(said);
+    } else if (isUnauthenticated(error)) this.giveUpRefused(reason);
     else if (hasCode(error, 'agent_not_found', 'forbidden', 'insufficient_scope')) {
-      const message = `The server refuses this agent's heartbeats: ${said}`;
+      const message = `The server refuses this agent's heartbeats: ${reason}`;
       this.end({ kind: 'fatal', message });
     } else if (!isTransient(error)) {
-      this.around.log.error('Heartbeat refused', { error: said });
+      this.context.log.error('Heartbeat refused', { error: reason });
     }
   }
 
-  private giveUpRefused(said: string): void {
+  private giveUpRefused(reason: string): void {
     if (this.refusedSince === undefined) {
       this.refusedSince = performance.now();
-      this.around.log.warn('Agent token refused', { error: said });
+      this.context.log.warn('Agent token refused', { error: reason });
     }
     if (performance.now() - this.refusedSince < GIVE_UP_REFUSED_MS) return;
-    const message = `The server does not accept the agent token any more: ${said}`;
+    const message = `The server does not accept the agent token any more: ${reason}`;
     this.end({ kind: 'fatal', message });
   }
 
-  private async showMetrics(): Promise<void> {
+  private async startMetrics(): Promise<void> {
     const { metrics, concurrency } = this.config;
     if (metrics === undefined) return;
     const gauge = (name: string, help: string, read: () => number) => ({ name, help, read });
@@ -278,9 +278,9 @@ class Worker {
   }
 
   private composeHeartbeat(): Heartbeat {
-    const { drivers } = this.around;
+    const { drivers } = this.context;
     const { count, oldest } = this.runs.summary();
-    void this.lookAtDisk();
+    void this.checkDisk();
     return {
       status: this.lowDisk || !drivers.all.every(({ healthy }) => healthy) ? 'degraded' : 'healthy',
       currentTaskId: oldest?.taskId,
@@ -291,7 +291,7 @@ class Worker {
     };
   }
 
-  private async lookAtDisk(): Promise<void> {
+  private async checkDisk(): Promise<void> {
     try {
       const { bavail, bsize } = await statfs(this.config.dataDir);
       this.lowDisk = bavail * bsize < LOW_DISK_BYTES;

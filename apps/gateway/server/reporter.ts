@@ -39,12 +39,12 @@ export class Reporter implements Reports<Item> {
   /** Starts to send reports. */
   open(): void {
     this.isOpen = true;
-    this.notice();
+    this.wake();
   }
 
   /** A new report exists. */
-  notice(): void {
-    if (this.isOpen) this.outbox.notice();
+  wake(): void {
+    if (this.isOpen) this.outbox.wake();
   }
 
   /**
@@ -105,7 +105,7 @@ export class Reporter implements Reports<Item> {
 
   settleRefused({ record, report }: Item, error: unknown): void {
     this.malformedUntil.set(report, performance.now() + MALFORMED_PAUSE_MS);
-    setTimeout(() => this.notice(), MALFORMED_PAUSE_MS).unref();
+    setTimeout(() => this.wake(), MALFORMED_PAUSE_MS).unref();
     this.options.logger.error('Report refused as malformed', {
       sessionId: record.id,
       event: report.event,

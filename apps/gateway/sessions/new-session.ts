@@ -59,15 +59,15 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
     ],
   };
   const runId = run?.runId ?? null;
-  return { ...blank(body, by, id), runId, taskId, agentId, workspaceId, order };
+  return { ...blankRecord(body, by, id), runId, taskId, agentId, workspaceId, order };
 }
 
-const OF_A_RUN = ['runId', 'generation', 'runToken', 'apiUrl'] as const;
-type RunOfSession = Required<Pick<SpawnAgentDto, (typeof OF_A_RUN)[number]>>;
+const RUN_FIELDS = ['runId', 'generation', 'runToken', 'apiUrl'] as const;
+type RunOfSession = Required<Pick<SpawnAgentDto, (typeof RUN_FIELDS)[number]>>;
 
 function runOf(body: SpawnAgentDto): RunOfSession | undefined {
-  const missing = OF_A_RUN.filter((field) => body[field] === undefined);
-  if (missing.length === OF_A_RUN.length) return undefined;
+  const missing = RUN_FIELDS.filter((field) => body[field] === undefined);
+  if (missing.length === RUN_FIELDS.length) return undefined;
   const [field] = missing;
   if (field !== undefined) refuse({ field, message: 'must be given for a session of a run' });
   return body as RunOfSession;
@@ -89,7 +89,7 @@ export function freeSession(body: SpawnSessionDto, by: Identity): SessionRecord 
     ...networkOf(metadata),
     secrets: [...by.passedSecrets, ...secretValues(env)],
   };
-  return { ...blank({ ...body, label: sessionLabel }, by, id), order };
+  return { ...blankRecord({ ...body, label: sessionLabel }, by, id), order };
 }
 
 export function secretValues(env: Record<string, string>): string[] {
@@ -113,7 +113,7 @@ function factsOf({ model, traceparent }: Record<string, unknown> = {}): Record<s
 
 type Limits = Pick<SpawnAgentDto, 'label' | 'timeoutSeconds' | 'graceSeconds'>;
 
-function blank(body: Limits, by: Identity, id: string): SessionRecord {
+function blankRecord(body: Limits, by: Identity, id: string): SessionRecord {
   const createdAt = new Date().toISOString();
   return {
     id,

@@ -5,7 +5,7 @@ import type { Credentials, WorkerConfig } from '../config.js';
 export function explainRefusal(error: unknown, config: WorkerConfig): Error {
   if (isTransient(error)) return error as Error;
   const { credentials } = config;
-  const said = messageOf(error);
+  const reason = messageOf(error);
   if (hasCode(error, 'agent_terminated')) {
     return new Error(
       'The agent is terminated: register another one and set its DROVER_AGENT_ID and token.',
@@ -15,18 +15,18 @@ export function explainRefusal(error: unknown, config: WorkerConfig): Error {
     const another =
       config.agentId === undefined ? 'DROVER_WORKER_DATA_DIR that is no copy' : 'DROVER_AGENT_ID';
     return new Error(
-      `Another worker runs as this agent: ${said} Give this worker another ${another}.`,
+      `Another worker runs as this agent: ${reason} Give this worker another ${another}.`,
     );
   }
   if (isUnauthenticated(error)) {
     return new Error(
-      `${config.apiUrl} does not accept ${nameOf(credentials)} (${said}): set a valid one.`,
+      `${config.apiUrl} does not accept ${nameOf(credentials)} (${reason}): set a valid one.`,
     );
   }
   if (hasCode(error, 'insufficient_scope', 'forbidden')) {
     const name = nameOf(credentials);
     return new Error(
-      `T${name.slice(1)} cannot register an agent (${said}): ` +
+      `T${name.slice(1)} cannot register an agent (${reason}): ` +
         'create an API key with the scope agents:write.',
     );
   }
@@ -36,7 +36,7 @@ export function explainRefusal(error: unknown, config: WorkerConfig): Error {
         'set the id of its agent.',
     );
   }
-  return new Error(`The server does not let this worker register: ${said}`);
+  return new Error(`The server does not let this worker register: ${reason}`);
 }
 
 function nameOf(credentials: Credentials): string {

@@ -25,7 +25,7 @@ export interface Membership {
   state: StateFile;
 }
 
-export interface Surroundings {
+export interface RegistrationContext {
   /** A client without credentials. */
   server: DroverClient;
   drivers: Drivers;
@@ -42,7 +42,7 @@ export interface Surroundings {
  */
 export async function register(
   config: WorkerConfig,
-  { server, drivers, log, signal }: Surroundings,
+  { server, drivers, log, signal }: RegistrationContext,
 ): Promise<Membership> {
   const { credentials } = config;
   const first = config.agentId ?? agentIdOf(config.dataDir, config.name);
@@ -65,7 +65,7 @@ export async function register(
   return { api, state: successor };
 }
 
-function joiner(config: WorkerConfig, { server, log, signal }: Surroundings) {
+function joiner(config: WorkerConfig, { server, log, signal }: RegistrationContext) {
   const { credentials } = config;
   const join = (agentId: string, state: StateFile): Promise<DroverApi> =>
     retrying(
@@ -92,11 +92,11 @@ function joiner(config: WorkerConfig, { server, log, signal }: Surroundings) {
 /** Waits until a dead process counts as stale. A process that still sends heartbeats lives. */
 async function waitForHolder(
   refusal: unknown,
-  { log, signal }: Pick<Surroundings, 'log' | 'signal'>,
+  { log, signal }: Pick<RegistrationContext, 'log' | 'signal'>,
 ): Promise<void> {
   const waitMs = askedWaitMs(refusal) ?? 0;
   log.warn('Agent in use by another process; waiting until that one is gone', {
-    said: messageOf(refusal),
+    reason: messageOf(refusal),
     waitMs,
   });
   await pause(waitMs, signal);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#lib/agent-host';
 import { readJsonFile } from '../runs/run-folder.js';
 
-const LOOK_EVERY_MS = 1_000;
+const INTERVAL_MS = 1_000;
 
 /**
  * Reads the checkpoint file of a run every second. It does not use fs.watch: a rename over the file
@@ -13,7 +13,7 @@ export class CheckpointWatch {
   private seen = '';
   private complained = '';
   private readonly timer: NodeJS.Timeout;
-  private looking: Promise<void> = Promise.resolve();
+  private checking: Promise<void> = Promise.resolve();
 
   /**
    * @param first the file's content before any other process could write it, so it is no news
@@ -28,18 +28,18 @@ export class CheckpointWatch {
     },
   ) {
     this.timer = setInterval(() => {
-      this.looking = this.looking.then(() => this.look(false));
-    }, LOOK_EVERY_MS);
+      this.checking = this.checking.then(() => this.check(false));
+    }, INTERVAL_MS);
   }
 
   /** Reads the file a last time, after the last process that can write it. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
-    await this.looking;
-    await this.look(true);
+    await this.checking;
+    await this.check(true);
   }
 
-  private async look(last: boolean): Promise<void> {
+  private async check(last: boolean): Promise<void> {
     const now = await fingerprint(this.file);
     if (now === this.seen) return;
     const content = await readJsonFile(this.file);

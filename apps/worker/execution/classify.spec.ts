@@ -50,12 +50,12 @@ describe('The end of a process', () => {
     ],
     [
       'a program that says what it knows',
-      { exitCode: 1, said: { message: 'the quota is used up', retryable: false } },
+      { exitCode: 1, ownReport: { message: 'the quota is used up', retryable: false } },
       { class: 'exit_code', message: 'the quota is used up', retryable: false },
     ],
     [
       'a set-up failure that says it passes',
-      { exitCode: 127, said: { retryable: true } },
+      { exitCode: 127, ownReport: { retryable: true } },
       { class: 'setup', message: 'Exited with 127', retryable: true },
     ],
   ])('the end is classified: %s', (_name, known, expected) => {
@@ -79,7 +79,7 @@ describe('The end of a process', () => {
   test("the message and the stack trace stay below the server's limits", () => {
     const long = 'x'.repeat(100_000);
     const failure = classifyExit(
-      evidence({ exitCode: 2, lastWords: [long], said: { message: long } }),
+      evidence({ exitCode: 2, lastWords: [long], ownReport: { message: long } }),
     );
     expect(failure.message.length).toBe(1_000);
     expect(failure.stackTrace?.length).toBe(8_000);
@@ -87,9 +87,9 @@ describe('The end of a process', () => {
 
   test.each([0, 1])('no text is cut in the middle of a character (shifted by %d)', (shift) => {
     const long = 'x'.repeat(shift) + '😀'.repeat(5_000);
-    const said = classifyExit(evidence({ exitCode: 2, said: { message: long } }));
+    const own = classifyExit(evidence({ exitCode: 2, ownReport: { message: long } }));
     const quoted = classifyExit(evidence({ exitCode: 2, lastWords: [`${long}x`.slice(shift)] }));
-    for (const { message, stackTrace = '' } of [said, quoted]) {
+    for (const { message, stackTrace = '' } of [own, quoted]) {
       expect([message.isWellFormed(), stackTrace.isWellFormed()]).toEqual([true, true]);
     }
   });

@@ -1,5 +1,5 @@
 import { classOfExit, signalOf } from '#lib/kernel';
-import { describeExit, MAX_MESSAGE, type SessionExit, tellsOfFullHeap } from '#lib/session-runtime';
+import { describeExit, MAX_MESSAGE, type SessionExit, reportsFullHeap } from '#lib/session-runtime';
 import type { RunFailure } from '../api/types.js';
 
 /** The end of a process, with other known facts. */
@@ -8,7 +8,7 @@ export interface ExitEvidence extends Pick<
   'lost' | 'exitCode' | 'signal' | 'oomKilled'
 > {
   /** The process's own classification of its failure, in the line protocol. */
-  said?: { message?: string; retryable?: boolean };
+  ownReport?: { message?: string; retryable?: boolean };
   /** The last lines of its standard error, redacted. */
   lastWords: string[];
 }
@@ -26,7 +26,7 @@ const MAX_STACK = 8_000;
  */
 export function classifyExit(evidence: ExitEvidence): RunFailure {
   const failure = { ...decide(evidence), ...words(evidence) };
-  const { message, retryable } = evidence.said ?? {};
+  const { message, retryable } = evidence.ownReport ?? {};
   return {
     ...failure,
     ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE).toWellFormed() }),
@@ -38,7 +38,7 @@ type Verdict = Pick<RunFailure, 'class' | 'exitCode' | 'signal' | 'retryable'>;
 
 function decide(evidence: ExitEvidence): Verdict {
   const { exitCode, lastWords } = evidence;
-  const heapIsFull = lastWords.some(tellsOfFullHeap);
+  const heapIsFull = lastWords.some(reportsFullHeap);
   // A process that was asked to end has not failed: see final-report.ts.
   const failure = classOfExit({ ...evidence, heapIsFull, asked: false });
   return {

@@ -30,7 +30,7 @@ function readCommand(value: unknown): [string, ...string[]] {
   if (typeof value === 'string') {
     throw new SpawnError(
       'setup',
-      'inputContext.command must be an array of strings, not one string: no shell takes it apart',
+      'inputContext.command must be an array of strings, not one string: no shell parses it',
     );
   }
   if (!Array.isArray(value) || value.length === 0 || !value.every(isArgument)) {
@@ -42,7 +42,7 @@ function readCommand(value: unknown): [string, ...string[]] {
   if (value.length > MAX_ARGUMENTS) {
     throw new SpawnError(
       'setup',
-      `inputContext.command may have at most ${MAX_ARGUMENTS} arguments`,
+      `inputContext.command can have at most ${MAX_ARGUMENTS} arguments`,
     );
   }
   const [program, ...rest] = value as [string, ...string[]];
@@ -65,7 +65,7 @@ function readEnv(value: unknown): Record<string, string> {
     if (name.startsWith('DROVER_')) {
       throw new SpawnError(
         'setup',
-        `inputContext.env may not set ${name}: the worker sets DROVER_ variables`,
+        `inputContext.env cannot set ${name}: the worker sets DROVER_ variables`,
       );
     }
   }

@@ -209,7 +209,7 @@ describe('The environment of a process', () => {
     await expect(start({ command: ['no-such-program'] })).rejects.toThrow(/was not found/);
     const notExecutable = join(allowed, 'plain.txt');
     writeFileSync(notExecutable, 'no program');
-    await expect(start({ command: [notExecutable] })).rejects.toThrow(/may not be executed/);
+    await expect(start({ command: [notExecutable] })).rejects.toThrow(/cannot be executed/);
   });
 });
 

@@ -98,27 +98,27 @@ class SessionExecution implements Running<Outcome> {
     const exit = await this.parts.session.exit;
     this.reportStrays(exit);
     await this.checkpoints.stop();
-    return this.judge(exit);
+    return this.toOutcome(exit);
   }
 
   private reportStrays({ strays }: SessionExit): void {
     const { report } = this.job;
     if (strays !== undefined && !this.asked) {
-      const what = `Ended what outlived the command (processes: ${strays.found})`;
+      const what = `Ended processes that outlived the command: ${strays.found}`;
       report.log('WARN', what, 'worker');
     }
     if (strays?.gone !== false) return;
     report.log('ERROR', 'Some processes of the run cannot be killed', 'worker');
   }
 
-  private async judge(exit: SessionExit): Promise<Outcome> {
+  private async toOutcome(exit: SessionExit): Promise<Outcome> {
     const { output } = this.parts;
-    const { error: said, summary, providerLimit: limit, question } = output;
+    const { error: ownReport, summary, providerLimit: limit, question } = output;
     if (exit.exitCode !== 0) {
       if (question !== undefined) return { kind: 'asked', question };
       if (limit !== undefined) return { kind: 'refused', limit };
       const lastWords = output.lastWords();
-      return { kind: 'failed', error: classifyExit({ ...exit, lastWords, said }) };
+      return { kind: 'failed', error: classifyExit({ ...exit, lastWords, ownReport }) };
     }
     const file = await readJsonFile(this.job.folder.outputFile);
     if (file.kind === 'unusable') {

@@ -79,7 +79,7 @@ export class Claimer implements NextClaims {
       for (const task of tasks) this.occupy(task);
     } catch (error) {
       if (this.stopped.signal.aborted) return;
-      this.judge(error);
+      this.followRefusal(error);
       await pause(this.failures.add(error), this.stopped.signal);
     } finally {
       this.polling = false;
@@ -94,7 +94,7 @@ export class Claimer implements NextClaims {
     this.options.log.info('No task is handed out', { reason });
   }
 
-  private judge(error: unknown): void {
+  private followRefusal(error: unknown): void {
     this.claimFailed(error);
     if (hasCode(error, 'agent_draining')) this.options.onRefused('agent_draining');
     if (hasCode(error, 'agent_terminated')) this.options.onRefused('agent_terminated');

@@ -90,7 +90,7 @@ test('a lost run is released as soon as the server answers again', async () => {
   };
   const options = { api, log: quiet, bootId: 'this', onReplaced: () => undefined };
   const reconciler = new Reconciler(options, () => false);
-  reconciler.soon();
+  reconciler.compareSoon();
   try {
     await waitUntil('the run to be handed back', () => ended.length > 0, 60_000);
   } finally {

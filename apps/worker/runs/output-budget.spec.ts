@@ -10,7 +10,7 @@ function entryOf(line: string): RawEntry {
 
 function pass(lines: string[]) {
   const budget = new OutputBudget(LIMIT);
-  const written = [...lines.flatMap((line) => budget.take(entryOf(line))), ...budget.finish()];
+  const written = [...lines.flatMap((line) => budget.admit(entryOf(line))), ...budget.finish()];
   const kept = written.filter(({ event }) => event === 'stdout').map(({ message }) => message);
   return { kept, notices: written.filter(({ event }) => event === 'output_truncated') };
 }
@@ -69,7 +69,7 @@ describe('The log of a run', () => {
     let made = 0;
     const budget = new OutputBudget(LIMIT);
     const line = { size: 10, show: () => `line ${++made}` };
-    for (let index = 0; index < 10_000; index += 1) budget.take({ ...entryOf(''), line });
+    for (let index = 0; index < 10_000; index += 1) budget.admit({ ...entryOf(''), line });
     budget.finish();
     expect(made).toBeLessThan(LIMIT / 64);
   });

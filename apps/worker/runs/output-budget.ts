@@ -38,7 +38,7 @@ export class OutputBudget {
   }
 
   /** @returns the entries to write now */
-  take(entry: RawEntry): LogEntry[] {
+  admit(entry: RawEntry): LogEntry[] {
     const cost = costOf(entry);
     if (!this.full && cost <= this.headLeft) {
       this.headLeft -= cost;

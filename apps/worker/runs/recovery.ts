@@ -85,7 +85,7 @@ const NEXT_LOOK_MS = 3_000;
 export class Reconciler {
   private readonly stopped = new AbortController();
   private suspects = new Set<string>();
-  private soonTimer: NodeJS.Timeout | undefined;
+  private timer: NodeJS.Timeout | undefined;
   private interval: NodeJS.Timeout | undefined;
 
   constructor(
@@ -98,18 +98,18 @@ export class Reconciler {
   ) {}
 
   start(everyMs = 30_000): void {
-    this.interval = setInterval(() => void this.look(), everyMs);
+    this.interval = setInterval(() => void this.compare(), everyMs);
   }
 
   /** An answer was lost just now: looks before the next interval. */
-  soon(): void {
-    this.lookIn(FIRST_LOOK_MS);
+  compareSoon(): void {
+    this.compareIn(FIRST_LOOK_MS);
   }
 
   stop(): void {
     this.stopped.abort();
     clearInterval(this.interval);
-    clearTimeout(this.soonTimer);
+    clearTimeout(this.timer);
   }
 
   private async isReplaced(): Promise<boolean> {
@@ -118,30 +118,34 @@ export class Reconciler {
     return typeof last === 'string' && last !== bootId;
   }
 
-  private lookIn(ms: number): void {
-    if (this.soonTimer !== undefined || this.stopped.signal.aborted) return;
-    this.soonTimer = setTimeout(() => {
-      this.soonTimer = undefined;
-      void this.look();
+  private compareIn(ms: number): void {
+    if (this.timer !== undefined || this.stopped.signal.aborted) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      void this.compare();
     }, ms);
   }
 
-  private async look(): Promise<void> {
+  private async compare(): Promise<void> {
     const { api, log } = this.options;
     try {
       const unknown = (await api.liveTasks()).filter(({ runId }) => !this.holds(runId));
       if (unknown.length > 0 && (await this.isReplaced())) return this.options.onReplaced();
       const confirmed = unknown.filter(({ runId }) => this.suspects.has(runId));
       this.suspects = new Set(unknown.map(({ runId }) => runId));
-      if (confirmed.length < unknown.length) this.lookIn(NEXT_LOOK_MS);
+      if (confirmed.length < unknown.length) this.compareIn(NEXT_LOOK_MS);
       for (const task of confirmed) {
         log.warn('Run that never reached this worker found; returning it', { runId: task.runId });
-        await settle({ ...this.options, signal: this.stopped.signal }, task.runId, handBack(task));
+        await settle(
+          { ...this.options, signal: this.stopped.signal },
+          task.runId,
+          reportWithoutProcess(task),
+        );
       }
     } catch (error) {
       log.debug('Comparison of runs with the server failed', { error: messageOf(error) });
       // A network failure that loses a claim's answer often loses the next look, too.
-      if (isTransient(error)) this.lookIn(NEXT_LOOK_MS);
+      if (isTransient(error)) this.compareIn(NEXT_LOOK_MS);
     }
   }
 }
@@ -150,7 +154,7 @@ export class Reconciler {
  * Without a process there is no progress to lose: an unstarted run is released, a started one has
  * failed.
  */
-function handBack(task: LiveTask, checkpointData?: JsonObject): FinalReport {
+function reportWithoutProcess(task: LiveTask, checkpointData?: JsonObject): FinalReport {
   if (!task.started) return { kind: 'release', reason: 'unstarted' };
   return {
     kind: 'fail',
@@ -164,7 +168,7 @@ function handBack(task: LiveTask, checkpointData?: JsonObject): FinalReport {
 }
 
 async function reportOfEarlierLife(folder: RunFolder, task: LiveTask): Promise<FinalReport> {
-  return (await folder.readReport()) ?? handBack(task, await ownCheckpoint(folder));
+  return (await folder.readReport()) ?? reportWithoutProcess(task, await ownCheckpoint(folder));
 }
 
 /** The checkpoint file, if the process changed it. Its first content is no news. */

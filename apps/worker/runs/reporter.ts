@@ -74,12 +74,12 @@ export class Reporter {
 
   progress(report: ProgressReport): void {
     Object.assign(this.waiting, report);
-    this.progressOutbox.notice();
+    this.progressOutbox.wake();
   }
 
   write(entries: LogEntry[]): void {
     this.entries.push(...entries);
-    this.logOutbox.notice();
+    this.logOutbox.wake();
   }
 
   /** Warns the author of the work, who reads the run's log and not the worker's. */

@@ -195,7 +195,7 @@ export class Run {
     const { reporter, usage, graceSeconds } = this.parts;
     return {
       log: (level, line, event) => {
-        const entries = this.budget.take({ level, line, event, at: Date.now() });
+        const entries = this.budget.admit({ level, line, event, at: Date.now() });
         if (entries.length > 0) reporter.write(entries);
       },
       progress: (report) => {

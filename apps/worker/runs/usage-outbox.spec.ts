@@ -50,7 +50,7 @@ afterEach(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** A process of the worker, with the files of the earlier processes. */
-function aLife(): UsageOutbox {
+function openOutbox(): UsageOutbox {
   const usage = async (runId: string, reports: readonly UsageReport[]): Promise<UsageAnswer> => {
     runs.push(runId);
     sent.push(reports);
@@ -63,7 +63,7 @@ function aLife(): UsageOutbox {
 
 /** The usage of one run. */
 function outbox(runId = 'run') {
-  const life = aLife();
+  const life = openOutbox();
   life.open(runId, (message) => void warnings.push(message));
   return {
     life,
@@ -225,7 +225,7 @@ describe('Usage of a model without a price', () => {
     ]);
     expect(first.life.isEmpty).toBe(false);
     [sent, runs, answer] = [[], [], () => calm];
-    const second = aLife();
+    const second = openOutbox();
     second.start();
     await second.close('one', never);
     await second.close('two', never);
@@ -269,7 +269,7 @@ describe('Usage of a model without a price', () => {
     await box.deliver(never);
     await box.life.close('other', never);
     expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(12_000);
-    const next = aLife();
+    const next = openOutbox();
     next.start();
     await next.close('run', never);
     await next.close('other', never);

@@ -95,7 +95,7 @@ export class UsageOutbox implements Reports<Entry> {
 
   /** Sends the reports of an earlier process. */
   start(): void {
-    this.outbox.notice();
+    this.outbox.wake();
   }
 
   stop(): void {
@@ -118,7 +118,7 @@ export class UsageOutbox implements Reports<Entry> {
     if (entries.length === 0) return;
     this.lines += entries.length;
     this.attempt((path) => appendFileSync(path, entries.map(lineOf).join(''), PRIVATE));
-    this.outbox.notice();
+    this.outbox.wake();
   }
 
   /** Resolves when the server has the usage of the run, or `giveUp` is aborted. */
@@ -201,7 +201,7 @@ export class UsageOutbox implements Reports<Entry> {
     const young = entries.filter((entry) => !isOld(entry));
     const kept = young.slice(0, MAX_WAITING - this.pricelessUntil.size);
     for (const entry of kept) this.pricelessUntil.set(entry, now + PRICE_PAUSE_MS);
-    setTimeout(() => this.outbox.notice(), PRICE_PAUSE_MS).unref();
+    setTimeout(() => this.outbox.wake(), PRICE_PAUSE_MS).unref();
     this.warnLost(entries.filter(isOld), 'Its model has had no price for seven days');
     this.warnLost(young.slice(kept.length), reason);
     const [first] = kept;

@@ -36,7 +36,7 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     retryCount: 2,
     maxRetries: 3,
   };
-  const made: Pick<TestJob, 'entries' | 'progress' | 'usage'> = {
+  const recorded: Pick<TestJob, 'entries' | 'progress' | 'usage'> = {
     entries: [],
     progress: [],
     usage: [],
@@ -44,10 +44,10 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
   const report: Job['report'] = {
     log: (level, line, event) => {
       const message = typeof line === 'string' ? line : line.show();
-      made.entries.push({ level, message, event });
+      recorded.entries.push({ level, message, event });
     },
-    progress: (said) => made.progress.push(said),
-    usage: (reports) => made.usage.push(...reports),
+    progress: (report) => recorded.progress.push(report),
+    usage: (reports) => recorded.usage.push(...reports),
     endEarly: () => undefined,
   };
   const run = {
@@ -58,7 +58,7 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   } as Job['run'];
   return {
-    ...made,
+    ...recorded,
     workDir,
     job: { run, task, folder, report, apiUrl: 'http://127.0.0.1:1/api/v1' },
     remove: () => rmSync(workDir, { recursive: true, force: true }),

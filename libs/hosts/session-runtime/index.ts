@@ -4,7 +4,7 @@ export { copyStart, shorten } from './output/clean-text.js';
 export { keepLine, type KeptLine, MAX_LINE } from './output/kept-line.js';
 export { LineSplitter } from './output/line-splitter.js';
 export { Redactor, secretsIn } from './output/redactor.js';
-export { describeExit, MAX_MESSAGE, tellsOfFullHeap } from './process/exit-facts.js';
+export { describeExit, MAX_MESSAGE, reportsFullHeap } from './process/exit-facts.js';
 export {
   isAlive,
   killTree,

@@ -1,5 +1,5 @@
 import { classOfExit, type ExitClass } from '#lib/kernel';
-import { describeExit, type SessionExit, tellsOfFullHeap } from '#lib/session-runtime';
+import { describeExit, type SessionExit, reportsFullHeap } from '#lib/session-runtime';
 import type { Stopping } from '#lib/agent-host';
 import type { SessionError, SessionStatus } from './session.js';
 
@@ -30,7 +30,7 @@ export function judgeExit(
     const error: SessionError = { class: 'timeout', message: wordsOf(stopping) };
     return { status: 'FAILED', oomKilled: exit.oomKilled === true, error };
   }
-  if (exit.lost) return lost(exit, stopping);
+  if (exit.lost) return judgeLost(exit, stopping);
   const ended = classOf(exit, stopping);
   const oomKilled = ended === 'oom';
   if (stopping !== null && !oomKilled) {
@@ -49,7 +49,7 @@ export const ENDED_WITHOUT_COMPLETING: SessionError = {
   message: 'The session ended with exit code 0 without completing its run',
 };
 
-function lost(exit: SessionExit, stopping: Stopping | null): Verdict {
+function judgeLost(exit: SessionExit, stopping: Stopping | null): Verdict {
   const message = describeExit(exit);
   const status = stopping === null ? 'FAILED' : 'STOPPED';
   const failureClass = classOfGivenUp(stopping?.kind) ?? classOf(exit, stopping);
@@ -72,7 +72,7 @@ export function classOfGivenUp(
 }
 
 function classOf(exit: SessionExit, stopping: Stopping | null): ExitClass {
-  const heapIsFull = exit.exitCode !== 0 && tellsOfFullHeap(exit.output);
+  const heapIsFull = exit.exitCode !== 0 && reportsFullHeap(exit.output);
   return classOfExit({ ...exit, heapIsFull, asked: stopping !== null });
 }
 

@@ -37,7 +37,7 @@ function anOutbox(options: Partial<OutboxOptions> = {}): Outbox<number> {
 
 function add(...reports: number[]): void {
   waiting.push(...reports);
-  outbox.notice();
+  outbox.wake();
 }
 
 describe('An outbox', () => {

@@ -56,7 +56,7 @@ export class Outbox<T> {
   }
 
   /** New reports exist. Neither fails nor waits. */
-  notice(): void {
+  wake(): void {
     if (this.state === 'idle') void this.sendAll();
   }
 
@@ -79,7 +79,7 @@ export class Outbox<T> {
         signal.addEventListener('abort', () => resolve());
         this.waiters.push({ isDone, resolve });
         this.endWait('gathering');
-        this.notice();
+        this.wake();
       });
     });
   }

@@ -55,7 +55,7 @@ export class SignalLoop<T> {
   }
 
   /** The held runs have changed since the poll under way started. */
-  notice(): void {
+  update(): void {
     this.changed ??= setTimeout(() => {
       this.changed = undefined;
       if (differ(this.asked, this.options.runIds())) this.poll.abort();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type HostLog, Log } from '../machine/log.js';
 import { type Remembered, SessionMemory } from './session-memory.js';
 
-interface Noted extends Remembered {
+interface TestRecord extends Remembered {
   note?: string;
 }
 
@@ -20,43 +20,43 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const aLife = () => new SessionMemory<Noted>(dir, log);
-const record = (id: string, runId: string | null = null): Noted => ({ id, runId });
+const openMemory = () => new SessionMemory<TestRecord>(dir, log);
+const record = (id: string, runId: string | null = null): TestRecord => ({ id, runId });
 
 describe('The sessions that a host stores', () => {
   test('a restarted host knows the sessions as last written', () => {
-    const first = aLife();
+    const first = openMemory();
     const [later, earlier] = [record('b', 'its-run'), record('a')];
     first.add(later);
     first.add(earlier);
     later.note = 'changed';
     first.save(later);
-    const next = aLife();
+    const next = openMemory();
     expect(next.all()).toEqual([record('a'), { ...record('b', 'its-run'), note: 'changed' }]);
     expect(next.find('its-run')).toEqual(next.find('b'));
   });
 
   test('a forgotten session stays forgotten, even if it is saved later', () => {
-    const first = aLife();
+    const first = openMemory();
     const one = record('a', 'its-run');
     first.add(one);
     first.forget(one);
     first.save(one);
     expect([first.find('a'), first.find('its-run')]).toEqual([undefined, undefined]);
-    expect([aLife().all(), readdirSync(dir)]).toEqual([[], []]);
+    expect([openMemory().all(), readdirSync(dir)]).toEqual([[], []]);
   });
 
   test('a broken file loses only its session, and half-written files are removed', () => {
-    aLife().add(record('a'));
+    openMemory().add(record('a'));
     writeFileSync(join(dir, 'b.json'), '{"id":');
     writeFileSync(join(dir, 'c.json.new'), '{"id":');
-    expect(aLife().all()).toEqual([record('a')]);
+    expect(openMemory().all()).toEqual([record('a')]);
     expect(lines.join('')).toContain('Session record unreadable');
     expect(readdirSync(dir)).toEqual(['a.json', 'b.json']);
   });
 
   test('sessions stay in memory if the disk accepts no change', () => {
-    const memory = aLife();
+    const memory = openMemory();
     const one = record('a');
     memory.add(one);
     rmSync(dir, { recursive: true });

@@ -42,7 +42,7 @@ async function withFolder(path: string, work: (folder: string) => Promise<void>)
   if (handle === undefined) return false;
   try {
     const folder = `${DESCRIPTORS}/${handle.fd}`;
-    await take(folder);
+    await takeOwnership(folder);
     await work(folder);
     return true;
   } finally {
@@ -71,7 +71,7 @@ async function spread(folder: string, top: string): Promise<void> {
 }
 
 /** Stops everybody else from changing the content. If this fails, the removal reports it. */
-async function take(folder: string): Promise<void> {
+async function takeOwnership(folder: string): Promise<void> {
   const [uid, gid] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
   if (uid === 0) await chown(folder, uid, gid).catch(() => undefined);
   await chmod(folder, 0o700).catch(() => undefined);

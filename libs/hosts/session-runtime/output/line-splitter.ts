@@ -16,16 +16,16 @@ export class LineSplitter {
   ) {}
 
   write(chunk: Buffer): void {
-    this.take(this.decoder.write(chunk));
+    this.consume(this.decoder.write(chunk));
   }
 
   /** Ends the stream: a last line without a break counts too. */
   end(): void {
-    this.take(this.decoder.end());
+    this.consume(this.decoder.end());
     if (this.line !== '' || this.dropped > 0) this.emit();
   }
 
-  private take(text: string): void {
+  private consume(text: string): void {
     let from = 0;
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
       this.append(text, from, to);

@@ -6,7 +6,7 @@ const OUT_OF_MEMORY =
   /heap out of memory|java\.lang\.OutOfMemoryError|^MemoryError\b|fatal error: runtime: out of memory|memory allocation of \d+ bytes failed/m;
 
 /** True if the program's output says that it ended because its own heap was full. */
-export function tellsOfFullHeap(words: string): boolean {
+export function reportsFullHeap(words: string): boolean {
   return OUT_OF_MEMORY.test(words);
 }
 

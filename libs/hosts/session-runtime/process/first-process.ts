@@ -90,12 +90,12 @@ export class FirstProcess {
   ): Promise<ProcessExit> {
     const { child, exited, release } = this.running;
     const { stdout, stderr } = child as { stdout: Readable; stderr: Readable };
-    const take = (stream: 'stdout' | 'stderr') => (chunk: Buffer) => {
+    const forward = (stream: 'stdout' | 'stderr') => (chunk: Buffer) => {
       folder.noteActivity();
       output.write(stream, chunk);
     };
-    throttle.read(stdout, take('stdout'));
-    throttle.read(stderr, take('stderr'));
+    throttle.read(stdout, forward('stdout'));
+    throttle.read(stderr, forward('stderr'));
     const exit = await exited;
     const oomKilled = this.wasOomKilled(exit);
     const tree = { id: this.sessionId, leader: this.leader, groupIsOurs: true };

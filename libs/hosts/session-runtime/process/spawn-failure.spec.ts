@@ -5,7 +5,7 @@ test.each([
   ['EAGAIN', true, 'could not be started (EAGAIN)'],
   ['ENOSPC', true, 'could not be started (ENOSPC)'],
   ['ENOENT', false, 'was not found'],
-  ['EACCES', false, 'was not found where this user may look'],
+  ['EACCES', false, 'was not found in the folders that this user can read'],
   [undefined, false, 'could not be started (unknown error)'],
 ])('a start failure with %s can pass: %s', (code, passing, words) => {
   const { message, failureClass } = explainSpawnFailure('agent', { code });
@@ -15,7 +15,7 @@ test.each([
 
 test('a forbidden program with a path is reported as not executable', () => {
   const { message } = explainSpawnFailure('/usr/bin/agent', { code: 'EACCES' });
-  expect(message).toBe('The program "/usr/bin/agent" may not be executed by this user');
+  expect(message).toBe('The program "/usr/bin/agent" cannot be executed by this user');
 });
 
 test('a long name is cut', () => {

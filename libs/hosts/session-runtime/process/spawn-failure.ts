@@ -2,7 +2,7 @@ import { SpawnError } from '../drivers/driver.js';
 
 const REASONS: Record<string, string> = {
   ENOENT: 'was not found on this machine',
-  EACCES: 'may not be executed by this user',
+  EACCES: 'cannot be executed by this user',
   ENOEXEC: 'is not an executable file',
   E2BIG: 'has too many or too long arguments and variables',
 };
@@ -15,7 +15,7 @@ const SHOWN_CHARACTERS = 200;
 /** A name without a slash was looked up. A folder that this user cannot enter causes EACCES too. */
 function reasonOf(program: string, code: string): string | undefined {
   const wasLookedUp = code === 'EACCES' && !program.includes('/');
-  return wasLookedUp ? 'was not found where this user may look' : REASONS[code];
+  return wasLookedUp ? 'was not found in the folders that this user can read' : REASONS[code];
 }
 
 /** The reason why a program could not be started, from the error of `spawn`. */

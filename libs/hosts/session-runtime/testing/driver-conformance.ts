@@ -84,7 +84,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
     }
 
     /** The output that a restarted host knows: none if the earlier process has read it. */
-    const kept = (output: string): string => (isRead ? '' : output);
+    const expected = (output: string): string => (isRead ? '' : output);
 
     async function outcomeOf(spec: SessionSpec) {
       const session = await spawn(spec);
@@ -236,7 +236,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       expect(await found.session.exit).toMatchObject({
         exitCode: 6,
         lost: false,
-        output: kept('[redacted]'),
+        output: expected('[redacted]'),
       });
     });
 
@@ -250,7 +250,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
           attempt,
           {
             kind: 'ended',
-            exit: { exitCode: 9, output: kept('the end') },
+            exit: { exitCode: 9, output: expected('the end') },
             pid: session.pid,
             startedAt: session.startedAt,
           },
