@@ -32,13 +32,13 @@ async function runsOf(taskId: string): Promise<RunRow[]> {
   return rows;
 }
 
-/** An agent that only its own tasks fit. */
+/** An agent that can take only its own tasks. */
 const anAgent = (capability: string) =>
   PullAgent.register(fleet, { capabilities: [capability], staleThresholdSeconds: STALE_SECONDS });
 
 const aTask = (capability: string) => fleet.submit('', { requiredCapabilities: [capability] });
 
-/** Somebody who is heard, so that the silence of the others is theirs. */
+/** The server receives this agent's heartbeats, so the others are silent by themselves. */
 async function aWitness(): Promise<PullAgent> {
   const witness = await anAgent('witness');
   await witness.startHeartbeats();
@@ -89,7 +89,7 @@ describe('an agent', () => {
     const run = await heir.claim();
     expect(run.taskId).toBe(taskId);
     await heir.complete(run);
-    // Its process did not stop, and is done by the time the worker can say so.
+    // Its process did not stop, and has completed by the time the worker can report.
     writeFileSync(go, '');
     await waitFor('the process of the stopped worker', () => existsSync(`${go}.done`));
     stopped.kill('SIGCONT');

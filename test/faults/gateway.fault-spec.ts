@@ -13,8 +13,8 @@ import { expectInvariants } from './harness/verdict.js';
 const AT_ONCE = 4;
 
 /**
- * Notes that it was born, waits to be let go, and completes. A report that is refused is the end of it: the
- * run is somebody else's by then.
+ * Records its birth, waits for its release, and completes. A refused report ends it, because the
+ * run belongs to another agent then.
  */
 const SESSION = `
 const fs = require('fs');
@@ -36,7 +36,7 @@ const complete = () => fetch(url + '/runs/' + run.id + '/complete', {
 })();`;
 
 let fleet: TestFleet;
-/** The coordinator's way to Postgres. */
+/** The coordinator's proxy to Postgres. */
 let service: PostgresProxy;
 let files: { births: string; gate: string };
 
@@ -51,14 +51,17 @@ afterEach(async () => {
   await service.close();
 });
 
-/** Seconds after which a gateway, its agent and a session that has not begun are missed. */
+/**
+ * The seconds of silence after which a gateway, its agent and a session that has not started count
+ * as lost.
+ */
 interface Missed {
   gateway: number;
   agent: number;
   session: number;
 }
 const SOON: Missed = { gateway: 4, agent: 4, session: 5 };
-/** However long a gateway takes to come back. */
+/** Limits that a gateway never exceeds, however long it takes to return. */
 const LATE: Missed = { gateway: 600, agent: 600, session: 600 };
 
 const env = (url: string, { gateway, session }: Missed) => ({
@@ -87,7 +90,7 @@ function submit(count: number): Promise<string[]> {
   return Promise.all(Array.from({ length: count }, () => fleet.submit('', values)));
 }
 
-/** The runs whose sessions have begun, once for each session. */
+/** Returns the runs whose sessions have started, once for each session. */
 function births(): { runId: string; pid: number }[] {
   if (!existsSync(files.births)) return [];
   const lines = readFileSync(files.births, 'utf8').split('\n').slice(0, -1);
@@ -112,7 +115,7 @@ async function spawnStates(): Promise<string[]> {
   return rows.map(({ state }) => state);
 }
 
-/** Every task completed, by one run, and no run had two sessions. */
+/** Checks that one run completed every task, and that no run had two sessions. */
 async function expectEachDoneOnce(ids: readonly string[]): Promise<void> {
   await waitFor('all tasks to be completed', async () =>
     (await statusesOf(ids)).every((status) => status === 'COMPLETED'),
@@ -244,7 +247,7 @@ describe('a gateway that fails', () => {
   });
 });
 
-/** The stand-in says that it is there, and has the sessions that it has. */
+/** The stand-in reports its presence and its current sessions. */
 async function heartbeatFor(gateway: StandInGateway): Promise<void> {
   const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
     runId,

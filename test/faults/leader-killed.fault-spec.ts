@@ -13,7 +13,7 @@ import { PushedWork } from './harness/pushed-work.js';
 import { Rounds, SILENCE_SECONDS } from './harness/rounds.js';
 import { expectInvariants } from './harness/verdict.js';
 
-/** A statement of each step's own transaction, which finds something to do. */
+/** A statement in each step's own transaction, which finds work. */
 const STEPS: Record<StepName, string> = {
   expire_leases: 'lock_expired_runs',
   reap_stale_agents: 'mark_agents_stale',
@@ -74,10 +74,10 @@ afterAll(async () => {
   valkey.disconnect();
 });
 
-/** One leads, the others stand by to lead as soon as they can. */
+/** One server leads, and the others are ready to replace it. */
 const crew = new Map<string, BuiltProcess>();
 let hired = 0;
-/** The last two that were hired, who may not have begun yet. */
+/** The last two servers, which may not have started yet. */
 let [newer, newest] = [Promise.resolve(), Promise.resolve()];
 
 async function hire(): Promise<void> {
@@ -85,7 +85,7 @@ async function hire(): Promise<void> {
   const coordinator = await startCoordinator(fleet, {
     INSTANCE_ID: name,
     DATABASE_SERVICE_URL: proxy.url,
-    // Whoever stands still at a moment is not to lose its place to the clock.
+    // A server that is held at a moment must not lose its leadership to the clock.
     COORDINATOR_LOCK_TTL_SECONDS: '60',
   });
   crew.set(name, coordinator);
@@ -100,7 +100,7 @@ async function killLeader(): Promise<void> {
   await leader.ended();
 }
 
-/** Makes something to do for each step. Nobody leads until the dead leader's lock is gone. */
+/** Creates work for each step. No server leads until the dead leader's lock has expired. */
 async function prepare(statement: string): Promise<void> {
   await rounds.prepare();
   await rounds.damage();
@@ -111,7 +111,7 @@ async function prepare(statement: string): Promise<void> {
   }
 }
 
-/** Ends the leader, and lets one who stands by lead up to a moment of its first cycle. */
+/** Ends the leader, and lets a standby lead up to a moment of its first cycle. */
 async function leadUpTo(moment: Moment): Promise<Catch> {
   await killLeader();
   // The newer server becomes the next leader.
@@ -135,7 +135,7 @@ describe('a leader', () => {
     const { epoch } = await reign(db);
     await hire();
     await successorOf(db, epoch);
-    // One to lead next, and one for while two others come.
+    // One server leads next, and another leads while two more start.
     await Promise.all([hire(), hire()]);
     const missed: string[] = [];
     for (const [step, statement] of Object.entries(STEPS)) {

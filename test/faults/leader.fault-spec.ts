@@ -9,7 +9,7 @@ import { reign, startCoordinator, successorOf } from './harness/coordinators.js'
 import { Rounds } from './harness/rounds.js';
 import { expectInvariants } from './harness/verdict.js';
 
-/** The shortest that the configuration takes. */
+/** The shortest value that the configuration accepts. */
 const TTL_MS = 3_000;
 /** The first statement of each transaction of a sweep. */
 const FENCE = 'coordinator_check_epoch';
@@ -18,7 +18,7 @@ const SOME_CYCLES = 3;
 let db: TestDatabase;
 let fleet: TestFleet;
 let rounds: Rounds;
-/** The way of the first coordinator to Postgres. */
+/** The first coordinator's proxy to Postgres. */
 let proxy: PostgresProxy;
 
 beforeEach(async () => {
@@ -33,7 +33,7 @@ afterEach(async () => {
   await proxy.close();
 });
 
-/** A leader whose way is the proxy's, a coordinator that stands by, and a server to give them work. */
+/** A leader behind the proxy, a standby coordinator, and a server that creates work. */
 async function startAll(env: Record<string, string> = {}): Promise<BuiltProcess> {
   const [leader] = await Promise.all([
     startCoordinator(fleet, { DATABASE_SERVICE_URL: proxy.url, ...env }),
@@ -44,7 +44,7 @@ async function startAll(env: Record<string, string> = {}): Promise<BuiltProcess>
   return leader;
 }
 
-/** Work for the steps, all of it done by whoever leads. */
+/** Work for the steps. The current leader does all of it. */
 async function someWork(): Promise<void> {
   await rounds.prepare();
   await rounds.complete();
@@ -58,7 +58,7 @@ async function someCycles(): Promise<void> {
   });
 }
 
-/** The one who leads goes on leading, whatever the other does. */
+/** The leader continues to lead, whatever the other server does. */
 async function expectNobodyElseLeads(epoch: number): Promise<void> {
   await someCycles();
   expect((await reign(db)).epoch).toBe(epoch);
@@ -70,7 +70,7 @@ async function expectAllDone(): Promise<void> {
   await expectInvariants(db);
 }
 
-/** How often each dependent was released: once, whoever did it. */
+/** Counts the releases of each dependent: one, by either server. */
 async function expectEachToldOnce(): Promise<void> {
   const { rows } = await db.owner.query(
     `SELECT task_id FROM agent_task_logs WHERE event = 'dependencies_met'
@@ -97,7 +97,7 @@ describe('a leader', () => {
       const successor = await successorOf(db, epoch);
       await someWork();
       await delay(3 * TTL_MS - (performance.now() - stoppedAt));
-      // Nothing else goes this way: the successor has its own.
+      // No other server uses this proxy: the successor has its own.
       const committed = proxy.catch({ at: 'after-commit', statement: FENCE });
       committed.letGo();
       caught.letGo();
@@ -126,13 +126,13 @@ describe('a leader', () => {
       return rows.length > 0;
     });
     await delay(2 * TTL_MS);
-    // Whoever waits for the place waits for this sweep.
+    // The standby waits for the end of this sweep.
     expect((await reign(db)).epoch).toBe(epoch);
     await blocker.query('ROLLBACK');
     blocker.release();
     await successorOf(db, epoch);
     await someWork();
-    // Both are sound and may have the place: on a busy machine either can be late to renew it.
+    // Both servers are correct leaders: on a busy machine either can be late to renew the lock.
     await someCycles();
     await expectAllDone();
     await expectEachToldOnce();
@@ -149,7 +149,7 @@ describe('a leader', () => {
     leader.kill('SIGCONT');
     await someWork();
     await expectNobodyElseLeads(successor.epoch);
-    // A process that stops releases its own leadership only.
+    // A process that stops releases only its own leadership.
     await leader.stop();
     await expectNobodyElseLeads(successor.epoch);
     await expectAllDone();

@@ -15,7 +15,7 @@ const NEVER = '0 0 0 29 2 *';
 let db: TestDatabase;
 let fleet: TestFleet;
 let server: BuiltProcess;
-/** The way of the API to Postgres, and that of the coordinator. */
+/** The proxies of the API and of the coordinator to Postgres. */
 let app: PostgresProxy;
 let service: PostgresProxy;
 let book: AnswerBook;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const env = {
     DATABASE_URL: app.url,
     DATABASE_SERVICE_URL: service.url,
-    // A cycle that nobody asked for could lose the answer to nothing.
+    // An unexpected cycle could lose another answer than the intended one.
     COORDINATOR_CRON: NEVER,
   };
   fleet = await TestFleet.create({ db, env });
@@ -109,7 +109,7 @@ describe('a commit whose answer is lost', () => {
 
   it('of a claim by a worker: it hands the run back that it never heard of, and does it then', async () => {
     const worker = await fleet.startWorker('forgetful');
-    // The worker looks by itself now and then: the answer that was lost may have been an empty one.
+    // The worker polls by itself now and then, so the lost answer may have been an empty one.
     const states = await waitFor('the answer of a claim with a task to be lost', async () => {
       const lost = app.loseAnswerTo('claim_for_one');
       const taskId = await fleet.submit(
@@ -154,7 +154,7 @@ describe('a commit whose answer is lost', () => {
     await waitFor('the answer to be lost of the sweep that promotes the task', async () => {
       await lost;
       if ((await fleet.task(taskId))['status'] === 'PENDING') return true;
-      // It was the answer of a sweep that came before the failure.
+      // The answer belongs to a sweep before the failure.
       lost = service.loseAnswerTo('promote_due_retries');
       return false;
     });
@@ -170,7 +170,7 @@ describe('a server that is killed', () => {
   const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
   const usage = [{ id: 'call-1', model: 'claude-sonnet-4', inputTokens: 900, outputTokens: 70 }];
 
-  /** A task that its agent alone can take, with a budget of its own. */
+  /** A task that only its own agent can take, with its own budget. */
   async function limited() {
     const capability = `only-${newId()}`;
     const agent = await PullAgent.register(fleet, { capabilities: [capability] }, book);
@@ -184,7 +184,10 @@ describe('a server that is killed', () => {
     return { agent, taskId, sums };
   }
 
-  /** Sends it, kills the server at that moment, and starts another one. Nobody hears the answer. */
+  /**
+   * Sends the request, kills the server at that moment, and starts another one. Nobody receives the
+   * answer.
+   */
   async function killedAt(moment: Moment, send: () => Promise<ApiAnswer>): Promise<void> {
     const caught = app.catch(moment);
     const answer = once(send, book);

@@ -22,7 +22,10 @@ beforeAll(async () => {
 
 afterAll(() => fleet.stop());
 
-/** A request as the API gets them: creations with and without a key, single ones and batches, reads. */
+/**
+ * A request like the API's usual ones: creations with and without a key, single ones and batches,
+ * reads.
+ */
 function requestOf(client: number, title: string) {
   const task = { title, taskType: 'fault' };
   const key = { 'idempotency-key': title };
@@ -62,7 +65,7 @@ describe('two connections for two hundred clients', () => {
     await Promise.all(crowd.map(({ request }) => patiently(request, book)));
     expect(book.count(200) + book.count(201)).toBe(CLIENTS);
     expect(book.failures - book.count(503)).toBe(0);
-    // Two that wait for each other's connection would stand still until it is given up.
+    // Two requests that wait for each other's connection would block until the timeout.
     expect(book.count(503)).toBeLessThan(CLIENTS);
     expect({ broken: book.broken, hints: book.withoutRetryAfter }).toEqual({ broken: 0, hints: 0 });
     await expectCreatedOnce(titlesOf(crowd));
@@ -74,7 +77,7 @@ describe('two connections for two hundred clients', () => {
     await blocker.query('LOCK TABLE agent_tasks, agents, idempotency_keys');
     const crowd = aCrowd();
     const refused = new AnswerBook();
-    // Whoever waited without a limit would wait for ever: the lock goes when all have an answer.
+    // A waiter without a limit would wait forever: the lock is released when all have an answer.
     await Promise.all(crowd.map(({ request }) => once(request, refused)));
     await blocker.query('ROLLBACK');
     blocker.release();

@@ -41,7 +41,7 @@ afterEach(async () => {
 
 afterAll(() => postgres.close());
 
-/** Two agents are too few for a whole fleet that is doubted: only an outage spares them. */
+/** Two agents are too few for the check of a silent fleet: only an outage protects them. */
 async function startFleet(env: Record<string, string> = {}): Promise<void> {
   const options = { db: ways.db, env: { ...ways.urls, VALKEY_URL: valkey.url } };
   fleet = await TestFleet.create(options);
@@ -69,7 +69,7 @@ async function countLogs(event: string): Promise<number> {
   return rows.length;
 }
 
-/** A cycle that comes after the outage, by the coordinator itself. */
+/** A cycle that the coordinator starts by itself after the outage. */
 async function untilItsOwnCycle(): Promise<void> {
   await waitFor('a cycle of its own', async () => {
     await recover();
@@ -82,7 +82,7 @@ const recover = () => patiently(() => fleet.api.post('/coordinator/recover', {})
 describe('with Valkey away, which knew who had sent a heartbeat', () => {
   it.each([
     ['api', OUTAGE_MS],
-    // It looks again after five seconds, and not so late that heartbeats would have been held for too long.
+    // It polls again after five seconds, before heartbeats would have been delayed for too long.
     ['api,coordinator', 3_300],
   ])('Postgres comes back, and ROLES=%s takes nobody for dead', async (ROLES, outageMs) => {
     await startFleet({ ROLES });

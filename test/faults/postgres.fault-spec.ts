@@ -50,7 +50,7 @@ async function readiness(): Promise<number> {
   return status;
 }
 
-/** Clients heard 503 and when to come back, and nothing worse; whatever was answered holds. */
+/** Clients received 503 with Retry-After, and no other error. Every confirmed answer is true. */
 async function expectRecovery(): Promise<void> {
   await load.goesOn(100);
   await load.stop();
@@ -106,7 +106,8 @@ describe('Postgres', () => {
     await waitFor('clients to be refused', () => refusals() > 0);
     ways.mend();
     await expectRecovery();
-    // A statement has its second and five more, a connection its five. Without limits both hang for minutes.
+    // A statement has its second and five more, and a connection has five. Without limits both hang
+    // for minutes.
     for (const book of books()) expect(book.slowestMs).toBeLessThan(60_000);
   });
 });

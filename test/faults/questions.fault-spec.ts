@@ -14,7 +14,7 @@ const NEVER = '0 0 0 29 2 *';
 let db: TestDatabase;
 let fleet: TestFleet;
 let server: BuiltProcess;
-/** The way of the API to Postgres, and that of the coordinator. */
+/** The proxies of the API and of the coordinator to Postgres. */
 let app: PostgresProxy;
 let service: PostgresProxy;
 let book: AnswerBook;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const env = {
     DATABASE_URL: app.url,
     DATABASE_SERVICE_URL: service.url,
-    // A cycle that nobody asked for could close a question before its time.
+    // An unexpected cycle could close a question before its deadline.
     COORDINATOR_CRON: NEVER,
   };
   fleet = await TestFleet.create({ db, env });
@@ -71,7 +71,10 @@ async function asked(): Promise<string> {
   return String(body['id']);
 }
 
-/** Sends it, kills the server at that moment, and starts another one. Nobody hears the answer. */
+/**
+ * Sends the request, kills the server at that moment, and starts another one. Nobody receives the
+ * answer.
+ */
 async function killedAt(
   [proxy, moment]: [PostgresProxy, Moment],
   send: () => Promise<ApiAnswer>,
@@ -85,7 +88,7 @@ async function killedAt(
   server = await fleet.startServer();
 }
 
-/** There was one question, and its answer has resumed the task once, from where it asked. */
+/** There was one question, and its answer has resumed the task once, at its checkpoint. */
 async function expectResumedOnceWith(text: string): Promise<void> {
   const claim = () => agent.api.post(`/agents/${agent.id}/claim`, { maxTasks: 10 });
   const { body } = await patiently(claim, book);

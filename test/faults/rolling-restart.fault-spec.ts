@@ -18,13 +18,16 @@ const PACE_MS = 100;
 /** Each session is a process of its own. */
 const SESSIONS_ONE_IN = 16;
 
-/** Two servers behind a balancer that asks them every 100 ms whether they are ready. It retries nothing. */
+/**
+ * Two servers behind a balancer that checks every 100 ms whether they are ready. It repeats no
+ * request.
+ */
 class Balancer {
   private readonly agent = new Agent({ keepAlive: true });
   private readonly ready = new Set<number>();
   private readonly asking: NodeJS.Timeout;
   private turn = 0;
-  /** Requests of anybody, workers and gateways too, that got no answer or one above 499. */
+  /** Requests of all clients, workers and gateways that got no answer or a status above 499. */
   readonly failures: string[] = [];
 
   private constructor(
@@ -54,7 +57,8 @@ class Balancer {
   }
 
   static async start(ports: readonly number[]): Promise<Balancer> {
-    // Longer than any client keeps a connection: its own end of one is no failure of the servers.
+    // Longer than any client keeps a connection, so that a client's own end of one is no failure of
+    // the servers.
     const server = createServer({ keepAliveTimeout: 60_000 });
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     return new Balancer(server, ports);
@@ -104,7 +108,7 @@ const startServer = (port: number) =>
     PUBLIC_URL: balancer.url,
   });
 
-/** A session of a push agent: reports, and completes its run. */
+/** A session of a push agent: it reports, and completes its run. */
 const SESSION = `
   const { DROVER_API_URL: url, DROVER_RUN_ID: run, DROVER_RUN_TOKEN: token } = process.env;
   const call = (method, path, body) => fetch(url + '/runs/' + run + '/' + path, {
@@ -157,7 +161,7 @@ it(`restarts two servers one after the other, ${RESTARTS} times, and no request 
       else failures.push(`POST: ${answer.status} ${JSON.stringify(answer.body)}`);
       const list = await client.get('/agent-tasks?limit=5');
       if (list.status !== 200) failures.push(`GET: ${list.status} ${JSON.stringify(list.body)}`);
-      // Requests all the time, but not so many that the servers have no processor to start on.
+      // Sends requests all the time, but leaves the servers enough processor time to start.
       await delay(PACE_MS);
     }
   });

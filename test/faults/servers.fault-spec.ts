@@ -28,7 +28,7 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-/** Lets a task that waits for its retry wait for so long from now on. */
+/** Moves the retry of a waiting task to this time from now. */
 async function retryIn(taskId: string, interval: string): Promise<Date> {
   const { rows } = await db.owner.query<{ retry_at: Date }>(
     `UPDATE agent_tasks SET retry_at = now() + $2::interval
@@ -48,7 +48,7 @@ describe('a server', () => {
     await agent.start(run);
     const failure = { error: { message: 'on purpose', class: 'exit_code', retryable: true } };
     await agent.api.post(`/runs/${run.runId}/fail`, failure);
-    // It was drawn by lot, and might be over at once.
+    // The random delay can be over at once.
     const retryAt = await retryIn(taskId, '10 minutes');
     server.kill('SIGKILL');
     await server.ended();
@@ -104,7 +104,7 @@ describe('a server', () => {
       await caught.reached;
       server.kill('SIGKILL');
       await Promise.all(answers);
-      // A dead server's key is free again after a minute; the test does not wait for it.
+      // A dead server's key is free again after a minute. The test shortens this.
       await db.owner.query(
         'UPDATE idempotency_keys SET locked_until = now() WHERE key = $1 AND status_code IS NULL',
         [title],

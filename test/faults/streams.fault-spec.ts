@@ -5,7 +5,7 @@ import { followStream } from '../support/event-stream.js';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
 
-/** More than the buffers of both ends of a connection. */
+/** More data than the buffers of both ends of a connection. */
 const EVENTS = 8_000;
 const SIZE = 2_000;
 const ADD_EVENTS = `
@@ -26,7 +26,7 @@ afterAll(async () => {
   await fleet.stop();
 });
 
-/** A key of its own: each is a caller. */
+/** Each stream has its own key, because each key is a caller. */
 async function aKey(): Promise<Record<string, string>> {
   const wanted = { name: 'follower', role: 'VIEWER', scopes: ['tasks:read'] };
   const path = `/workspaces/${fleet.workspaceId}/api-keys`;
@@ -36,7 +36,7 @@ async function aKey(): Promise<Record<string, string>> {
 
 const url = () => `http://127.0.0.1:${fleet.port}/api/v1/events`;
 
-/** Follows until its place is there; then it reads nothing any more, and does not go away. */
+/** Follows until its stream is open, then stops reading without closing the connection. */
 async function follow(headers: Record<string, string>): Promise<Socket> {
   const socket = connect(fleet.port, '127.0.0.1').setEncoding('utf8');
   sockets.push(socket);
@@ -63,7 +63,7 @@ it('a subscriber that is half open is disconnected, gives its place back, and ho
     again.close();
     return again.status === 200;
   });
-  // It was not its own end that freed the place.
+  // The client's own end did not close the stream.
   const closed = once(
     socket.on('error', () => undefined),
     'close',

@@ -48,7 +48,7 @@ async function expectRebuilt(): Promise<void> {
   });
 }
 
-/** Nobody died, so no task has a second run, and the API had no reason to refuse anything. */
+/** No agent died, so no task has a second run, and the API refused nothing. */
 async function expectNobodyNoticed(): Promise<void> {
   await expectRebuilt();
   await load.stop();
@@ -56,7 +56,7 @@ async function expectNobodyNoticed(): Promise<void> {
   await expectInvariants(fleet.db);
   for (const book of [load.clients, ...load.agents.map((agent) => agent.book)]) {
     expect({ failures: book.failures, broken: book.broken }).toEqual({ failures: 0, broken: 0 });
-    // Nobody waits for Valkey to come back.
+    // Nothing waits for Valkey's return.
     expect(book.slowestMs).toBeLessThan(STOPPED_SECONDS * 1_000);
   }
 }
@@ -73,7 +73,7 @@ describe('Valkey', () => {
   it('flushed under load, again and again: nobody notices', async () => {
     for (let flush = 0; flush < FLUSHES; flush++) {
       await valkey.flush();
-      // While it knows nobody, somebody asks who is alive.
+      // A query asks which agents are alive while Valkey is empty.
       await fleet.api.post('/coordinator/recover', {});
       await load.goesOn(10);
     }

@@ -38,7 +38,7 @@ async function startSender(env: Record<string, string> = {}): Promise<BuiltProce
   return sender;
 }
 
-/** How often each message has come, by its id. */
+/** Returns the number of deliveries of each message by its id. */
 function received(path: string): Record<string, number> {
   const times: Record<string, number> = {};
   for (const { headers } of receiver.received(path)) {
@@ -71,7 +71,7 @@ describe('a sender of webhooks', () => {
     first.kill('SIGKILL');
     await first.ended();
     const waiting = [await test(), await test()];
-    // Its lease ends after a minute; the test does not wait for it.
+    // Its lease ends after a minute. The test shortens this.
     await db.owner.query('UPDATE webhooks SET leased_until = now() WHERE lease IS NOT NULL');
     await startSender();
     await waitFor('all to be delivered', async () => {

@@ -22,7 +22,7 @@ export function table(figures: readonly Measured[]): string {
   return made.toString();
 }
 
-/** Exactly what `--json` promises. */
+/** The format that `--json` promises. */
 export function plain({ name, unit, median, min, max, floor, ratio }: Measured): Figure {
   return { name, unit, median, min, max, floor, ratio };
 }
@@ -38,7 +38,7 @@ function verdict({ median, ratio }: Measured, goal: Goal): string {
   return holds ? 'met' : `short: ${Math.round(Math.abs(1 - share) * 100)} %`;
 }
 
-/** How much of the goal it is, and whether that is enough. */
+/** The ratio to the goal, and whether it is sufficient. */
 function shareOf(median: number, ratio: number, goal: Goal): [share: number, holds: boolean] {
   if ('atMost' in goal) return [median / goal.atMost, median <= goal.atMost];
   if ('atLeast' in goal) return [median / goal.atLeast, median >= goal.atLeast];

@@ -20,7 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => treasury.close());
 
-/** Nobody has held or moved what there was not, and the sums are what they are made of: in one snapshot. */
+/**
+ * Checks in one snapshot that nobody has held or moved missing tokens, and that the sums match
+ * their parts.
+ */
 async function expectExactSums(): Promise<void> {
   expect(await treasury.overspending()).toEqual([]);
   const { rows } = await treasury.fleet.db.owner.query(budgetsAddUp.sql.text, [5]);
@@ -37,7 +40,8 @@ describe('a small budget', () => {
     const capability = `only-${newId()}`;
     const task = { title: 'Wanted', taskType: 'race', projectId: scopeId, estimatedTokens };
     const requiredCapabilities = [capability];
-    // More than the claims of one server lock at once: those of the other find some as well.
+    // The claims of one server cannot lock this many at once, so the other server's claims find
+    // some as well.
     const tasks = Array.from({ length: 300 }, () => ({ ...task, requiredCapabilities }));
     const key = { 'idempotency-key': newId() };
     await ask(treasury.owner, (server) => server.post('/agent-tasks/batch', { tasks }, key));
@@ -48,7 +52,7 @@ describe('a small budget', () => {
       claim(spenders[n % spenders.length] as Spender, 1, n % SERVERS),
     );
     const given = await Promise.all(claims);
-    // A claim passes by what others have locked; what they have left is there for the next one.
+    // A claim skips tasks that others have locked. The next claim gets those that they leave.
     for (const spender of spenders) given.push(await claim(spender, 50));
     expect(given.flat()).toHaveLength(fitting);
     expect(await treasury.budget(budget)).toMatchObject({
@@ -85,7 +89,7 @@ async function openBooks(): Promise<Books> {
   return { treasury, spenders, projectId, milestoneId, budgets, ...none };
 }
 
-/** Some deeds at the same moment, and now and then the death of a server among them. */
+/** Runs some deeds at the same moment, and sometimes kills a server among them. */
 async function round(books: Books, random: Random, killed: number | undefined): Promise<void> {
   const deeds = Array.from({ length: DEEDS_AT_ONCE }, (_, n) =>
     DEEDS[random.weighted(WEIGHTS)](books, random.fork(n)),
@@ -116,7 +120,7 @@ describe(`budgets that are spent at random (DROVER_BUDGETS_SEED=${SEED})`, () =>
       const killed = n % KILLED_EVERY === 0 ? random.int(0, SERVERS - 1) : undefined;
       await round(books, random, killed);
     }
-    // A walk on which nobody spends anything proves nothing.
+    // A walk that spends nothing proves nothing.
     expect(books.sent.length).toBeGreaterThan(ROUNDS);
     await cancelAll(books);
     await expectInvariants(treasury.fleet.db);

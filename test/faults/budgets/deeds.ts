@@ -19,9 +19,9 @@ export interface Books {
   milestoneId: string;
   budgets: string[];
   tasks: string[];
-  /** Live ones, as far as anybody knows. */
+  /** The runs that are live as far as the spenders know. */
   runs: Spending[];
-  /** Every report that was ever sent. */
+  /** Every report that was sent. */
   sent: { run: Spending; report: Report }[];
 }
 
@@ -31,7 +31,7 @@ const TASKS_AT_MOST = 500;
 const ESTIMATE = { least: 500, most: 3_000 };
 const USED = { seldom: ESTIMATE.most, mostly: 250 };
 const RAISED_BY = 10_000;
-/** Budgets of more than one task. */
+/** Budgets for more than one task. */
 export const WIDE = 3;
 
 async function create({ treasury, tasks, ...scopes }: Books, random: Random): Promise<void> {
@@ -56,7 +56,7 @@ async function find({ runs, spenders }: Books, random: Random): Promise<void> {
   const { items } = answer.body as unknown as { items: { id: string; runId: string | null }[] };
   const known = new Set(runs.map(({ runId }) => runId));
   for (const { id, runId } of items) {
-    // The run may have ended while it was looked up.
+    // The run may have ended during the look-up.
     if (runId !== null && !known.has(runId)) runs.push({ taskId: id, runId, spender });
   }
 }
@@ -82,14 +82,14 @@ async function use(books: Books, random: Random): Promise<void> {
   if (run) await send(run, reportsOf(books, run, random), random);
 }
 
-/** A reporter that has not heard the answer, for whatever reason. */
+/** Repeats a report as if its answer was lost. */
 async function useAgain({ sent }: Books, random: Random): Promise<void> {
   if (sent.length === 0) return;
   const { run, report } = random.pick(sent);
   await send(run, [report], random);
 }
 
-/** The run has ended otherwise, perhaps: then its reports are sent by themselves. */
+/** The run may have ended otherwise. Then its reports are sent separately. */
 async function end(books: Books, random: Random, path: string, body: object): Promise<void> {
   const run = someRun(books, random);
   if (!run) return;
@@ -112,7 +112,7 @@ function command(name: string): Deed {
   };
 }
 
-/** It may be used already, and by a run that goes on. */
+/** A run that continues may have used a part of the budget already. */
 async function limitTask(books: Books, random: Random): Promise<void> {
   const { treasury, tasks, budgets } = books;
   if (tasks.length === 0) return;
@@ -134,11 +134,11 @@ async function change(books: Books, id: string, body: object, version: number): 
   const match = { 'if-match': `"${version}"` };
   const patch = (server: ApiClient) => server.patch(`/budgets/${id}`, body, match);
   const { status } = await ask(books.treasury.owner, patch);
-  // Somebody was faster, perhaps this one itself, whose answer was lost.
+  // Another reporter was faster, or this one itself with a lost answer.
   expect([200, 412]).toContain(status);
 }
 
-/** The scarcest of those that are not for single tasks, so that the walk goes on. */
+/** Picks the scarcest budget that is not for single tasks, so that the walk continues. */
 async function raise(books: Books): Promise<void> {
   const wide = books.budgets.slice(0, WIDE);
   const all = await Promise.all(wide.map((id) => books.treasury.budget(id)));
@@ -149,7 +149,7 @@ async function raise(books: Books): Promise<void> {
   await change(books, id, { allocated: String(raised) }, version);
 }
 
-/** All that was used in the period is counted again, while reports come. */
+/** Recounts the period's usage while reports arrive. */
 async function changePeriod(books: Books, random: Random): Promise<void> {
   const id = random.pick(books.budgets);
   const { version } = await books.treasury.budget(id);
@@ -157,7 +157,7 @@ async function changePeriod(books: Books, random: Random): Promise<void> {
   await change(books, id, { periodStart }, version);
 }
 
-/** The coordinator ends it, whatever its agent says at that moment. */
+/** The coordinator ends the run, whatever its agent reports at that moment. */
 async function letLeasePass(books: Books, random: Random): Promise<void> {
   const run = someRun(books, random);
   await books.treasury.fleet.db.owner.query(

@@ -8,13 +8,16 @@ import { patiently } from '../harness/patience.js';
 import type { HeldRun } from '../harness/pull-agent.js';
 
 export const SERVERS = 2;
-/** It is over soon: what budgets have lasts until then, so that no project gets fewer runs at once. */
+/**
+ * The period ends soon. The budgets' tokens last until then, so that no project gets fewer
+ * concurrent runs.
+ */
 export const PERIOD = {
   periodStart: '2020-01-01T00:00:00Z',
   periodEnd: new Date(Date.now() + 600_000).toISOString(),
 };
 
-/** Somebody's way to each of the servers. */
+/** The clients of one caller, one for each server. */
 export type Clients = readonly ApiClient[];
 
 export interface Spender {
@@ -26,7 +29,7 @@ export interface Spending extends HeldRun {
   spender: Spender;
 }
 
-/** One report of usage, as it is sent each time. */
+/** A usage report, as each try sends it. */
 export interface Report {
   id: string;
   model: string;
@@ -44,8 +47,8 @@ export interface BudgetBody {
 }
 
 /**
- * Notes each change that holds more of a budget than there is, or moves more out of it. Usage may pass what is allocated,
- * and so may whoever lowers it: nobody does here.
+ * Records each change that holds more of a budget than it has, or moves more out of it. Usage can
+ * exceed the allocation, and so can a lowered allocation, but nobody lowers it here.
  */
 const OVERSPENDING = `
 CREATE TABLE overspending (was jsonb NOT NULL, became jsonb NOT NULL);
@@ -65,7 +68,7 @@ CREATE TRIGGER note_overspending AFTER UPDATE ON usage_budgets FOR EACH ROW
  */
 const FREE_KEYS = `UPDATE idempotency_keys SET locked_until = now() WHERE status_code IS NULL`;
 
-/** Two servers on one database, one of which may be dead, and those who spend budgets over them. */
+/** Two servers on one database, one of which can be dead, and the spenders of its budgets. */
 export class Treasury {
   readonly servers: (BuiltProcess | undefined)[] = [];
   private readonly starting = new Map<number, Promise<void>>();
@@ -85,12 +88,15 @@ export class Treasury {
 
   async close(): Promise<void> {
     await Promise.all(this.starting.values());
-    // They have nothing left to do; none is to end as a good one would.
+    // The servers have nothing left to do, and need no graceful end.
     for (const server of this.servers) server?.kill('SIGKILL');
     await this.fleet.stop();
   }
 
-  /** The other one serves on; it is back a while later. Not while the other one is away. */
+  /**
+   * Kills a server while the other one serves, and starts it again later. Does nothing while the
+   * other is away.
+   */
   kill(n: number): void {
     const server = this.servers[n];
     if (this.servers.includes(undefined)) return;
@@ -118,7 +124,9 @@ export class Treasury {
     return { id, at: this.as({ authorization: `Bearer ${String(made.body['token'])}` }) };
   }
 
-  /** @returns the id of what was made */
+  /**
+   * @returns the id of the created object
+   */
   async make(path: string, body: object): Promise<string> {
     const key = newId();
     const send = (server: ApiClient) => server.post(path, body, { 'idempotency-key': key });
@@ -142,7 +150,7 @@ export class Treasury {
   }
 }
 
-/** At one server after the other, until the answer is final. */
+/** Asks one server after the other until the answer is final. */
 export function ask(
   clients: Clients,
   send: (server: ApiClient) => Promise<ApiAnswer>,

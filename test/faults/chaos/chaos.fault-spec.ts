@@ -47,7 +47,7 @@ function chaos(env: Record<string, string>, ...args: string[]): Run {
   return run;
 }
 
-/** Processes that were started for a run with this mark in its environment. */
+/** Returns the processes of a run by the mark in their environment. */
 function processesOf(mark: string): string[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => {
@@ -70,7 +70,7 @@ describe('a fleet under a schedule of faults', () => {
     expect(report).toMatchObject({ ok: true, violations: [], violationCount: 0 });
     const planned = planFaults(Number(SEED), SECONDS * 1_000).map(({ kind }) => kind);
     expect(Object.keys(report.faults).sort()).toEqual([...new Set(planned)].sort());
-    // Nothing is proved by a fleet that had nothing to do.
+    // A fleet without work proves nothing.
     expect(report.tasks['acknowledged']).toBeGreaterThan(20);
     expect(report.tasks['COMPLETED']).toBeGreaterThan(10);
     expect(report.tasks['bySessions']).toBeGreaterThan(0);

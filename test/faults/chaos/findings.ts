@@ -1,4 +1,4 @@
-/** Something that must not be. */
+/** A violation that the run has found. */
 export interface Violation {
   check: string;
   subject: string;
@@ -23,7 +23,7 @@ export class Findings {
   }
 }
 
-/** How often each of some things happened. */
+/** The number of occurrences of some events. */
 export class Tally {
   private readonly counts = new Map<string, number>();
 

@@ -33,5 +33,6 @@ try {
   say(explain(error));
   process.exitCode = 1;
 }
-// A connection that a failure left open must not keep us; what had to be undone has been.
+// An open connection after a failure must not keep the process alive. All necessary clean-up is
+// done.
 process.exit();

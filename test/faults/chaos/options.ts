@@ -8,7 +8,7 @@ export interface Options {
   durationMs: number;
   seed: number;
   jsonFile: string | undefined;
-  /** Print the schedule, and do nothing. */
+  /** Prints the schedule and does nothing else. */
   planOnly: boolean;
 }
 
@@ -23,7 +23,9 @@ follows from the seed, and checks what must always hold. Exits with 1 when somet
   --plan        print the schedule and end
 `;
 
-/** @returns undefined when the user only asked for help. @throws Sentence */
+/**
+ * @returns undefined if the user only asked for help. @throws Sentence
+ */
 export function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parse(args);
   if (values.help) return undefined;

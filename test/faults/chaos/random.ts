@@ -1,4 +1,4 @@
-/** Numbers that follow from a seed alone (mulberry32). */
+/** Random numbers that depend on a seed only (mulberry32). */
 export class Random {
   private state: number;
 
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `min` to `max`, both included. */
+  /** Returns a whole number from `min` to `max`, both included. */
   int(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }
@@ -48,7 +48,7 @@ export class Random {
     return result;
   }
 
-  /** Another sequence, which what is drawn here does not change. */
+  /** Returns another sequence that is independent of later draws here. */
   fork(salt: number): Random {
     return new Random(Math.imul(this.state ^ Math.imul(salt + 1, 0x9e3779b1), 0x85ebca6b));
   }

@@ -14,14 +14,14 @@ export interface Report {
   operations: Record<string, number>;
   answers: Record<string, number>;
   tasks: Record<string, number>;
-  /** Reports of usage that are in the ledger. */
+  /** The number of usage reports in the ledger. */
   usageReports: number;
   faults: Record<string, number>;
   recoveryMs: Spread;
   /** The time from the last fault until every task was finished. */
   settledMs: number;
   samples: number;
-  /** Programs that ended by themselves, with their last words. */
+  /** Programs that ended by themselves, with their last output. */
   crashes: Record<string, string[]>;
   invariants: Pick<Outcome, 'name' | 'holds'>[];
   violations: Violation[];

@@ -15,7 +15,7 @@ import type { Report } from './report.js';
 import { planFaults } from './schedule.js';
 import { setStage, type Stage } from './stage/stage.js';
 
-/** A chaos run from an empty folder to its report. */
+/** Performs a chaos run, from an empty folder to its report. */
 export async function runChaos(
   scope: CleanupScope,
   { seed, durationMs }: Options,
@@ -73,7 +73,7 @@ export async function runChaos(
 }
 
 async function invariantsOf(stage: Stage, findings: Findings): Promise<Outcome[]> {
-  // A statement of the sweeps may just be under way; each check is a snapshot of its own.
+  // A statement of the sweeps may still be running. Each check is a snapshot of its own.
   await delay(100);
   const outcomes = await checkInvariants(stage.serviceUrl);
   for (const { name, violations } of outcomes) {

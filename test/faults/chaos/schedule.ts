@@ -7,14 +7,14 @@ type Need =
 
 interface Kind {
   needs: Need;
-  /** How long it lasts, in seconds: from, to. */
+  /** The length of the fault in seconds: minimum, maximum. */
   lasts: readonly [number, number];
 }
 
 const STALE = STALE_SECONDS;
 const LEADER_STOPS = 3 * LOCK_TTL_SECONDS;
 
-/** Every kind of fault, with what it hits. `lasts` is what lies between doing and undoing it. */
+/** Every kind of fault with its targets. `lasts` is the time between doing and undoing it. */
 export const KINDS = {
   worker_killed: { needs: 'worker', lasts: [0.2, 3] },
   worker_killed_for_long: { needs: 'worker', lasts: [STALE + 2, STALE + 6] },
@@ -42,7 +42,7 @@ export type FaultKind = keyof typeof KINDS;
 export const FAULT_KINDS = Object.keys(KINDS) as FaultKind[];
 
 export interface PlannedFault {
-  /** Since the load began. */
+  /** The time since the load began. */
   atMs: number;
   kind: FaultKind;
   lastsMs: number;
@@ -50,7 +50,7 @@ export interface PlannedFault {
   target: number;
 }
 
-/** Between the beginnings of two faults, in ms. */
+/** The time between the starts of two faults, in ms. */
 const GAP_MS = { min: 1_500, max: 6_000 } as const;
 const FIRST_MS = 3_000;
 /** A victim that returns needs this time before the next fault. */
@@ -59,8 +59,9 @@ const RECOVERS_MS = 2_000;
 const CALM_MS = 2_000;
 
 /**
- * The faults of a run, in the order of their beginnings. Depends on its arguments alone. Every kind comes
- * once before any comes twice, in an order of its own each time; faults that need different things overlap.
+ * Plans the faults of a run in the order of their starts, depending on the arguments only. Every
+ * kind occurs once before any occurs twice, in a new order each time. Faults with different needs
+ * overlap.
  */
 export function planFaults(seed: number, durationMs: number): PlannedFault[] {
   const random = new Random(seed);
@@ -80,7 +81,7 @@ export function planFaults(seed: number, durationMs: number): PlannedFault[] {
   }
 }
 
-/** The first kind in the bag for which everything is free. */
+/** Returns the first kind in the bag whose needs are all free. */
 function draw(
   random: Random,
   bag: readonly FaultKind[],

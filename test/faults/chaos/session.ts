@@ -38,7 +38,7 @@ async function tell(method: string, report: string, body: object): Promise<void>
       (answer) => answer.status,
       () => 503,
     );
-    // The run is somebody else's by now.
+    // The run belongs to another agent by now.
     if (status === 409 || status === 401) process.exit(0);
     if (status < 500 && status !== 429) return;
     await delay(200);

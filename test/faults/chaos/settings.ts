@@ -1,6 +1,6 @@
 /**
- * The fleet of a chaos run. Everything that waits is set short, so that many deaths fit into a minute; what
- * is shipped differs in its numbers alone.
+ * The fleet of a chaos run. All waits are short, so that many kills fit into a minute. Only these
+ * numbers differ from the shipped ones.
  */
 export const SERVERS = 2;
 export const WORKERS = 3;
@@ -11,10 +11,10 @@ export const CLIENTS = 3;
 export const HEARTBEAT_SECONDS = 1;
 export const STALE_SECONDS = 4;
 export const LOCK_TTL_SECONDS = 3;
-/** How long after its settings a session or a process may live at most. */
+/** The maximum life of a session or process after its settings. */
 export const GRACE_SECONDS = 1;
 
-/** Tasks that wait or are under way; with more the clients only look and command. */
+/** The limit of queued and running tasks. Above it, clients only read and command. */
 export const BACKLOG = 60;
 
 /** The limit after the faults for every task to end, and every event to go out. */
@@ -35,7 +35,10 @@ export const SERVER_ENV = {
   LOG_LEVEL: 'warn',
 };
 
-/** Sessions write down their births outside of their folders, and are found by the marks in their environment. */
+/**
+ * Sessions record their births outside of their folders, and are found by the marks in their
+ * environment.
+ */
 const UNSANDBOXED = {
   DROVER_SANDBOX: 'off',
   DROVER_ACCOUNTS: 'off',
@@ -48,7 +51,7 @@ export const WORKER_ENV = {
   DROVER_WORKER_STALE_SECONDS: String(STALE_SECONDS),
   DROVER_WORKER_DRAIN_SECONDS: '1',
   DROVER_WORKER_GRACE_SECONDS: String(GRACE_SECONDS),
-  // The next life of a drained worker is the same agent.
+  // The next process of a drained worker is the same agent.
   DROVER_WORKER_DEREGISTER: 'false',
   DROVER_SANDBOX: UNSANDBOXED.DROVER_SANDBOX,
   DROVER_ACCOUNTS: UNSANDBOXED.DROVER_ACCOUNTS,

@@ -4,7 +4,7 @@ import type { TestFleet } from '../../support/fleet.js';
 import type { BuiltProcess } from '../../support/processes.js';
 import { waitFor } from '../../support/wait-for.js';
 
-/** A server that does nothing but coordinate. */
+/** A server with the role coordinator only. */
 export async function startCoordinator(
   fleet: TestFleet,
   env: Record<string, string> = {},
@@ -26,7 +26,7 @@ export async function reign(db: TestDatabase): Promise<Reign> {
   return rows[0] as Reign;
 }
 
-/** Resolves when somebody leads in a later epoch than that. */
+/** Resolves when a server leads in a later epoch than this one. */
 export function successorOf(db: TestDatabase, epoch: number): Promise<Reign> {
   return waitFor('another leader', async () => {
     const now = await reign(db);

@@ -12,14 +12,14 @@ export interface LoadOptions {
   agent?: PullAgentOptions;
 }
 
-/** Tasks that wait or are under way: with more, clients wait for the agents. */
+/** The limit of queued and running tasks. Above it, clients wait for the agents. */
 const BACKLOG = 50;
 
-/** Clients that create tasks, and agents that complete them, for as long as it lasts. */
+/** Clients that create tasks, and agents that complete them, until they are stopped. */
 export class Load {
   /** Answers that clients received. */
   readonly clients = new AnswerBook();
-  /** Ids of the tasks that were answered with 201. */
+  /** Ids of the tasks whose creation was answered with 201. */
   readonly created: string[] = [];
   private producers: Promise<void>[] = [];
   private ended = false;
@@ -57,7 +57,7 @@ export class Load {
     return `${this.created.length} created, ${this.backlog} not completed, answers ${answers}`;
   }
 
-  /** No new tasks; resolves when all that were created are over, and every event is out. */
+  /** Stops new tasks. Resolves when all created ones have finished and every event is out. */
   async stop(): Promise<void> {
     this.ended = true;
     this.wake();

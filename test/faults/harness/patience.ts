@@ -3,25 +3,25 @@ import type { ApiAnswer } from '../../support/api-client.js';
 
 /** The codes after which clients repeat a request, besides 429 and 503. */
 const PASSING = new Set(['idempotency_in_progress', 'conflict_retry']);
-/** Clients of tests wait less than Retry-After asks for, at most this long. */
+/** The maximum time that clients of tests wait, even if Retry-After is longer. */
 const WAIT_AT_MOST_MS = 300;
-/** A test whose servers are gone would go on for ever. */
+/** Without its servers a test would continue forever. */
 const PATIENCE_MS = 200_000;
 
-/** How a server answered, over the time of a test. */
+/** The answers of a server during a test. */
 export class AnswerBook {
   readonly byStatus = new Map<number, number>();
-  /** Requests whose connection broke. */
+  /** The number of requests whose connection broke. */
   broken = 0;
   slowestMs = 0;
-  /** Refusals for a time that did not say when to come back. */
+  /** The number of temporary refusals without a Retry-After. */
   withoutRetryAfter = 0;
 
   count(status: number): number {
     return this.byStatus.get(status) ?? 0;
   }
 
-  /** Answers of 500 and above. */
+  /** The number of answers with 500 and above. */
   get failures(): number {
     return [...this.byStatus].reduce((sum, [status, n]) => sum + (status >= 500 ? n : 0), 0);
   }
@@ -34,7 +34,7 @@ export class AnswerBook {
   }
 }
 
-/** A request once. @returns undefined when its connection broke */
+/** Sends a request once. @returns undefined if its connection broke */
 export async function once(
   send: () => Promise<ApiAnswer>,
   book: AnswerBook,
@@ -50,7 +50,9 @@ export async function once(
   }
 }
 
-/** A request as a good client makes it: repeated until it has an answer that is final, for a few minutes. */
+/**
+ * Sends a request like a correct client: repeats it until the answer is final, for a few minutes.
+ */
 export async function patiently(
   send: () => Promise<ApiAnswer>,
   book: AnswerBook = new AnswerBook(),

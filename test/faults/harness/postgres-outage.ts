@@ -2,17 +2,17 @@ import type { TestDatabase } from '../../support/database.js';
 import { PostgresProxy } from '../../support/proxy/postgres-proxy.js';
 import type { PrivatePostgres } from './private-postgres.js';
 
-/** Silence after which the agents of these tests are taken for dead. */
+/** The silence after which the agents of these tests count as dead. */
 export const STALE_SECONDS = 4;
-/** Longer than an agent may be silent: a server that cannot hear must not judge. */
+/** Longer than an agent can be silent: a server that receives no heartbeats must not judge. */
 export const OUTAGE_MS = (STALE_SECONDS + 2) * 1_000;
 
-/** A new database on a Postgres that tests stop, and the ways of a server to it. */
+/** A new database on a Postgres that tests stop, and a server's proxies to it. */
 export interface BreakableDatabase {
   db: TestDatabase;
-  /** The way of the API. */
+  /** The proxy of the API. */
   app: PostgresProxy;
-  /** The way of the coordinator. */
+  /** The proxy of the coordinator. */
   service: PostgresProxy;
   urls: Record<string, string>;
   mend(): void;

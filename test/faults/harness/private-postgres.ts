@@ -12,7 +12,7 @@ const SETTINGS = {
   synchronous_commit: 'on',
 };
 
-/** A PostgreSQL of a test's own, which it may stop, kill and start again. */
+/** A PostgreSQL for one test, which can stop, kill and restart it. */
 export class PrivatePostgres {
   private constructor(
     private readonly supervisor: Supervisor,
@@ -28,7 +28,7 @@ export class PrivatePostgres {
     return new PrivatePostgres(supervisor, folder, server);
   }
 
-  /** A migrated database on it. */
+  /** Returns a migrated database on it. */
   async newDatabase(): Promise<TestDatabase> {
     const ownerUrl = this.server.url;
     const [appUrl, serviceUrl] = [
@@ -39,12 +39,12 @@ export class PrivatePostgres {
     return createTestDatabase({}, { ownerUrl, appUrl, serviceUrl });
   }
 
-  /** Connections are ended, what is written is kept: an orderly restart begins like this. */
+  /** Ends all connections without a loss of data. An orderly restart begins like this. */
   stop(): Promise<void> {
     return this.server.stop();
   }
 
-  /** All its processes end at once and leave recovery to the next start. */
+  /** Kills all its processes at once and leaves recovery to the next start. */
   async crash(): Promise<void> {
     process.kill(this.server.pid, 'SIGQUIT');
     await this.server.stop();
@@ -55,13 +55,13 @@ export class PrivatePostgres {
     this.server = await run(this.folder, this.supervisor, this.server.port);
   }
 
-  /** The user that it runs as. */
+  /** The operating system user that it runs as. */
   async user(): Promise<{ uid: number; gid: number }> {
     const { uid, gid } = await stat(`/proc/${this.server.pid}`);
     return { uid, gid };
   }
 
-  /** It answers reads and takes no changes, as a standby and as one that an operator has switched over. */
+  /** Makes it answer reads and refuse changes, like a standby or a server after a switch-over. */
   readOnly(on: boolean): Promise<void> {
     return this.asAdmin(
       `ALTER SYSTEM SET default_transaction_read_only = ${on}`,
@@ -69,7 +69,7 @@ export class PrivatePostgres {
     );
   }
 
-  /** Statements of a superuser, each in a transaction of its own. */
+  /** Runs statements of a superuser, each in a transaction of its own. */
   async asAdmin(...statements: string[]): Promise<void> {
     const admin = new pg.Client({ connectionString: this.server.adminUrl });
     await admin.connect();

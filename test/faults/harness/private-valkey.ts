@@ -3,7 +3,7 @@ import { type EmbeddedValkey, startEmbeddedValkey, Supervisor } from '#lib/local
 
 const PASSWORD = 'of-the-tests';
 
-/** A Valkey of a test's own, which it may stop, kill, empty and start again. */
+/** A Valkey for one test, which can stop, kill, empty and restart it. */
 export class PrivateValkey {
   private constructor(
     private readonly supervisor: Supervisor,
@@ -33,7 +33,7 @@ export class PrivateValkey {
     this.server = await startEmbeddedValkey({ supervisor, port, password: PASSWORD });
   }
 
-  /** It goes on accepting connections, and answers nobody. */
+  /** Freezes it: it accepts connections, and answers nobody. */
   pause(): void {
     process.kill(this.server.pid, 'SIGSTOP');
   }
@@ -42,7 +42,7 @@ export class PrivateValkey {
     process.kill(this.server.pid, 'SIGCONT');
   }
 
-  /** Runs commands on it, past every prefix. */
+  /** Runs commands on it without a key prefix. */
   async ask<T>(work: (valkey: Redis) => Promise<T>): Promise<T> {
     const valkey = new Redis(this.url, { lazyConnect: true, maxRetriesPerRequest: 3 });
     valkey.on('error', () => undefined);

@@ -7,7 +7,7 @@ export interface PullAgentOptions {
   capabilities?: string[];
   maxConcurrentTasks?: number;
   heartbeatIntervalSeconds?: number;
-  /** Silence after which it is taken for dead. */
+  /** The silence after which it counts as dead. */
   staleThresholdSeconds?: number;
   /** The port of the agent's server. Default: the fleet's first. */
   port?: number;
@@ -26,9 +26,11 @@ interface LiveBody {
   items: { id: string; runId: string }[];
 }
 
-/** An agent in this process: over HTTP, as any other, and repeating what a good one repeats. */
+/**
+ * An agent in this process. It uses HTTP like any other, and repeats requests like a correct one.
+ */
 export class PullAgent {
-  /** Runs that `work` has completed. */
+  /** The runs that `work` has completed. */
   completed = 0;
   private heartbeatTimer: NodeJS.Timeout | undefined;
   private working: Promise<void> | undefined;
@@ -52,7 +54,7 @@ export class PullAgent {
       heartbeatIntervalSeconds: 1,
       staleThresholdSeconds: 4,
       ...values,
-      // Most tasks of these tests have a command, though nothing of it is executed.
+      // Most tasks of these tests have a command, but none is executed.
       capabilities: [...(values.capabilities ?? []), 'command'],
     };
     await patiently(() => fleet.api.put(`/agents/${id}`, body), book);
@@ -66,7 +68,7 @@ export class PullAgent {
     return once(() => this.api.post(`/agents/${this.id}/heartbeat`, body), this.book);
   }
 
-  /** Now, and about three times in an interval from now on. */
+  /** Sends a heartbeat now, and about three in each interval from now on. */
   async startHeartbeats(): Promise<void> {
     await this.heartbeat();
     this.heartbeatTimer = setInterval(() => void this.heartbeat(), 330);
@@ -76,7 +78,7 @@ export class PullAgent {
     clearInterval(this.heartbeatTimer);
   }
 
-  /** One attempt. @returns undefined when nobody knows what became of it */
+  /** Makes one attempt. @returns undefined if the outcome is unknown */
   async tryClaim(waitMs = 0, body: object = {}): Promise<HeldRun[] | undefined> {
     const answer = await once(
       () => this.api.post(`/agents/${this.id}/claim`, { waitMs, ...body }),
@@ -87,7 +89,7 @@ export class PullAgent {
     return tasks.map(({ run, task }) => ({ runId: run.id, taskId: task.id }));
   }
 
-  /** A task that is there, or comes within 25 seconds. */
+  /** Claims a task that is in the queue, or arrives within 25 seconds. */
   async claim(body: object = {}): Promise<HeldRun> {
     const [held] = (await this.tryClaim(25_000, body)) ?? [];
     if (!held) throw new Error('there was nothing to claim');
@@ -111,7 +113,7 @@ export class PullAgent {
     return patiently(() => this.api.post(`/runs/${run.runId}/complete`, body), this.book);
   }
 
-  /** Claims and completes one task after the other, until `leave`. */
+  /** Claims and completes one task after the other until `leave`. */
   work(onCompleted: () => void = () => undefined): void {
     this.working = this.workOn(onCompleted);
   }
@@ -124,7 +126,7 @@ export class PullAgent {
 
   private async workOn(onCompleted: () => void): Promise<void> {
     while (!this.ended) {
-      // An answer that was lost may have been a task: whoever does not ask keeps it from everybody.
+      // A lost answer may have contained a task. Without another request nobody else would get it.
       const held = (await this.tryClaim(1_000)) ?? (await this.live());
       for (const run of held) {
         await this.start(run);

@@ -6,7 +6,7 @@ import type { TestFleet } from '../../support/fleet.js';
 const HOUR = 3_600;
 const ROOM = 1_000;
 
-/** A push agent, and a gateway that has its sessions and runs nothing. */
+/** A push agent, and a gateway that lists its sessions but runs nothing. */
 export class PushedWork {
   private constructor(
     private readonly fleet: TestFleet,
@@ -14,7 +14,7 @@ export class PushedWork {
     private readonly agentId: string,
   ) {}
 
-  /** Its agent can do what asks for `push`. */
+  /** Its agent has the capability `push`. */
   static async start(fleet: TestFleet, gateway: StandInGateway): Promise<PushedWork> {
     const agentId = newId();
     const { status } = await fleet.api.put(`/agents/${agentId}`, {
@@ -30,7 +30,7 @@ export class PushedWork {
     return new PushedWork(fleet, gateway, agentId);
   }
 
-  /** The gateway is there, and has room. */
+  /** The gateway reports that it is present and has room. */
   async heartbeat(): Promise<void> {
     const { gateway } = this;
     const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
@@ -50,7 +50,7 @@ export class PushedWork {
     if (status !== 200) throw new Error(`the heartbeat was refused: ${status}`);
   }
 
-  /** Its agent is gone: what it has is for others. */
+  /** Its agent has gone, so others get its tasks. */
   async end(): Promise<void> {
     await this.fleet.api.post(`/agents/${this.agentId}/terminate`, { graceful: false });
   }

@@ -13,7 +13,7 @@ const PAUSED = 'paused';
  */
 export const SILENCE_SECONDS = 2;
 
-/** Gives each step of the coordinator something to do, again and again. */
+/** Gives each step of the coordinator work in every round. */
 export class Rounds {
   private readonly tasks: string[] = [];
   private readonly refused: string[] = [];
@@ -22,18 +22,20 @@ export class Rounds {
 
   private constructor(
     private readonly fleet: TestFleet,
-    /** Sends heartbeats for as long as it is asked to, so that somebody is heard. */
+    /** Sends heartbeats until it is stopped, so that the server receives some. */
     private readonly worker: PullAgent,
-    /** Has never sent a heartbeat: its runs have a lease of their own. */
+    /** Has never sent a heartbeat, so its runs have their own leases. */
     private readonly hand: PullAgent,
-    /** Has sent a heartbeat once, is not yet taken for dead, and keeps its runs. */
+    /** Has sent one heartbeat, does not count as dead yet, and keeps its runs. */
     private readonly quiet: PullAgent,
-    /** Has never sent a heartbeat either: its tasks lose sight of its runs. */
+    /** Has never sent a heartbeat either. Its tasks lose the reference to its runs. */
     private readonly stray: PullAgent,
     private readonly pushed: PushedWork | undefined,
   ) {}
 
-  /** @param pushed for tasks that are pushed as well */
+  /**
+   * @param pushed an agent for pushed tasks
+   */
   static async start(fleet: TestFleet, pushed?: PushedWork): Promise<Rounds> {
     const many = { maxConcurrentTasks: 1_000, staleThresholdSeconds: HOUR };
     const worker = await PullAgent.register(fleet, { ...many, capabilities: ['work'] });
@@ -46,7 +48,7 @@ export class Rounds {
     return new Rounds(fleet, worker, hand, quiet, stray, pushed);
   }
 
-  /** Something that is due for each step, but for what `damage` is for. */
+  /** Creates due work for each step, except for the steps that `damage` covers. */
   async prepare(): Promise<void> {
     await Promise.all([
       this.passedLeases(),
@@ -68,30 +70,30 @@ export class Rounds {
   }
 
   /**
-   * Something for the steps that look for what should not be there at all. Who leads already looks once
-   * a minute, who begins to lead at once.
+   * Creates inconsistent rows for the steps that repair them. A leader searches once a minute, a
+   * new leader at once.
    */
   async damage(): Promise<void> {
     await Promise.all([this.orphan(), this.miscount(), this.circle()]);
   }
 
-  /** A task that another waits for, under way. */
+  /** A running task that another task waits for. */
   async pair(): Promise<HeldRun> {
     const first = await this.task({ requiredCapabilities: ['work'] });
     await this.task({ requiredCapabilities: ['heir'], dependsOn: [first] });
     return this.worker.claim();
   }
 
-  /** It ends well: the coordinator is told, and is to tell the one that waits. */
+  /** It completes: the coordinator learns it and must update the dependent. */
   async complete(run?: HeldRun): Promise<void> {
     await this.worker.complete(run ?? (await this.pair()));
   }
 
-  /** An agent that can do everything does it. Resolves when every task is over. */
+  /** Runs an agent that can do everything. Resolves when every task has finished. */
   async finish(): Promise<void> {
     await this.fleet.db.owner.query('UPDATE pauses SET until = now()');
     await this.pushed?.end();
-    // They were quiet, and worked.
+    // These agents were silent, and still work.
     for (const agent of [this.quiet, this.hand, ...this.spenders]) {
       for (const run of await agent.live()) await agent.complete(run);
     }
@@ -111,7 +113,7 @@ export class Rounds {
     this.worker.stopHeartbeats();
   }
 
-  /** How the tasks have ended that are to be completed, those that nobody could do, and those in cycles. */
+  /** Returns the ends of the tasks to complete, the impossible ones, and the ones in cycles. */
   async ends(): Promise<{ tasks: string[]; refused: string[]; circular: string[] }> {
     const { rows } = await this.fleet.db.owner.query<{ id: string; status: string }>(
       'SELECT id, status FROM agent_tasks',
@@ -186,7 +188,7 @@ export class Rounds {
     );
   }
 
-  /** A run is under way in it. */
+  /** An archived workspace with a live run. */
   private async archivedWorkspace(): Promise<void> {
     const { owner } = this.fleet.db;
     const workspaceId = await aWorkspace(owner);
@@ -194,7 +196,7 @@ export class Rounds {
     await owner.query('UPDATE workspaces SET archived_at = now() WHERE id = $1', [workspaceId]);
   }
 
-  /** An agent with a task that many can do. */
+  /** Creates an agent with a task that many agents can do. */
   private async holder(values: PullAgentOptions = {}): Promise<PullAgent> {
     const agent = await PullAgent.register(this.fleet, { capabilities: ['silent'], ...values });
     await this.task({ requiredCapabilities: ['silent'] });
@@ -219,7 +221,7 @@ export class Rounds {
     );
   }
 
-  /** Somebody still works on a run that ended long ago, and was noticed. */
+  /** An agent still works on a run that ended long ago, and this was recorded. */
   private async conflict(): Promise<void> {
     await this.fleet.db.owner.query(
       `UPDATE task_runs SET conflict_seen_at = now() WHERE id IN (
@@ -230,7 +232,7 @@ export class Rounds {
     );
   }
 
-  /** A task under way whose budget has just been used up. */
+  /** A running task whose budget has just been exhausted. */
   private async usedUpBudget(): Promise<void> {
     const holder = await PullAgent.register(this.fleet, { capabilities: ['budget'] });
     const scopeId = await this.task({ requiredCapabilities: ['budget'] });
@@ -244,7 +246,7 @@ export class Rounds {
     this.spenders.push(holder);
   }
 
-  /** A task under way with a model that its provider refuses. */
+  /** A running task with a model that its provider refuses. */
   private async refusedRun(): Promise<void> {
     const holder = await PullAgent.register(this.fleet, { capabilities: ['refused'] });
     await this.task({ requiredCapabilities: ['refused'] });
@@ -261,7 +263,7 @@ export class Rounds {
     this.spenders.push(holder);
   }
 
-  /** Nobody answers it: its task goes on with the default. */
+  /** Nobody answers the question, so its task resumes with the default. */
   private async overdueQuestion(): Promise<void> {
     await this.task({ requiredCapabilities: ['asks'] });
     const asker = await PullAgent.register(this.fleet, { capabilities: ['asks'] });
@@ -279,7 +281,7 @@ export class Rounds {
     );
   }
 
-  /** Its last run is ended by the same cycle. */
+  /** The same cycle ends its last run. */
   private async drainingAgent(): Promise<void> {
     const agent = await PullAgent.register(this.fleet, { capabilities: ['draining'] });
     await this.task({ requiredCapabilities: ['draining'] });
@@ -288,7 +290,7 @@ export class Rounds {
     await this.backdate('lease_expires_at', run);
   }
 
-  /** A task that names a run that never was, and a live run of which it knows nothing. */
+  /** A task that names a run that never existed, and a live run that no task names. */
   private async orphan(): Promise<void> {
     await this.task({ requiredCapabilities: ['stray'] });
     const [run] = (await this.stray.tryClaim(0, { leaseSeconds: HOUR })) ?? [];
@@ -298,7 +300,7 @@ export class Rounds {
     ]);
   }
 
-  /** It seems to wait for others, and there are none. */
+  /** It is marked as waiting, but has no prerequisites. */
   private async miscount(): Promise<void> {
     const id = await this.task({ requiredCapabilities: ['heir'] });
     await this.fleet.db.owner.query(
@@ -307,7 +309,7 @@ export class Rounds {
     );
   }
 
-  /** Two that wait for each other, past the check that would refuse it. */
+  /** Two tasks that wait for each other, inserted without the check that refuses it. */
   private async circle(): Promise<void> {
     const { db, workspaceId } = this.fleet;
     const one = await this.fleet.submit('', { requiredCapabilities: ['heir'] });

@@ -9,7 +9,7 @@ const execute = promisify(execFile);
 /** Only root can mount a disk. */
 export const mayMount = process.getuid?.() === 0;
 
-/** A file system that can be filled. */
+/** A file system of limited size. */
 export class SmallDisk {
   private constructor(readonly folder: string) {}
 
@@ -33,12 +33,12 @@ export class SmallDisk {
     }
   }
 
-  /** There is room again. */
+  /** Frees the space again. */
   empty(): Promise<void> {
     return rm(this.ballast, { force: true });
   }
 
-  /** When nothing uses it any more. */
+  /** Unmounts it when nothing uses it any more. */
   async unmount(): Promise<void> {
     await execute('umount', ['-l', this.folder]);
     await rm(this.folder, { recursive: true, force: true });

@@ -18,11 +18,11 @@ interface Tally {
 }
 
 export interface Expected {
-  /** Whether each task was completed by its first run, because nobody gave cause for a second. */
+  /** Checks that the first run completed each task, because nothing caused a second run. */
   firstRun?: boolean;
 }
 
-/** Nothing that was answered with 201 is lost, nothing was made twice, each was completed once. */
+/** Checks that each creation with the answer 201 exists once and was completed once. */
 export async function expectNothingLost(
   db: TestDatabase,
   load: Load,

@@ -12,7 +12,7 @@ import { liftingSwitch, switchEnding, switchingOff, taskType } from './switches.
 import { type Command, COMMANDS } from './user-rules.js';
 import { verdictOf, type World } from './world.js';
 
-/** Few, so that much happens to each. */
+/** The number is low, so that much happens to each. */
 const TASKS_AT_MOST = 10;
 const OPEN_AT_MOST = 5;
 export const MODEL_ENV = { ROLES: 'api', MAX_CLAIM_RENEWALS: String(RENEWALS_AT_MOST) };
@@ -108,7 +108,7 @@ const claiming = fc
       ),
   );
 
-/** Most often one that may still work. */
+/** Picks most often a run that may still be live. */
 function chosenAgent({ agents }: Model, n: number): Agent {
   const active = agents.filter(({ life }) => life === 'ACTIVE');
   return at(n % 8 > 0 && active.length > 0 ? active : agents, n);
@@ -149,7 +149,7 @@ async function claimAs(
   for (const { claimed, runId } of given) claim(model, claimed, { agent, runId, byHand });
 }
 
-/** Everything that can happen to tasks and runs, the more often the more there is to it, or the rarer it is possible. */
+/** All events of tasks and runs. Varied events and rarely possible ones have more weight. */
 export const deeds = fc.commands(
   [
     ...often(4, creation),

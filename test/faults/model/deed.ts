@@ -5,7 +5,7 @@ import { expectedLook, misplaced, type World } from './world.js';
 
 export type ModelCommand = fc.AsyncCommand<Model, World>;
 
-/** Something that somebody does: to the model and to the world; then the two are compared. */
+/** A deed changes the model and the world, and then compares the two. */
 export class Deed implements ModelCommand {
   constructor(
     private readonly name: string,

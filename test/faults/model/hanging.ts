@@ -9,7 +9,7 @@ const begun = (model: Readonly<Model>): Run[] =>
 const warned = (model: Readonly<Model>): Run[] =>
   model.runs.filter((run) => isLive(run) && run.warning === 'fresh');
 
-/** An hour, for a run and for what was thought of its end. */
+/** Moves the last progress of a run, or its expected end, back by an hour. */
 export const fallingSilent = fc
   .record({ run: index, what: fc.constantFrom('both', 'both', 'both', 'both', 'silent', 'late') })
   .map(
@@ -44,7 +44,7 @@ export const warningAging = index.map(
     ),
 );
 
-/** It says that it does not hang. */
+/** The agent reports that it does not hang. */
 export const warnedReporting = fc.record({ run: index, n: index }).map(
   (given) =>
     new Deed(
@@ -54,7 +54,7 @@ export const warnedReporting = fc.record({ run: index, n: index }).map(
     ),
 );
 
-/** An agent asks what it should know of all the runs that it ever had. */
+/** An agent asks for the commands to all runs that it ever had. */
 export const listening = index.map(
   (n) =>
     new Deed(`listen(agent ${n})`, hasAgents, async (model, world) => {

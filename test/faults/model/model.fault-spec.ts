@@ -14,12 +14,12 @@ let server: TestApp;
 
 beforeAll(async () => {
   server = await startTestApp(MODEL_ENV);
-  // The invariants are asked as the tenant of each walk, which has no business there otherwise.
+  // The tenant of each walk reads the invariants, to which it has no access otherwise.
   await server.db.owner.query(
     'GRANT SELECT ON event_numbers, event_consumers, _prisma_migrations TO drover_app',
   );
   const observer = server.app.get(LivenessObserver, { strict: false });
-  // Nobody is taken for dead by a server that has just begun to listen.
+  // A server that has just started declares no agent dead.
   await waitFor('the server to have listened', () => observer.observedMs() > 2_500);
 });
 afterAll(() => server.stop());
@@ -29,7 +29,7 @@ async function walk(commands: Iterable<ModelCommand>): Promise<void> {
   try {
     await fc.asyncModelRun(() => ({ model: emptyModel(), real: world }), commands);
     await world.checkInvariants();
-    // Nothing is left behind that the next one's sweeps would have to do.
+    // The walk leaves no work for the sweeps of the next one.
     await world.sweep();
   } finally {
     await world.leave();
@@ -43,7 +43,7 @@ describe('tasks and runs', () => {
       let last = Promise.resolve();
       const property = fc.asyncProperty(deeds, (commands) => (last = walk(commands)));
       await fc.assert(property, { ...WALKS, asyncReporter: report });
-      // Out of time, fast-check lets go of the walk that is under way, and that goes on.
+      // At the time limit, fast-check abandons the current walk, which continues.
       await last;
       await expectInvariants(server.db);
     },

@@ -21,7 +21,7 @@ interface Asking {
   checkpoint?: number;
 }
 
-/** It ends the run and puts its task to rest. */
+/** The question ends the run and makes its task wait. */
 function ask(model: Model, run: Run, { prompt, onDeadline, checkpoint }: Asking): Verdict {
   if (!isLive(run)) {
     const isRepeated = model.questions.some(
@@ -69,7 +69,7 @@ function goOn(model: Model, task: Task, text: string): void {
   reconsider(task);
 }
 
-/** At their deadlines, by the coordinator. */
+/** The coordinator does this at their deadlines. */
 export function expireQuestions(model: Model): void {
   for (const question of model.questions) {
     if (question.status !== 'open' || !question.isDue) continue;

@@ -5,7 +5,7 @@ const { env } = process;
 const SEED = env['DROVER_MODEL_SEED'];
 const PATH = env['DROVER_MODEL_PATH'];
 
-/** How long it walks. */
+/** The length of the walks. */
 export const SECONDS = Number(env['DROVER_MODEL_SECONDS'] ?? readFaultTimes().modelSeconds);
 
 /**
@@ -23,7 +23,9 @@ export const WALKS = {
   ...(PATH !== undefined && { path: PATH, endOnFailure: true }),
 };
 
-/** @throws what failed, with the line that shows it again */
+/**
+ * @throws the failure, with the line that reproduces it
+ */
 export async function report<Ts>(details: fc.RunDetails<Ts>): Promise<void> {
   if (!details.failed) return;
   const message = await fc.asyncDefaultReportMessage(details);

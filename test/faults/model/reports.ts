@@ -47,7 +47,7 @@ export function progressOf(run: Run, n: number): Report {
   return ['progress', run, progressBody(n), () => progress(run, progressSaid(n))];
 }
 
-/** Each part of a report of progress may be left out; all of it, even. */
+/** A progress report can leave out each part, and even all parts. */
 function progressSaid(n: number): Progress {
   return {
     ...(n % 4 > 0 && { progressPercent: n * 2 }),
@@ -69,7 +69,7 @@ export const reporting = fc
   .record({
     report: fc.constantFrom(...often(6, 'start'), ...Object.keys(REPORTS)),
     run: index,
-    // Else any run, which is most often one that is over.
+    // Otherwise any run, which is most often a finished one.
     live: fc.nat({ max: 3 }).map((n) => n > 0),
   })
   .map(

@@ -44,7 +44,7 @@ const EDGES: Record<Status, readonly Status[]> = {
 
 export const may = (task: Task, to: Status): boolean => EDGES[task.status].includes(to);
 
-/** Along an edge, with one more version and one more line in the log. */
+/** Moves the task along an edge, and adds one version and one line of the log. */
 export function move(model: Model, task: Task, to: Status, retry: Retry = 'none'): void {
   if (!may(task, to)) throw new Error(`the model itself moves from ${task.status} to ${to}`);
   task.version += 1;
@@ -105,7 +105,7 @@ export function create(
     estimate: 'none',
     readySince: model.clock,
   };
-  // One that ignores how its prerequisite ended learns so from the coordinator.
+  // A task that ignores how its prerequisite ended learns the end from the coordinator.
   for (const { on, policy } of edges) writeEdge(task, { on, policy, settled: on.completed });
   model.tasks.push(task);
 }
@@ -144,7 +144,7 @@ export function claimable(model: Model): Task[] {
   );
 }
 
-/** How many an agent may be given. */
+/** The number of tasks that an agent can get. */
 export function roomOf(model: Model, agent: Agent): number {
   if (agent.life !== 'ACTIVE' || isSwitchedOff(model, null)) return 0;
   return agent.room - liveRunsOf(model, agent).length;
@@ -158,7 +158,7 @@ export function whyNothing(model: Model, agent: Agent): string {
   return heldBack || isSwitchedOff(model, null) ? 'paused' : 'nothing_ready';
 }
 
-/** Whether `first` goes before `second`, as far as anybody can tell. */
+/** Tells whether `first` precedes `second`, as far as the model knows. */
 export function isBefore(first: Task, second: Task): boolean {
   if (first.priority !== second.priority) return first.priority > second.priority;
   return first.readySince < second.readySince;
@@ -206,7 +206,9 @@ export interface Progress {
   estimate?: Estimate;
 }
 
-/** It stays with the task, whatever becomes of the run; and who reports anything does not hang. */
+/**
+ * The task keeps the progress, whatever the end of the run is. A run that reports does not hang.
+ */
 export function progress(run: Run, said: Progress): Verdict {
   if (!isLive(run)) return 'stale_run';
   Object.assign(run.task, said);

@@ -9,7 +9,7 @@ export type Status =
 export type RunState = 'ASSIGNED' | 'WORKING' | 'STALE' | 'COMPLETED' | 'FAILED' | 'RELEASED';
 export type Policy = 'block' | 'fail' | 'ignore';
 
-/** Whether a retry follows: no, at the next sweep, or long after. */
+/** The time of the retry: none, at the next sweep, or long after. */
 export type Retry = 'none' | 'due' | 'later';
 
 export type Estimate = 'none' | 'ahead' | 'past';
@@ -31,7 +31,7 @@ export interface Task {
   generation: number;
   retryCount: number;
   maxRetries: number;
-  /** Whether its retries come at once, or after a long time. */
+  /** True if its retries come after a long time, not at once. */
   backoff: boolean;
   retry: Retry;
   abortReason: string | null;
@@ -42,19 +42,19 @@ export interface Task {
   question: Question | null;
   answers: string[];
   hasDependents: boolean;
-  /** Its dependents have not been told of its end. */
+  /** Its dependents have not been updated after its end. */
   untold: boolean;
-  /** It has completed, though it may be archived since. */
+  /** True once it has completed, even if it is archived. */
   completed: boolean;
-  /** Counts the moments at which tasks became ready; several may share one. */
+  /** Counts the moments at which tasks became ready. Several tasks can share one. */
   readySince: number;
   checkpoint: number | null;
   progressPercent: number;
-  /** Whether it was made with an estimate of how long it takes. */
+  /** True if it was created with an estimate of its duration. */
   estimated: boolean;
-  /** When it is to be complete: nobody has said, in time, or long ago. */
+  /** Its due date: none, later, or long ago. */
   estimate: Estimate;
-  /** Out of the way of the others while its type is switched off, and then until the next sweep. */
+  /** True while its type is paused, and then until the next sweep. It does not delay the others. */
   suspended: boolean;
 }
 
@@ -86,13 +86,13 @@ export interface Question {
   status: 'open' | 'answered' | 'expired' | 'cancelled';
   answer: string | null;
   byUser: boolean;
-  /** Its deadline has passed. */
+  /** True if its deadline has passed. */
   isDue: boolean;
 }
 
 /**
- * How an agent does, as far as its heartbeats tell. `mute`: it never sends heartbeats, and its leases stand
- * by themselves.
+ * The state of an agent by its heartbeats. `mute`: it never sends heartbeats, and its leases count
+ * alone.
  */
 export type Pulse = 'heartbeats' | 'missed' | 'dead' | 'mute';
 
@@ -103,7 +103,7 @@ export interface Agent {
   life: 'ACTIVE' | 'ERROR' | 'TERMINATED';
 }
 
-/** Keeps tasks from being handed out: those of a type, or all. */
+/** A pause that holds back the tasks of a type, or all. */
 export interface Switch {
   id: string;
   taskType: string | null;
@@ -136,12 +136,12 @@ export function holds({ ended, until }: Switch): boolean {
   return !ended && until !== 'past';
 }
 
-/** A task type, or, as null, the whole workspace. */
+/** A task type. Null pauses the whole workspace. */
 export function isSwitchedOff(model: Model, taskType: string | null): boolean {
   return model.switches.some((each) => each.taskType === taskType && holds(each));
 }
 
-/** Ended for good without success: only a retry by hand brings it back. */
+/** Ended for good without success: only a manual retry resumes it. */
 export function endedBadly({ status, retry, completed }: Task): boolean {
   if (status === 'ABORTED') return retry === 'none';
   return status === 'FAILED' || (status === 'ARCHIVED' && !completed);
@@ -155,7 +155,7 @@ export function liveRunsOf(model: Model, agent: Agent): Run[] {
   return model.runs.filter((run) => run.agent === agent && isLive(run));
 }
 
-/** Whether a task would wait for itself; a completed one waits for nothing any more. */
+/** Tells whether a task would wait for itself. A completed task waits for nothing. */
 export function waitsFor(from: Task, target: Task, seen = new Set<Task>()): boolean {
   if (from === target) return true;
   if (from.completed || seen.has(from)) return false;

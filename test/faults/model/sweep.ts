@@ -12,7 +12,7 @@ import {
   unmet,
 } from './state.js';
 
-/** The coordinator, until nothing more is to be done. */
+/** Runs the coordinator's steps until nothing is left to do. */
 export function sweep(model: Model): void {
   model.clock += 1;
   for (const agent of model.agents) {
@@ -28,7 +28,7 @@ export function sweep(model: Model): void {
   promote(model);
   expireQuestions(model);
   tellDependents(model, untoldOf(model));
-  // Last in a cycle: what follows from them follows in the next.
+  // Runs last in a cycle: its consequences follow in the next cycle.
   for (const run of model.runs.filter(mayHang)) judgeSilence(model, run);
   promote(model);
   for (let ended = untoldOf(model); ended.length > 0; ended = untoldOf(model)) {
@@ -58,7 +58,7 @@ function judgeSilence(model: Model, run: Run): void {
   else if (run.silent && run.task.estimate === 'past') run.warning = 'fresh';
 }
 
-/** A warning, and back. */
+/** Sets and clears warnings. */
 function watch(run: Run): void {
   const missed = run.agent.pulse === 'missed';
   if (run.state === 'WORKING' && missed) run.state = 'STALE';

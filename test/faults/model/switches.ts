@@ -5,7 +5,7 @@ import { holds, type Model, type Switch } from './state.js';
 import { liftSwitch, turnSwitch } from './user-rules.js';
 import { verdictOf } from './world.js';
 
-/** Two, so that one goes on while the other is switched off. */
+/** Two types, so that one continues while the other is paused. */
 export const taskType = fc.constantFrom('odd', 'even');
 
 const switchedType = fc.oneof({ arbitrary: taskType, weight: 4 }, fc.constant(null));
@@ -41,7 +41,7 @@ export const liftingSwitch = index.map(
       `lift(switch ${n})`,
       (model) => model.switches.length > 0,
       async (model, world) => {
-        // Most often one that holds; lifting one that has ended changes nothing.
+        // Picks most often an active pause. Ending a pause that has ended changes nothing.
         const held = model.switches.filter(holds);
         const lifted = at(held.length > 0 ? held : model.switches, n);
         const answer = await world.api.delete(`/pauses/${lifted.id}`);

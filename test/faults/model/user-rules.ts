@@ -70,7 +70,7 @@ function mayStillRun({ status, retry }: Task): boolean {
   return ['PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED'].includes(status);
 }
 
-/** Whether it depends on the other, be it through tasks that have ended. */
+/** Tells whether it depends on the other, also through finished tasks. */
 function comesAfter(task: Task, other: Task, seen = new Set<Task>()): boolean {
   if (seen.has(task)) return false;
   seen.add(task);

@@ -18,12 +18,12 @@ import {
 } from './state.js';
 import { isBefore } from './rules.js';
 
-/** A cycle has nothing more to do after fewer. */
+/** A cycle needs at most this number of rounds. */
 const CYCLES_AT_MOST = 20;
 /** A check takes about as long as a deed. */
 const DEEDS_BETWEEN_CHECKS = 5;
 const THRESHOLD_SECONDS = 2;
-/** Less than the invariants allow for, and more than `lengthenWaits` takes for new. */
+/** Below the tolerance of the invariants, and above the age that `lengthenWaits` treats as new. */
 const A_WHILE = '20 seconds';
 const noFence = () => Promise.resolve();
 
@@ -89,7 +89,7 @@ SELECT id, task_id, state, end_reason,
     ELSE 'fresh' END AS warning
 FROM task_runs WHERE workspace_id = $1 ORDER BY id`;
 
-/** Real: a workspace of its own behind the real HTTP API, on the real database. */
+/** The real workspace behind the real HTTP API, on the real database. */
 export class World {
   private deeds = 0;
   private readonly agents = new Map<string, ApiClient>();
@@ -184,7 +184,7 @@ export class World {
     );
   }
 
-  /** Every few deeds: what must always hold, as far as this workspace goes. */
+  /** Checks the invariants of this workspace every few deeds. */
   async checkNowAndThen(): Promise<void> {
     this.deeds += 1;
     if (this.deeds % DEEDS_BETWEEN_CHECKS === 0) await this.checkInvariants();
@@ -196,7 +196,7 @@ export class World {
     expect(outcomes.filter(({ holds: isRight }) => !isRight)).toEqual([]);
   }
 
-  /** Sweeps are of all workspaces: what would keep them busy is not left to the walks that follow. */
+  /** Sweeps handle all workspaces, so this walk leaves no work for later ones. */
   async leave(): Promise<void> {
     const { owner } = this.server.db;
     await owner.query(
@@ -211,7 +211,7 @@ export class World {
     );
   }
 
-  /** The coordinator's cycle, again and again until it moves nothing. */
+  /** Runs the coordinator's cycle until it moves nothing. */
   async sweep(): Promise<void> {
     const cycle = (this.server.app as NestFastifyApplication).get(Cycle, { strict: false });
     let busy: string[] = [];
@@ -235,7 +235,7 @@ export class World {
     return rows.map(({ id }) => id);
   }
 
-  /** Everything that the model has an opinion about. */
+  /** Returns everything that the model predicts. */
   async look(): Promise<object> {
     const { owner } = this.server.db;
     const tasks = await owner.query<Row>(TASKS, [this.workspace.id]);
@@ -263,7 +263,7 @@ export class World {
   }
 }
 
-/** Tasks of the queue that stand after one that the model has behind them. */
+/** Returns tasks of the queue that follow one which the model places behind them. */
 export function misplaced({ tasks }: Model, queue: readonly string[]): string[] {
   const inQueue = queue.map((id) => tasks.find((task) => task.id === id) as Task);
   return queue.filter((_, n) =>
@@ -271,7 +271,7 @@ export function misplaced({ tasks }: Model, queue: readonly string[]): string[] 
   );
 }
 
-/** The same of the model. */
+/** Returns the same from the model. */
 export function expectedLook({ tasks, runs, agents, switches, questions }: Model): object {
   return {
     tasks: tasks.map(toRow).sort(byId),

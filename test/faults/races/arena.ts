@@ -18,7 +18,7 @@ import { testValkey } from '../../support/valkey.js';
 const LIMIT = 1_000;
 const noFence = () => Promise.resolve();
 
-/** Requests of one agent at each of the servers. */
+/** The clients of one agent, one for each server. */
 export interface Contender {
   id: string;
   at: ReturnType<typeof apiClient>[];
@@ -30,8 +30,8 @@ export interface Held {
 }
 
 /**
- * Two servers on one database, so that nothing in the memory of one decides a race; the sweeps are called
- * by whoever wants to race with them.
+ * Two servers on one database, so that no server's memory decides a race. The tests call the sweeps
+ * that race with them.
  */
 export class Arena {
   private constructor(
@@ -105,13 +105,13 @@ export class Arena {
     return this.workspace.api.post(`/agent-tasks/${taskId}/${command}`);
   }
 
-  /** The lease of the run was over a second ago. */
+  /** The run's lease passed a second ago. */
   async letLeasePass({ runId }: Held): Promise<void> {
     const sql = `UPDATE task_runs SET lease_expires_at = now() - interval '1 second' WHERE id = $1`;
     await this.db.owner.query(sql, [runId]);
   }
 
-  /** Its agent was unresponsive for long: the run is STALE, and the agent taken for dead. */
+  /** Its agent was unresponsive for long: the run is STALE, and the agent counts as dead. */
   async fallSilent({ runId, agent }: Held & { agent: Contender }): Promise<void> {
     const { owner } = this.db;
     await owner.query('UPDATE task_runs SET lease_by_heartbeat = true WHERE id = $1', [runId]);
@@ -163,7 +163,7 @@ export class Arena {
     return (await this.db.owner.query(sql, [taskId])).rows;
   }
 
-  /** The statuses that a task went through. */
+  /** Returns the statuses of a task in their order. */
   async wayOf(taskId: string): Promise<string[]> {
     const { rows } = await this.db.owner.query<{ new_status: string }>(
       `SELECT new_status FROM agent_task_logs
@@ -180,7 +180,7 @@ export function api(agent: Contender, server = 0): ReturnType<typeof apiClient> 
   return client;
 }
 
-/** All at once, in an order that differs from round to round. */
+/** Runs all at once, in an order that differs from round to round. */
 export async function atOnce<T>(contestants: readonly (() => Promise<T>)[]): Promise<T[]> {
   const order = contestants.map((_, index) => index).sort(() => Math.random() - 0.5);
   const results: T[] = [];

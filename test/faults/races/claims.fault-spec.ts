@@ -45,7 +45,8 @@ describe('whoever wants the same place or the same task', () => {
       );
       const claims = await atOnce(agents.map((agent, n) => () => arena.claim(agent, n + round)));
       const given = claims.flat().map((held) => held.taskId);
-      // A claim passes by what another one has locked, and comes again; nobody gets one twice.
+      // A claim skips tasks that another one has locked, and is repeated. No task is handed out
+      // twice.
       expect(new Set(given).size).toBe(given.length);
       for (const agent of agents) given.push(...(await arena.claim(agent)).map((h) => h.taskId));
       expect(given.sort()).toEqual(ids.sort());
@@ -73,7 +74,7 @@ describe('whoever wants the same place or the same task', () => {
             .then(status),
         () => arena.command(taskId, 'cancel').then(status),
       ]);
-      // A paused task is not begun, whoever holds it.
+      // A paused task is not started, whoever holds it.
       expect({ start: start === 200, cancel }).toEqual({ start: false, cancel: 200 });
       expect(await arena.read(taskId)).toMatchObject({ status: 'ABORTED', runId: null });
     }

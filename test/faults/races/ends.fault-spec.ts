@@ -32,7 +32,7 @@ describe('whoever wants to end one run at the same time', () => {
         () => arena.command(taskId, 'retry').then(status),
       ]);
       const run = (await arena.runsOf(taskId))[0];
-      // A cancel after another end finds a task that waits for its retry, and is right to be taken.
+      // A cancel after another end finds a task that waits for its retry, and succeeds.
       const byEnd = { complete, fail, release, cancel, expired };
       const wins = {
         complete: run?.state === 'COMPLETED',
@@ -43,7 +43,7 @@ describe('whoever wants to end one run at the same time', () => {
       };
       const winner = Object.entries(wins).filter(([, won]) => won);
       expect({ winner, byEnd }).toMatchObject({ winner: [expect.anything()] });
-      // A run that has failed already takes its failure for a repetition; so does one that was released.
+      // A failed run answers a second failure as a repetition, and so does a released one.
       expect([complete === 200, fail === 200, release === 200]).toEqual([
         run?.state === 'COMPLETED',
         run?.state === 'FAILED',
@@ -57,7 +57,7 @@ describe('whoever wants to end one run at the same time', () => {
       const name = winner[0]?.[0] ?? '';
       winners.set(name, (winners.get(name) ?? 0) + 1);
     }
-    // A race that one always wins is none.
+    // A race with a constant winner is no race.
     expect(winners.size).toBeGreaterThan(1);
     await expectInvariants(arena.db);
   });
@@ -87,7 +87,7 @@ describe('whoever wants to end one run at the same time', () => {
       expect({ end, complete, failed: fail === 200, recovered }).toEqual({
         end,
         complete: end === 'completed' ? 200 : 409,
-        // A run that has failed already takes its failure for a repetition.
+        // A failed run answers a second failure as a repetition.
         failed: end === 'exit_code' || end === 'agent_stale',
         recovered: end === 'agent_stale' ? 1 : 0,
       });
@@ -97,7 +97,7 @@ describe('whoever wants to end one run at the same time', () => {
       else expect(way).not.toContain('COMPLETED');
       winners.add(end);
     }
-    // A race that one always wins is none.
+    // A race with a constant winner is no race.
     expect(winners.size).toBeGreaterThan(1);
     await expectInvariants(arena.db);
   });

@@ -6,7 +6,7 @@ import type { Agent, Site } from '../harness/site.js';
 const LEVELS = [1_000, 100_000, 500_000] as const;
 const CONCURRENCY = 10;
 const BATCH = 10;
-/** A turn takes part of what waits, and its tasks are replaced before the next. */
+/** A turn takes a part of the backlog, and its tasks are replaced before the next turn. */
 const PER_TURN = 500;
 const TURNS = 8;
 
@@ -17,7 +17,7 @@ interface Backlog {
   rates: number[];
 }
 
-/** How fast tasks are claimed when few wait, and when many do. */
+/** Measures the speed of claims with a short and a long queue. */
 export const backlog: Benchmark = {
   name: 'backlog',
   what: `claim rate with ${LEVELS.map((level) => level.toLocaleString('en')).join(', ')} tasks waiting`,

@@ -8,7 +8,10 @@ import type { Rig } from '../harness/rig.js';
 import { GraphileWorker } from '../peers/graphile-worker.js';
 import { WORKERS } from '../peers/peer.js';
 
-/** No-op tasks claimed and completed through the server's own services, without HTTP. */
+/**
+ * Measures no-op tasks that are claimed and completed through the server's own services, without
+ * HTTP.
+ */
 export const claimComplete: Benchmark = {
   name: 'claim-complete',
   what: `claim and complete of no-op tasks, ${WORKERS} at once and alone`,
@@ -38,7 +41,7 @@ interface Shape {
 
 type Drain = (tasks: number) => Promise<number>;
 
-/** Beside the hand-written loop, and graphile-worker where it does the same. */
+/** Compares with the hand-written loop, and with graphile-worker if it does the same. */
 async function measure(rig: Rig, { batch, tasks, agents }: Shape) {
   const ways: Record<string, Drain> = {
     bare: await bareDrain(rig, batch, agents),
@@ -73,7 +76,7 @@ async function bareDrain(rig: Rig, batch: number, count: number): Promise<Drain>
   };
 }
 
-/** The same work by a queue that many use. */
+/** Does the same work with a widely used queue. */
 async function graphileDrain(rig: Rig): Promise<Drain> {
   const url = await rig.newDatabase();
   const peer = await GraphileWorker.create(url);

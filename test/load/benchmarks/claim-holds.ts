@@ -9,7 +9,7 @@ import type { Agent, Site } from '../harness/site.js';
 const MOST_CLAIMERS = 64;
 const DAY_MS = 86_400_000;
 
-/** Short turns, and many: what else the machine does changes within seconds. */
+/** The turns are short and many, because other load on the machine changes within seconds. */
 const TURNS_A_REPEAT = 3;
 
 interface Shape {

@@ -6,10 +6,10 @@ import { ADD_COMPLETED, ADD_RUNNING, LOSE_RUNS } from '../harness/tables.js';
 
 const AGENTS = 1_000;
 const LOST = 500;
-/** Together 100,000. */
+/** The sizes add up to 100,000. */
 const TASKS = { completed: 60_000, waiting: 30_000, running: 10_000 };
 
-/** One cycle over a large fleet, with work to do and without. */
+/** Measures one cycle over a large fleet, with and without work to do. */
 export const coordinator: Benchmark = {
   name: 'coordinator',
   what: `one coordinator cycle over ${AGENTS} agents and 100,000 tasks`,

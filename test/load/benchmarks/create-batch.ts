@@ -6,7 +6,7 @@ import { createdInBatchesPerSecond } from '../harness/tasks.js';
 
 const SECONDS = 5;
 
-/** A thousand tasks a request, two requests at a time. */
+/** Measures a thousand tasks per request, two requests at a time. */
 export const createBatch: Benchmark = {
   name: 'create-batch',
   what: 'task creation over HTTP in batches of 1,000',

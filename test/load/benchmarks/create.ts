@@ -7,8 +7,8 @@ import { createdPerSecond } from '../harness/tasks.js';
 const SECONDS = 5;
 
 /**
- * One task a request: by the API alone, with the relay in the same process, and with all roles, each on a
- * database of its own whose events have all been relayed.
+ * Measures one task per request: with the API alone, with the relay in the same process, and with
+ * all roles. Each has its own database whose events have all been relayed.
  */
 export const create: Benchmark = {
   name: 'create',

@@ -24,7 +24,10 @@ export const dispatch: Benchmark = {
   },
 };
 
-/** One task after the other, each when all agents wait again; in ms, 0 if the agent was first. */
+/**
+ * Creates one task after the other, each when all agents wait again. Times are in ms, and 0 if the
+ * agent was first.
+ */
 async function latencies(fleet: WaitingAgents, samples: number): Promise<number[]> {
   const all: number[] = [];
   while (all.length < samples) {

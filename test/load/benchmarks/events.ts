@@ -12,7 +12,7 @@ import type { Program } from '../harness/program.js';
 import type { Rig } from '../harness/rig.js';
 import type { Site } from '../harness/site.js';
 
-/** Tasks that are made a second while lags are measured, and how many. */
+/** The rate of new tasks during the measurement, and their number. */
 const PACE = 50;
 const TASKS = 500;
 const BACKLOG = 20_000;
@@ -22,7 +22,10 @@ const LOOK_MS = 10;
 const WITH_CONSUMERS = { ROLES: 'api,relay', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
 const TASK = { title: 'A task', taskType: 'test' };
 
-/** How late and how fast events come to each kind of follower, and what all of them cost the transitions. */
+/**
+ * Measures the delay and the rate of events for each kind of follower, and their total cost for the
+ * transitions.
+ */
 export const events: Benchmark = {
   name: 'events',
   what: 'events to Valkey, a stream and a webhook: lag under load, rate, and what they cost',
@@ -85,7 +88,7 @@ async function aStage(rig: Rig): Promise<Stage> {
   return { site, workspaceId, token, server, ears };
 }
 
-/** Resolves when what happens from now on comes. */
+/** Resolves when new events arrive. */
 async function listenToStream(rig: Rig, url: string, token: string, ear: Ear): Promise<void> {
   const gone = new AbortController();
   const headers = { authorization: `Bearer ${token}` };
@@ -141,7 +144,7 @@ async function lagsOf(rig: Rig): Promise<Record<keyof Ears, Latencies[]>> {
   return lags;
 }
 
-/** Events a second that one stream takes of a transaction with many. */
+/** Measures the events per second of one stream for a transaction with many. */
 async function streamRate(rig: Rig): Promise<number> {
   const { site, workspaceId, token } = await prepared(rig);
   const server = await rig.startServer(site, { ROLES: 'api' });
@@ -163,8 +166,9 @@ async function prepared(rig: Rig) {
 }
 
 /**
- * Tasks a second that agents claim and complete over HTTP: with no consumer of the journal, and with all. The webhook
- * has been sent their creation before, so what is measured is that it is looked for, not requests to others.
+ * Measures the tasks per second that agents claim and complete over HTTP, with no consumer of the
+ * journal and with all. The webhook has received their creation before, so the figure includes its
+ * search, and no requests to others.
  */
 async function livesOf(rig: Rig): Promise<{ alone: number[]; followed: number[] }> {
   const bare = await prepared(rig);

@@ -31,7 +31,7 @@ export const failover: Benchmark = {
   },
 };
 
-/** Two servers, of which one leads. */
+/** Runs two servers, one of which leads. */
 class Servers {
   private readonly running = new Map<string, Program>();
   private started = 0;
@@ -48,7 +48,9 @@ class Servers {
     }
   }
 
-  /** @returns seconds until somebody else had led a cycle */
+  /**
+   * @returns seconds until another server has led a cycle
+   */
   async loseLeader(lose: (leader: Program) => Promise<unknown>): Promise<number> {
     await this.fill();
     const [id, leader] = await this.leader();

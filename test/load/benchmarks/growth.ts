@@ -25,7 +25,7 @@ const SIZES: readonly Size[] = [
 ];
 const CYCLES_EACH = 5;
 
-/** The paced searches come when they are asked for only. A gateway makes `assign` look for work. */
+/** The paced searches run on request only. A gateway makes `assign` search for work. */
 const SETTINGS = {
   RECONCILE_INTERVAL_SECONDS: '86400',
   GATEWAY_URL: 'http://127.0.0.1:1',
@@ -58,7 +58,7 @@ async function cyclesOver(rig: Rig, size: Size): Promise<Measured[]> {
   for (let cycle = 0; cycle <= rig.repeats * CYCLES_EACH; cycle++) {
     const plain = await idleCycle(ALL);
     const searching = await idleCycle({ ...ALL, thorough: true });
-    // The first ones find cold caches.
+    // The first cycles find cold caches.
     if (cycle === 0) continue;
     idle.push(plain);
     thorough.push(searching);

@@ -5,7 +5,7 @@ import { inTurns } from '../harness/in-turns.js';
 
 const CONNECTIONS = 50;
 
-/** Heartbeats over HTTP, each connection an agent of its own. */
+/** Measures heartbeats over HTTP. Each connection is another agent. */
 export const heartbeats: Benchmark = {
   name: 'heartbeats',
   what: `heartbeats over HTTP, ${CONNECTIONS} connections`,

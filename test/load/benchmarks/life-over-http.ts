@@ -21,7 +21,9 @@ const SHAPES: readonly Shape[] = [
   { name: 'life-over-http-50', batch: 50, tasks: 12_000, goal: { atLeast: 8_000 } },
 ];
 
-/** Each agent completes what it has and claims the next in one request; the server is as users have it. */
+/**
+ * Each agent completes its run and claims the next in one request, on a server as users have it.
+ */
 export const lifeOverHttp: Benchmark = {
   name: 'life-over-http',
   what: `${AGENTS} agents that complete and claim over HTTP, one and fifty tasks at a time`,

@@ -16,7 +16,7 @@ const LOAD_SECONDS = 10;
 const LOOK_MS = 250;
 const BEAT = { status: 'healthy', memoryMb: 80, cpuPercent: 3 };
 const BEATING = 1_000;
-/** A worker's interval is 10 s. */
+/** The interval of a worker is 10 s. */
 const BEATS_PER_SECOND = BEATING / 10;
 const AGENTS = 16;
 const TASKS = 5_000;

@@ -77,7 +77,7 @@ async function aServer(rig: Rig): Promise<{ site: Site; url: string }> {
   return { site, url };
 }
 
-/** The next one is not to be measured beside a relay that is still busy. */
+/** The next measurement must not run beside a busy relay. */
 function relayedAfter<T>(rig: Rig, work: () => Promise<T>): () => Promise<T> {
   return async () => {
     const value = await work();

@@ -48,11 +48,11 @@ function both(goal: Goal): { p50: Goal; p99: Goal } {
 interface Running {
   task_id: string;
   name: string;
-  /** When it began, in milliseconds since 1970, by the database on this very machine. */
+  /** The start in milliseconds since 1970, by the database on this machine. */
   started_ms: number;
 }
 
-/** A server and two workers that have room for everything. */
+/** Runs a server and two workers that have room for everything. */
 class Fleet {
   private readonly workers = new Map<string, Program>();
   private born = 0;
@@ -81,7 +81,9 @@ class Fleet {
     return new Fleet(rig, site, env, folder, post);
   }
 
-  /** @returns for each task the seconds from the worker's end to its next beginning */
+  /**
+   * @returns for each task the seconds from the worker's end to its next start
+   */
   async recover({ restart }: { restart: boolean }): Promise<number[]> {
     await this.cancelAll();
     const victim = await this.newWorker();

@@ -11,7 +11,7 @@ const LOOK_MS = 5;
 /** A creation publishes two messages: in full, and in one word. */
 const MESSAGES = 2;
 
-/** How fast a relay that has just started carries the events of 100,000 creations to Valkey. */
+/** Measures the speed at which a new relay publishes the events of 100,000 creations to Valkey. */
 export const relay: Benchmark = {
   name: 'relay',
   what: 'events of 100,000 new tasks relayed to Valkey',
@@ -38,7 +38,7 @@ async function createMany(rig: Rig, site: Site, token: string): Promise<void> {
   await server.stop();
 }
 
-/** Counted from the first message on: not how long a process takes to start. */
+/** The time counts from the first message, without the start of the process. */
 async function relayedPerSecond(rig: Rig, site: Site): Promise<number> {
   const before = await rig.published();
   const starting = rig.startServer(site, { ROLES: 'relay' });

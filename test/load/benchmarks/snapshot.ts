@@ -11,7 +11,7 @@ const TASKS = 20_000;
 const CONCURRENCY = 10;
 const BATCH = 10;
 
-/** A drain while somebody holds an old snapshot, so that no dead row can be removed. */
+/** Measures a drain during an old snapshot, so that no dead row can be removed. */
 export const snapshot: Benchmark = {
   name: 'snapshot',
   what: `a drain of ${TASKS.toLocaleString('en')} tasks beside an old snapshot`,

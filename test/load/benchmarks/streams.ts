@@ -28,7 +28,7 @@ async function kilobytesAClient(rig: Rig): Promise<number> {
   const server = await rig.startServer(site, { MAX_STREAMS_PER_CALLER: `${CLIENTS + AT_ONCE}` });
   const agent = new Agent({ keepAlive: false });
   const open = () => openStream(server.url, token, agent);
-  // The first ones load what all of them use.
+  // The first streams load the shared modules.
   const answers = await Promise.all(Array.from({ length: AT_ONCE }, open));
   await delay(SETTLE_MS);
   const before = resident(server);

@@ -16,7 +16,10 @@ const LOOK_MS = 50;
 
 const GROUPINGS = ['day', 'agent', 'task', 'project', 'model'];
 
-/** The history of a year over HTTP, by each of the five, of the workspace and of a project; beside that of one day. */
+/**
+ * Measures the history of a year over HTTP, by each of the five groupings, of the workspace and of
+ * a project, beside one day's.
+ */
 export const usageHistory: Benchmark = {
   name: 'usage-history',
   what: `the history of usage over a year of ${REPORTS.toLocaleString('en')} reports`,
@@ -32,7 +35,7 @@ export const usageHistory: Benchmark = {
     const client = new Client(server.url, CONNECTIONS);
     const ask = async (days: number) =>
       latenciesOf(await latencies(client, token, projectId, days));
-    // The first requests find statements unprepared and caches cold.
+    // The first requests find unprepared statements and cold caches.
     await ask(365);
     const { year, day } = await inTurns(rig.repeats, { day: () => ask(1), year: () => ask(365) });
     await client.close();
@@ -54,7 +57,7 @@ async function fill(site: Site, workspaceId: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-/** Resolves when the server has added all of them. @returns how many */
+/** Resolves when the server has summed up all reports. @returns their number */
 async function rolledUp(site: Site): Promise<number> {
   while ((await site.owner.query(USAGE_BEHIND)).rows.length > 0) await delay(LOOK_MS);
   return REPORTS;

@@ -7,12 +7,12 @@ import type { Rig } from '../harness/rig.js';
 import type { Holder, Site } from '../harness/site.js';
 
 const REPORTERS = 16;
-/** Each with a budget and a run of its own. */
+/** Each project has its own budget and run. */
 const PROJECTS = 64;
 const ENOUGH = '1000000000000000';
 const DAY_MS = 86_400_000;
 
-/** Requests of all reporters together. */
+/** The number of requests of all reporters together. */
 const SHAPES = [
   { batch: 1, requests: 3_000 },
   { batch: 50, requests: 600 },
@@ -23,7 +23,10 @@ interface Run {
   token: string;
 }
 
-/** Reports of usage over HTTP, charged to one budget that covers all runs, and to one for each of 64 projects. */
+/**
+ * Measures usage reports over HTTP, charged to one budget that covers all runs, and to one for each
+ * of 64 projects.
+ */
 export const usageReports: Benchmark = {
   name: 'usage-reports',
   what: `${REPORTERS} reporters of usage over HTTP, on one hot budget and on ${PROJECTS}`,
@@ -57,7 +60,9 @@ async function measure(
   return figure(about, rates.hot, rates.many);
 }
 
-/** @returns how many reports were taken */
+/**
+ * @returns the number of accepted reports
+ */
 async function reportAll(
   client: Client,
   runs: readonly Run[],
@@ -79,7 +84,7 @@ function aReport(): object {
   return { id: newId(), model: 'claude-sonnet-4', inputTokens: 900, outputTokens: 100 };
 }
 
-/** A workspace with a run in each of its projects. */
+/** Creates a workspace with a run in each of its projects. */
 async function runsUnderBudgets(
   site: Site,
   client: Client,

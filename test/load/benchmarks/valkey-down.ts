@@ -31,7 +31,7 @@ export const valkeyDown: Benchmark = {
         p99.get(name)?.push(await send());
       }
       way.open();
-      // The server is connected again before the next repeat.
+      // The server has reconnected before the next repeat.
       await send();
     }
     await way.close();
@@ -43,7 +43,7 @@ export const valkeyDown: Benchmark = {
   },
 };
 
-/** Creates, reads and heartbeats in turn, as one mix. */
+/** Sends creations, reads and heartbeats in turn, as one mix. */
 async function aClient(rig: Rig, valkeyUrl: string): Promise<() => Promise<number>> {
   const site = await rig.newSite();
   const workspaceId = await site.newWorkspace();

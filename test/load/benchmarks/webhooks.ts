@@ -6,7 +6,10 @@ import { figure, quantile } from '../harness/figure.js';
 import type { Rig } from '../harness/rig.js';
 
 const ENDPOINTS = 10_000;
-/** One in so many is dead: of these, every other one hangs, and the others break the connection. */
+/**
+ * One receiver in this number is dead. Every other dead one hangs, and the others break the
+ * connection.
+ */
 const DEAD_EVERY = 100;
 const MESSAGES = 5_000;
 const AT_ONCE = 16;
@@ -33,7 +36,10 @@ export const webhooks: Benchmark = {
   },
 };
 
-/** The 99th percentiles of the time from a task's creation until those that are never dead have heard of it. */
+/**
+ * The 99th percentiles of the time from a task's creation until the live receivers have got its
+ * message.
+ */
 async function lags(rig: Rig): Promise<{ without: number[]; withDead: number[] }> {
   const receiver = await Receiver.start(rig);
   const { post, addTask } = await startSender(rig);
@@ -62,11 +68,11 @@ async function lags(rig: Rig): Promise<{ without: number[]; withDead: number[] }
   return { without, withDead };
 }
 
-/** Deliveries a second to one receiver, for which much waits. */
+/** Measures the deliveries per second to one receiver with a long backlog. */
 async function rate(rig: Rig): Promise<number> {
   const receiver = await Receiver.start(rig);
   const { post, addTask, addTasks } = await startSender(rig);
-  // The first number is one of the dead, whom a round does not wait for.
+  // The first receiver is dead, and a round does not wait for it.
   await post('/webhooks', endpoint(`${receiver.url}/1`));
   const start = receiver.begin();
   await addTasks(MESSAGES - 1);
@@ -97,11 +103,11 @@ async function startSender(rig: Rig) {
   };
 }
 
-/** Answers all, or all but the dead. */
+/** Answers all receivers, or all but the dead ones. */
 class Receiver {
   url = '';
   dead = false;
-  /** When messages came that are not for the dead, since the round began. */
+  /** The arrival times of messages to live receivers since the start of the round. */
   times: number[] = [];
 
   static async start(rig: Rig): Promise<Receiver> {
@@ -120,7 +126,9 @@ class Receiver {
     return receiver;
   }
 
-  /** @returns the time */
+  /**
+   * @returns the time in ms
+   */
   begin(): number {
     this.times = [];
     return performance.now();

@@ -43,7 +43,7 @@ export interface BareTask {
   input_context: { key?: number };
 }
 
-/** The queue that one writes by hand in an afternoon: SKIP LOCKED, two updates, no history. */
+/** A minimal hand-written queue: SKIP LOCKED, two updates, no history. */
 export class BareQueue {
   private constructor(readonly pool: pg.Pool) {}
 
@@ -73,7 +73,7 @@ export class BareQueue {
     return this.pool.query({ ...COMPLETE, values: [ids, agentId] });
   }
 
-  /** Each agent claims and completes until nothing is left. @returns how many */
+  /** Each agent claims and completes until nothing is left. @returns the number of tasks */
   async drain(workspaceId: string, agentIds: readonly string[], batch: number): Promise<number> {
     const done = agentIds.map(async (agentId) => {
       for (let count = 0; ;) {

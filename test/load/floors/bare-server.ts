@@ -7,9 +7,9 @@ import { newId } from '#lib/kernel';
 import { BareQueue } from './bare-queue.js';
 
 /**
- * The least that a heartbeat, a creation and a move to the next task can cost on this stack: Fastify, the
- * same token verified once by jsonwebtoken and remembered, one SETEX, one INSERT or two UPDATEs, an answer.
- * No tenant, no checks, no history.
+ * The minimal cost of a heartbeat, a creation and a move to the next task on this stack: Fastify,
+ * the same token verified once by jsonwebtoken and remembered, one SETEX, one INSERT or two
+ * UPDATEs, an answer. No tenant, no checks, no history.
  */
 const { JWT_SECRET = '', VALKEY_URL = '', DATABASE_URL = '' } = process.env;
 const key = createSecretKey(Buffer.from(JWT_SECRET, 'utf8'));
@@ -69,7 +69,7 @@ app.post('/tasks', async (request, reply) => {
   return reply.code(201).send({ id, ...task, createdAt: rows[0]?.created_at });
 });
 
-/** Completes what the agent has, if anything, and claims the next. */
+/** Completes the agent's run, if any, and claims the next. */
 app.post('/next', async (request) => {
   const { sub = '', wid } = verified(request, 'drover:agent');
   const { done, maxTasks } = request.body as { done: string[]; maxTasks: number };

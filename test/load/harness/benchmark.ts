@@ -4,7 +4,7 @@ import type { Rig } from './rig.js';
 export interface Benchmark {
   /** The name, as `--only` takes it. */
   name: string;
-  /** One line for whoever waits. */
+  /** Prints a line of progress. */
   what: string;
   run(rig: Rig): Promise<Measured[]>;
 }

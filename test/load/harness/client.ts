@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 
-/** The API over a number of connections at most. */
+/** Calls the API over a limited number of connections. */
 export class Client {
   private readonly http: Agent;
 
@@ -11,7 +11,9 @@ export class Client {
     this.http = new Agent({ connections });
   }
 
-  /** @throws Error when the answer is not a success */
+  /**
+   * @throws Error if the answer is not a success
+   */
   async post<T>(path: string, token: string, body: object): Promise<T> {
     const { status, text } = await this.send('POST', path, token, body);
     if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
@@ -24,7 +26,7 @@ export class Client {
     return JSON.parse(text) as T;
   }
 
-  /** Whether the API has this route, whatever it says to an empty request. */
+  /** Tells whether the API has this route, whatever it answers to an empty request. */
   async has(path: string, token: string): Promise<boolean> {
     return (await this.send('POST', path, token, {})).status !== 404;
   }

@@ -47,7 +47,7 @@ export class Core {
     );
   }
 
-  /** Once; asked again it is done already. */
+  /** Closes it once. Later calls do nothing. */
   stop(): Promise<void> {
     this.stopping ??= this.app.close();
     return this.stopping;

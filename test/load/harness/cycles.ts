@@ -9,7 +9,7 @@ export interface TimedCycle {
   report: CycleReport;
 }
 
-/** One cycle of the coordinator, over a fleet of which everybody has just been heard. */
+/** Runs one cycle of the coordinator over a fleet whose agents have all just sent heartbeats. */
 export async function runCycle(
   site: Site,
   core: Core,

@@ -1,7 +1,7 @@
 import type { Core } from './core.js';
 import type { Agent } from './site.js';
 
-/** Each agent claims and completes in turns until nothing is left. @returns how many tasks */
+/** Each agent claims and completes in turns until nothing is left. @returns the number of tasks */
 export async function drainWithCore(
   core: Core,
   workspaceId: string,

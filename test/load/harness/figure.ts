@@ -5,7 +5,7 @@ export interface Figure {
   median: number;
   min: number;
   max: number;
-  /** The median of what it is held against, measured in the same run; null where there is nothing. */
+  /** The median of the comparison, measured in the same run; null if there is none. */
   floor: number | null;
   /** median / floor. */
   ratio: number | null;
@@ -25,7 +25,9 @@ interface About {
   goal?: Goal;
 }
 
-/** @param floors the same, of what it is held against; measured in turns with the values */
+/**
+ * @param floors the values of the comparison, measured in turns with the values
+ */
 export function figure(
   about: About,
   values: readonly number[],
@@ -47,7 +49,9 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** @param share 0 to 1 */
+/**
+ * @param share 0 to 1
+ */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const position = (sorted.length - 1) * share;
@@ -66,7 +70,7 @@ export function latenciesOf(values: readonly number[]): Latencies {
   return { p50: quantile(values, 0.5), p99: quantile(values, 0.99) };
 }
 
-/** Two figures, `name-p50` and `name-p99`, of samples of several repeats. */
+/** Returns two figures, `name-p50` and `name-p99`, of samples of several repeats. */
 export function latencyFigures(
   name: string,
   unit: string,

@@ -10,10 +10,10 @@ export interface Load {
 }
 
 /**
- * Requests of one kind over many connections, each sending the next when it has its answer.
+ * Sends requests of one kind over many connections. Each sends the next one after its answer.
  *
- * @returns answers a second
- * @throws Error when any answer is not a success: a server that refuses is fast
+ * @returns answers per second
+ * @throws Error if any answer is not a success, because a server that refuses is fast
  */
 export async function postsPerSecond(load: Load): Promise<number> {
   let connection = 0;

@@ -1,6 +1,6 @@
 /**
- * Measures several ways in turns, so that whatever else the machine does burdens all of them. The first
- * to go changes, too.
+ * Measures several variants in turns, so that other load on the machine affects all of them. The
+ * first one changes, too.
  */
 export async function inTurns<Name extends string, Value>(
   repeats: number,
@@ -18,7 +18,9 @@ export async function inTurns<Name extends string, Value>(
   return values;
 }
 
-/** @returns how many of what `work` counts happen a second */
+/**
+ * @returns the number of units of `work` per second
+ */
 export async function perSecond(work: () => Promise<number>): Promise<number> {
   const start = performance.now();
   const count = await work();

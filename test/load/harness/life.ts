@@ -1,14 +1,17 @@
 import type { Client } from './client.js';
 import type { Agent } from './site.js';
 
-/** Completes what an agent holds, if anything, and claims the next. @returns what it holds now */
+/** Completes an agent's run, if any, and claims the next. @returns its new run */
 export type Move = (agent: Agent, held: readonly string[]) => Promise<string[]>;
 
 interface Claimed {
   run: { id: string };
 }
 
-/** Over the API, one request a move; where reports of many runs at once are missing, one for each run. */
+/**
+ * Uses the API with one request per move. Without reports of many runs at once, it needs one per
+ * run.
+ */
 export async function moveOver(client: Client, agent: Agent, maxTasks: number): Promise<Move> {
   const claimNext = { maxTasks };
   const bulk = maxTasks > 1 && (await client.has('/api/v1/runs/complete', agent.token));
@@ -42,13 +45,15 @@ export function moveOverBare(client: Client, maxTasks: number): Move {
 }
 
 export interface Drained {
-  /** Tasks a second. */
+  /** The tasks per second. */
   rate: number;
   /** The latency of each move that completed something, in ms. */
   latencies: number[];
 }
 
-/** All agents move on until nothing is left. @throws Error when not each task was had once */
+/**
+ * All agents move on until nothing is left. @throws Error if a task was not handed out exactly once
+ */
 export async function drainBy(
   move: Move,
   agents: readonly Agent[],
@@ -76,16 +81,16 @@ function runsOf(claimed: readonly Claimed[] = []): string[] {
   return claimed.map(({ run }) => run.id);
 }
 
-/** Mean times of a request, in ms. */
+/** The mean times of a request, in ms. */
 export interface Spent {
   claim: number;
   complete: number;
 }
 
 /**
- * Each agent claims so many tasks and completes them, by a request each, and so on for some rounds.
+ * Each agent claims this number of tasks and completes them, one request each, for some rounds.
  *
- * @throws Error when there is nothing left
+ * @throws Error if nothing is left
  */
 export async function claimAndComplete(
   client: Client,

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Starts `one` at a steady pace, whether or not the one before has ended. @returns what each gave */
+/**
+ * Starts `one` at a steady pace, whether or not the previous one has ended. @returns the results
+ */
 export async function paced(
   { count, perSecond }: { count: number; perSecond: number },
   one: () => Promise<number>,
@@ -14,12 +16,14 @@ export async function paced(
   return Promise.all(all);
 }
 
-/** Says when something with a key began, also to those who ask after it did. */
+/** Records the start of each key, and tells it also to later callers. */
 export class Starts<Key> {
   private readonly known = new Map<Key, number>();
   private readonly waiting = new Map<Key, (at: number) => void>();
 
-  /** @param at by performance.now() */
+  /**
+   * @param at time by performance.now()
+   */
   note(key: Key, at = performance.now()): void {
     this.known.set(key, at);
     this.waiting.get(key)?.(at);

@@ -4,7 +4,7 @@ import type { Supervisor } from '#lib/local-servers';
 
 type Running = Awaited<ReturnType<Supervisor['run']>>;
 
-// We run from dist/test/load/harness.
+// This file runs from dist/test/load/harness.
 const DIST = fileURLToPath(new URL('../../..', import.meta.url));
 const LAST_LINES = 20;
 
@@ -13,7 +13,7 @@ const LAST_LINES = 20;
  */
 const LISTENING = /"message":"listening","address":"([^"]+)"/;
 
-/** A server or a worker as a process, which ends with us in any case. */
+/** A server or a worker as a process, which always ends with this process. */
 export class Program {
   private constructor(
     private readonly running: Running,
@@ -21,7 +21,7 @@ export class Program {
     readonly said: string,
   ) {}
 
-  /** Resolves when it is ready. @throws Error with its last words when it ends before */
+  /** Resolves when it is ready. @throws Error with its last output if it ends before */
   static async start(
     supervisor: Supervisor,
     path: string,

@@ -20,7 +20,7 @@ import { Site } from './site.js';
 const JWT_SECRET = 'a secret of the benchmarks that is long enough';
 
 const SETTINGS = { max_connections: '200' };
-/** A relay that has published nothing for so long has nothing to publish. */
+/** A relay that has published nothing for this time has nothing to publish. */
 const QUIET_MS = 500;
 const LOOK_MS = 20;
 
@@ -55,7 +55,7 @@ export class Rig {
     return this.stack.valkey.url;
   }
 
-  /** An empty database. @returns its URL as its owner */
+  /** Creates an empty database. @returns its owner's URL */
   async newDatabase({ durable = false }: DatabaseOptions = {}): Promise<string> {
     const name = `bench_${randomBytes(4).toString('hex')}`;
     const server = durable ? await this.startDurable() : this.stack.postgres;
@@ -63,7 +63,7 @@ export class Rig {
     return changed(server.url, { pathname: `/${name}` });
   }
 
-  /** A migrated database with nothing in it. */
+  /** Creates a migrated database without rows. */
   async newSite(options?: DatabaseOptions): Promise<Site> {
     const ownerUrl = await this.newDatabase(options);
     const password = 'benchmarks';
@@ -78,7 +78,7 @@ export class Rig {
       JWT_SECRET,
       ENCRYPTION_KEYS: `benchmarks:${'A'.repeat(43)}=`,
       PORT: '0',
-      // Counted, and never reached.
+      // The server counts requests, and the limit is never reached.
       REQUESTS_PER_SECOND_PER_TOKEN: '1000000',
       REQUESTS_PER_SECOND_PER_WORKSPACE: '1000000',
       LOG_LEVEL: 'error',
@@ -90,14 +90,13 @@ export class Rig {
     return new Site(ownerUrl, owner, env, config, new TokenService(config));
   }
 
-  /** The server as a process of its own. */
+  /** Starts the server as a process. */
   startServer(site: Site, env: Record<string, string> = {}): Promise<Program> {
     return this.startProgram('apps/server/main.js', { ...site.env, ...env });
   }
 
   /**
    * @param path of a compiled program below dist
-   * @param ready what it says when it is; without it `{"message":"listening","address":...}`
    */
   async startProgram(path: string, env: Record<string, string>, ready?: RegExp): Promise<Program> {
     const program = await Program.start(this.supervisor, path, env, ready);
@@ -105,7 +104,7 @@ export class Rig {
     return program;
   }
 
-  /** The least that can do the same over HTTP, on the site's database. */
+  /** Starts the minimal HTTP server on the site's database. */
   startBareServer(site: Site): Promise<Program> {
     return this.startProgram('test/load/floors/bare-server.js', {
       JWT_SECRET,
@@ -114,7 +113,7 @@ export class Rig {
     });
   }
 
-  /** The server's services in this process, without HTTP and without anything in the background. */
+  /** Opens the server's services in this process, without HTTP and without background work. */
   async startCore(site: Site, env: Record<string, string> = {}): Promise<Core> {
     const core = await Core.start(site, env);
     this.undo.push(() => core.stop());
@@ -126,7 +125,7 @@ export class Rig {
     this.undo.push(step);
   }
 
-  /** Between two benchmarks: nothing of the one may burden the next. */
+  /** Cleans up between two benchmarks, so that none affects the next. */
   async clear(): Promise<void> {
     const undo = this.undo.reverse();
     this.undo = [];
@@ -135,14 +134,17 @@ export class Rig {
     if (this.durable) await clearServer(await this.durable);
   }
 
-  /** How many messages have been published. */
+  /** Returns the number of published messages. */
   async published(): Promise<number> {
     const stats = await this.valkey.info('commandstats');
     const calls = [...stats.matchAll(/^cmdstat_s?publish:calls=(\d+)/gm)];
     return calls.reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
-  /** Resolves when relays have nothing left to publish. @returns how many messages, and since when */
+  /**
+   * Resolves when relays have nothing left to publish. @returns the number of messages, and the
+   * time since then
+   */
   async relayed(): Promise<{ published: number; at: number }> {
     let last = { published: await this.published(), at: performance.now() };
     while (performance.now() - last.at < QUIET_MS) {
@@ -167,7 +169,7 @@ export class Rig {
     return `PostgreSQL ${rows[0]?.server_version}`;
   }
 
-  /** Beside the other, whose folder it shares and which removes it. */
+  /** The second server shares the first one's folder, which the first one removes. */
   private startDurable(): Promise<EmbeddedPostgres> {
     return (this.durable ??= startEmbeddedPostgres({
       dataDir: join(this.stack.dataDir, 'durable'),

@@ -4,7 +4,7 @@ import type { TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';
 import { ADD_AGENTS, ADD_MEMBER, ADD_WAITING, ADD_WORKSPACE } from './tables.js';
 
-/** Somebody with a token: a user or an agent. */
+/** A caller with a token: a user or an agent. */
 export interface Holder {
   id: string;
   token: string;
@@ -12,7 +12,7 @@ export interface Holder {
 
 export type Agent = Holder;
 
-/** One database of the benchmarks, and what is needed to fill it. */
+/** A database of the benchmarks, and the tools to fill it. */
 export class Site {
   constructor(
     readonly ownerUrl: string,
@@ -45,12 +45,12 @@ export class Site {
     }));
   }
 
-  /** Tasks that wait, with the record that creating them leaves; faster than by the API. */
+  /** Inserts queued tasks with the log of their creation, faster than through the API. */
   async addWaitingTasks(workspaceId: string, count: number): Promise<void> {
     await this.owner.query(ADD_WAITING, [workspaceId, count]);
   }
 
-  /** A new workspace with tasks that wait, and agents for them. */
+  /** Creates a workspace with queued tasks, and agents for them. */
   async newQueue(tasks: number, agents: number): Promise<{ workspaceId: string; agents: Agent[] }> {
     const workspaceId = await this.newWorkspace();
     const made = await this.newAgents(workspaceId, agents);
@@ -59,7 +59,7 @@ export class Site {
     return { workspaceId, agents: made };
   }
 
-  /** The statistics and the visibility that a database in use would have. */
+  /** Gives the database the statistics and the visibility map of one in use. */
   async settle(): Promise<void> {
     await this.owner.query('VACUUM (ANALYZE)');
   }

@@ -1,6 +1,7 @@
 /**
- * Every statement of the benchmarks that names a table of the product. What can go through the API does;
- * these fill in states that it reaches too slowly, or look at what it does not show.
+ * All statements of the benchmarks that name a table of the product. The benchmarks use the API
+ * where possible. These statements fill in states that it reaches too slowly, or read states that
+ * it does not show.
  */
 
 export const ADD_WORKSPACE = 'INSERT INTO workspaces (id, name, slug) VALUES ($1, $2, $3)';
@@ -12,12 +13,14 @@ member AS (INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($
 INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
 VALUES ($3::uuid, $1::uuid, decode(md5($3::uuid::text), 'hex'), now() + interval '1 day')`;
 
-/** They take tasks with a command, as the tasks here are. $1 workspace, $2 ids, $3 runs at once. */
+/**
+ * The agents take tasks with a command, like the tasks here. $1 workspace, $2 ids, $3 runs at once.
+ */
 export const ADD_AGENTS = `
 INSERT INTO agents (workspace_id, id, name, lifecycle, max_concurrent_tasks, capabilities)
 SELECT $1, id, 'agent', 'ACTIVE', $3, '{command}' FROM unnest($2::uuid[]) AS id`;
 
-/** Tasks that wait, with the record that creating them leaves. $1 workspace, $2 how many. */
+/** Queued tasks, with the log of their creation. $1 workspace, $2 number of tasks. */
 export const ADD_WAITING = `
 WITH capable AS (
   INSERT INTO capability_sets (workspace_id, key, capabilities) VALUES ($1, 'command', '{command}')
@@ -31,13 +34,13 @@ task AS (
 INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind)
 SELECT $1, 'task.created', id, 1, 'PENDING', 'system' FROM task`;
 
-/** $1 workspace, $2 how many. */
+/** $1 workspace, $2 number. */
 export const ADD_COMPLETED = `
 INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, version, ready_at, completed_at)
 SELECT $1, uuidv7(), 'A task', 'test', 'COMPLETED', 3, now(), now() FROM generate_series(1, $2::int)`;
 
 /**
- * $1 workspace, $2 how many, $3 agents. Retried after an hour, so that a task that was recovered is no
+ * $1 workspace, $2 number, $3 agents. The retry is after an hour, so that a recovered task is no
  * work for the next cycle.
  */
 export const ADD_RUNNING = `
@@ -56,13 +59,13 @@ INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, v
   lease_expires_at, lease_by_heartbeat, started_at)
 SELECT $1, run_id, id, agent_id, 1, 'WORKING', 2, 180, now() + interval '1 hour', true, now() FROM task`;
 
-/** Leases end. $1 workspace, $2 how many. */
+/** Ends leases. $1 workspace, $2 number. */
 export const LOSE_RUNS = `
 UPDATE task_runs SET lease_by_heartbeat = false, lease_expires_at = now() - interval '1 second'
 WHERE workspace_id = $1 AND id IN (
   SELECT id FROM task_runs WHERE workspace_id = $1 AND state = 'WORKING' LIMIT $2)`;
 
-/** Each agent that claims for itself has just been heard, with one of its tasks. */
+/** Each pull agent has just sent a heartbeat with one of its tasks. */
 export const HEARTBEAT = `
 INSERT INTO agent_heartbeats (workspace_id, agent_id, status, current_task_id)
 SELECT a.workspace_id, a.id, 'healthy', (SELECT task_id FROM task_runs r
@@ -80,9 +83,9 @@ export const WORKING_RUNS = `
 SELECT r.task_id, a.name, (extract(epoch FROM r.started_at) * 1000)::float8 AS started_ms
 FROM task_runs r JOIN agents a ON a.id = r.agent_id WHERE r.state = 'WORKING'`;
 
-/** Many workspaces at once, each with as much. */
+/** Creates many workspaces at once, with the same number of rows each. */
 export const EVERYWHERE = {
-  /** $1 how many. */
+  /** $1 number. */
   ADD_WORKSPACES: `
 INSERT INTO workspaces (id, name, slug)
 SELECT uuidv7(), 'Benchmarks', 'growth-' || n FROM generate_series(1, $1::int) AS n`,
@@ -100,7 +103,7 @@ INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, version, re
 SELECT w.id, uuidv7(), 'A task', 'test', 'COMPLETED', 3, now(), now()
 FROM workspaces w, generate_series(1, $1::int)`,
 
-  /** $1 in each workspace, for what no agent can do, so that none is assigned. Of ten, four are a chain. */
+  /** $1 in each workspace. No agent can do them, so none is assigned. Four of ten are a chain. */
   ADD_WAITING: `
 WITH capable AS (
   INSERT INTO capability_sets (workspace_id, key, capabilities) SELECT id, 'rare', '{rare}' FROM workspaces),
@@ -139,14 +142,14 @@ FROM (SELECT workspace_id, agent_id, count(*) AS runs FROM task_runs GROUP BY 1,
 WHERE a.workspace_id = held.workspace_id AND a.id = held.agent_id`,
 };
 
-/** $1 workspace, $2 how many. */
+/** $1 workspace, $2 number. */
 export const ADD_USAGE_PROJECTS = `
 INSERT INTO projects (workspace_id, id, name)
 SELECT $1, uuidv7(), 'Project ' || n FROM generate_series(1, $2::int) AS n RETURNING id`;
 
 /**
- * Reports over the last 365 days, each task's on two days at most. Nobody reads the tasks and agents themselves.
- * $1 workspace, $2 reports, $3 tasks, $4 agents.
+ * Reports over the last 365 days, each task's on at most two days. Nothing reads the tasks and
+ * agents themselves. $1 workspace, $2 reports, $3 tasks, $4 agents.
  */
 export const ADD_USAGE = `
 WITH project AS MATERIALIZED (SELECT array_agg(id ORDER BY id) AS ids FROM projects WHERE workspace_id = $1),
@@ -161,9 +164,9 @@ SELECT $1, t.id, 'report ' || r, t.id, agent.ids[1 + t.n % cardinality(agent.ids
   now() - make_interval(secs => ($3 - t.n) * 364 * 86400.0 / $3 - r * 60)
 FROM task t, project, agent, generate_series(1, $2::int / $3::int) AS r`;
 
-/** A row while the history's sums leave reports out. */
+/** Returns a row while the history's sums lack reports. */
 export const USAGE_BEHIND = `
 SELECT FROM usage_rollup_progress, agent_usage_logs_seq WHERE position < last_value`;
 
-/** A table read by whoever holds an old snapshot. */
+/** Reads a table, so that the transaction holds an old snapshot. */
 export const ANY_TABLE = 'agents';

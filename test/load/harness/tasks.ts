@@ -13,17 +13,17 @@ export const BATCH = { tasks: Array.from({ length: PER_BATCH }, () => TASK) };
 interface Target {
   url: string;
   token: string;
-  /** Default: where the server takes tasks. */
+  /** Default: the server's route for tasks. */
   path?: string;
   seconds: number;
 }
 
-/** One task a request, 16 at a time. @returns tasks a second */
+/** Sends one task per request, 16 at a time. @returns tasks per second */
 export function createdPerSecond(target: Target): Promise<number> {
   return postsPerSecond({ ...loadOn(target, '/api/v1/agent-tasks'), connections: 16, body: TASK });
 }
 
-/** A thousand tasks a request, two at a time. @returns tasks a second */
+/** Sends a thousand tasks per request, two at a time. @returns tasks per second */
 export async function createdInBatchesPerSecond(target: Target): Promise<number> {
   const load = { ...loadOn(target, '/api/v1/agent-tasks/batch'), connections: 2, body: BATCH };
   return (await postsPerSecond(load)) * PER_BATCH;

@@ -6,9 +6,9 @@ import { TASK } from './tasks.js';
 
 const WAIT_MS = 30_000;
 
-/** Agents that wait for work over HTTP, each in a long poll, and a user who submits it. */
+/** Agents that wait for tasks over HTTP, each in a long poll, and a user who creates tasks. */
 export class WaitingAgents {
-  /** When the answer with a task was there, in the agent's hands. */
+  /** The arrival time of the answer with a task at the agent. */
   readonly starts = new Starts<string>();
   private readonly working: Promise<void>[];
   private waiting = 0;
@@ -23,7 +23,9 @@ export class WaitingAgents {
     this.working = agents.map((agent) => this.work(agent));
   }
 
-  /** @param site with a server of all roles that is started for it */
+  /**
+   * @param site with a server of all roles that is started for it
+   */
   static async start(rig: Rig, site: Site, count: number): Promise<WaitingAgents> {
     const workspaceId = await site.newWorkspace();
     const { token } = await site.newMember(workspaceId);
@@ -46,7 +48,8 @@ export class WaitingAgents {
     while (this.waiting < this.agents.length) {
       await new Promise<void>((resolve) => (this.allWait = resolve));
     }
-    // The last claim has been sent, but has yet to be found empty: an idle fleet is one at rest.
+    // The last claim has been sent, but the server has not found it empty yet. An idle fleet is at
+    // rest.
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 

@@ -1,13 +1,13 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server that can be cut off, or fall silent with its connections open. */
+/** A proxy to a server that can be cut off, or fall silent with its connections open. */
 export interface Way {
-  /** The server's URL, by this way. */
+  /** The server's URL through this proxy. */
   url: string;
   open(): void;
-  /** Connections break, and new ones are refused. */
+  /** Breaks all connections and refuses new ones. */
   cut(): void;
-  /** Connections stay open, new ones are taken, and nothing gets through. */
+  /** Keeps connections open and accepts new ones, without any traffic. */
   silence(): void;
   close(): Promise<void>;
 }

@@ -16,7 +16,7 @@ const ADD_AND_NOTIFY = {
     SELECT pg_notify('plain_queue', '')`,
 };
 
-/** The hand-written loop of SKIP LOCKED; its workers wait for a NOTIFY. */
+/** The hand-written loop of SKIP LOCKED. Its workers wait for a NOTIFY. */
 export class Loop implements Peer {
   private readonly workspaceId = newId();
   private readonly workers = Array.from({ length: WORKERS }, () => newId());

@@ -8,7 +8,7 @@ import type { Part } from './measure.js';
 import type { Peer, PeerName } from './peer.js';
 import { Boss } from './pg-boss.js';
 
-/** Measures one part of one peer, in an empty database, and says what it found. */
+/** Measures one part of one peer in an empty database, and prints the result. */
 const { PEER, PART, DATABASE_URL = '' } = process.env;
 
 const SECONDS = 2;
@@ -31,7 +31,7 @@ const PARTS: Record<Part, (peer: Peer) => Promise<unknown>> = {
 };
 
 async function adding(atOnce: number, each: number, add: () => Promise<unknown>): Promise<number> {
-  // The first ones find cold connections.
+  // The first tasks find cold connections.
   await Promise.all(Array.from({ length: atOnce }, add));
   return perSecond(async () => {
     const until = performance.now() + SECONDS * 1000;

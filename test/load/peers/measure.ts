@@ -4,7 +4,9 @@ import type { PeerName } from './peer.js';
 
 export type Part = 'add-one' | 'add-thousands' | 'drain-one' | 'drain-fifties' | 'latency';
 
-/** A part of a peer, in a process of its own, on an empty database of the durable server. */
+/**
+ * Measures a part of a peer in a process of its own, on an empty database of the durable server.
+ */
 export async function measurePeer<P extends Part>(
   rig: Rig,
   peer: PeerName,

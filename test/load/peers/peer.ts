@@ -1,6 +1,6 @@
-/** A queue as a library, in the process of whoever uses it. Its tasks do nothing. */
+/** A queue as a library in the process of its user. Its tasks do nothing. */
 export interface Peer {
-  /** One task, in a transaction of its own. */
+  /** Adds one task in a transaction of its own. */
   add(key: number): Promise<unknown>;
   addMany(count: number): Promise<unknown>;
   /** Ten workers do tasks until none is left. @param batch tasks at a time, 1 or 50 */

@@ -3,7 +3,10 @@ import { COMMAND, CONNECTIONS, type Peer, WORKERS } from './peer.js';
 
 const NAME = 'no_op';
 
-/** Drained by the loop of fetch and complete that it offers, since its workers pause after each batch. */
+/**
+ * Drains with the documented loop of fetch and complete, because its workers pause after each
+ * batch.
+ */
 export class Boss implements Peer {
   private workers: string[] = [];
   private next = 0;
@@ -19,7 +22,7 @@ export class Boss implements Peer {
 
   async add(key: number): Promise<void> {
     await this.boss.send(NAME, { ...COMMAND, key });
-    // Otherwise a worker looks twice a second: this is how its own process tells it.
+    // Otherwise a worker polls twice a second. Its own process notifies it like this.
     const worker = this.workers[this.next++ % this.workers.length];
     if (worker !== undefined) this.boss.notifyWorker(worker);
   }

@@ -6,7 +6,7 @@ import type { Deaths } from './deaths.js';
 export interface Scene {
   stage: Stage;
   deaths: Deaths;
-  /** Resolves after a time; rejects when the run is broken off. */
+  /** Resolves after a time. Rejects if the run is aborted. */
   wait(ms: number): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ async function lockTasks({ stage, wait }: Scene, ms: number): Promise<void> {
   }
 }
 
-/** Each does harm, waits for as long as it lasts, and undoes it. */
+/** Each function does damage, waits for its length, and undoes it. */
 export const PERFORM: Record<FaultKind, Perform> = {
   worker_killed: (scene, fault) =>
     killWorkers(scene, [one(scene.stage.workers, fault)], { ms: fault.lastsMs }),

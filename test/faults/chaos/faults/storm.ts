@@ -13,10 +13,13 @@ export interface StormOptions {
   tell: (text: string) => void;
 }
 
-/** Performs the faults of a schedule, each at its time; resolves when the time is over and all are undone. */
+/**
+ * Performs the faults of a schedule, each at its time. Resolves when the time has passed and all
+ * are undone.
+ */
 export async function storm(plan: readonly PlannedFault[], options: StormOptions): Promise<void> {
   const { signal, durationMs } = options;
-  // Each fault of the schedule waits on it.
+  // All faults of the schedule wait for it.
   setMaxListeners(0, signal);
   const began = performance.now();
   const untilMs = (ms: number): Promise<void> =>
@@ -42,7 +45,7 @@ async function perform(
     faults.add(fault.kind);
   } catch (error) {
     if (signal.aborted) throw error;
-    // The run would go on with less than it promises.
+    // The run would continue with less than it promises.
     findings.add('performed', fault.kind, String(error));
   }
 }

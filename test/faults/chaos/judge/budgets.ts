@@ -10,7 +10,9 @@ interface Sums {
   twice: string[];
 }
 
-/** @returns how many reports of usage came */
+/**
+ * @returns the number of usage reports in the ledger
+ */
 export async function compareBudgets(
   postgres: ChaosPostgres,
   { allocated }: Budgets,
@@ -27,7 +29,7 @@ export async function compareBudgets(
   if (!sums) throw new Error('There are no budgets.');
   const moved = `${sums.allocated} tokens are allocated, of ${allocated}`;
   if (Number(sums.allocated) !== allocated) findings.add('moved_once', 'budgets', moved);
-  // Every task has ended.
+  // Needs the end of every task.
   const held = `hold ${sums.reserved} tokens for nobody`;
   if (sums.reserved !== '0') findings.add('given_back', 'budgets', held);
   for (const id of sums.twice) findings.add('counted_once', `run ${id}`, 'has used too much');

@@ -13,7 +13,7 @@ interface Row {
 
 const OVER = new Set(['COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED']);
 
-/** Compares what the clients were told with what is there. */
+/** Compares the answers to the clients with the database. */
 export async function comparePromises(
   postgres: ChaosPostgres,
   journal: Journal,

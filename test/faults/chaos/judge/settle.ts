@@ -13,7 +13,9 @@ interface Open {
   about: string;
 }
 
-/** Tasks that are not over. One is blocked when what it waits for has ended badly, or is blocked itself. */
+/**
+ * Returns unfinished tasks. A task is blocked if its prerequisite has failed or is blocked itself.
+ */
 const OPEN = `
 WITH RECURSIVE open AS MATERIALIZED (
   SELECT * FROM agent_tasks t WHERE status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED')
@@ -33,10 +35,10 @@ SELECT o.id, o.status, o.id IN (SELECT id FROM blocked) AS blocked,
 FROM open o ORDER BY o.id`;
 
 /**
- * Waits until everything is over: paused tasks are resumed, and those that wait in vain are cancelled. What is
- * not over in time is a finding.
+ * Waits until all tasks have finished: paused tasks are resumed, and blocked ones are cancelled. An
+ * unfinished task at the limit is a finding.
  *
- * @returns how long it took, in ms
+ * @returns the time that it took, in ms
  */
 export async function settle(
   stage: Stage,
@@ -67,7 +69,7 @@ export async function settle(
   return Math.round(tookMs);
 }
 
-/** Nobody is there any more to end them. */
+/** No agent is left to end them. */
 async function endHolds(client: Client, signal: AbortSignal): Promise<void> {
   const ask = { operation: 'settle_unhold', path: '/pauses?limit=100', expects: [200] } as const;
   const answer = await client.ask({ ...ask, method: 'GET' }, signal);
@@ -77,7 +79,7 @@ async function endHolds(client: Client, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Nobody moves tokens any more to milestones that have used up theirs. */
+/** Nobody moves tokens any more to milestones whose budget is exhausted. */
 async function endWants({ people }: Stage, client: Client, signal: AbortSignal): Promise<void> {
   const [ofAll, ...ofMilestones] = people.budgets.ids;
   const path = `/budgets/${ofAll}/reallocate`;

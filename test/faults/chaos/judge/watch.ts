@@ -24,11 +24,11 @@ LIMIT 5`;
 const BACKLOG = `SELECT count(*)::int AS open FROM agent_tasks
   WHERE status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'ABORTED') AND (status <> 'ABORTED' OR retry_at IS NOT NULL)`;
 
-/** Looks again and again, while everything runs, for what must not be at any moment. */
+/** Polls during the run for states that must never exist. */
 export class Watch {
-  /** Tasks that wait or are under way, as of the last look. */
+  /** The number of queued and running tasks at the last poll. */
   backlog = 0;
-  /** How often it could look. */
+  /** The number of polls. */
   samples = 0;
   private stopped = false;
   private readonly watching: Promise<void>;
@@ -47,7 +47,7 @@ export class Watch {
 
   private async watch(): Promise<void> {
     while (!this.stopped) {
-      // While the database is away there is nothing to be seen.
+      // No poll is possible while the database is away.
       await this.look().catch(() => undefined);
       await delay(EVERY_MS);
     }

@@ -13,7 +13,7 @@ export interface Question {
   path: string;
   body?: object;
   idempotencyKey?: string;
-  /** Statuses that a right server may answer with, whatever else goes on. */
+  /** Statuses that a correct server can answer at any time. */
   expects: readonly number[];
 }
 
@@ -25,12 +25,12 @@ export interface Books {
 
 const ANSWER_WITHIN_MS = 4_000;
 const GIVE_UP_AFTER_MS = 90_000;
-/** Clients wait less than Retry-After asks for, so that there are more of them in the way. */
+/** Clients wait less than Retry-After, so that they cause more concurrent requests. */
 const WAIT_MS = { least: 60, most: 500 };
 /** The codes after which the client asks again, besides 429, 503 and no answer. */
 const PASSING = new Set(['idempotency_in_progress', 'conflict_retry']);
 
-/** A client as it should be: it asks again, at the other server, until it has a final answer. */
+/** A correct client: it repeats a request at the other server until it has a final answer. */
 export class Client {
   private turn: number;
 
@@ -43,7 +43,9 @@ export class Client {
     this.turn = first;
   }
 
-  /** @returns the final answer; undefined when there was none for much too long, which is a finding */
+  /**
+   * @returns the final answer; undefined if there was none for much too long, which is a finding
+   */
   async ask(question: Question, signal: AbortSignal): Promise<Answer | undefined> {
     const giveUpAt = performance.now() + GIVE_UP_AFTER_MS;
     while (performance.now() < giveUpAt && !signal.aborted) {

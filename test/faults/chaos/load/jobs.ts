@@ -17,7 +17,7 @@ const KINDS = {
 
 type JobKind = keyof typeof KINDS;
 
-/** A result that goes into the task. */
+/** The result to store in the task. */
 const DONE = `echo '::drover {"result": {"done": true}}'`;
 
 /** The tokens that each task reports. */
@@ -29,7 +29,7 @@ function using(tokens: number): string {
   return `echo '::drover ${JSON.stringify({ usage })}'`;
 }
 
-/** Goes on from the checkpoint of the run before, a step at a time. */
+/** Resumes at the previous run's checkpoint, one step at a time. */
 function stepping(steps: number, seconds: number): string {
   return [
     `n=$(sed -n 's/.*"step": *\\([0-9]*\\).*/\\1/p' "$DROVER_CHECKPOINT_FILE")`,
@@ -83,7 +83,7 @@ export function aTaskType(random: Random): string {
   return `chaos.${random.weighted(KINDS)}`;
 }
 
-/** The body of a creation, without what it depends on. */
+/** Returns the body of a creation without its dependencies. */
 export function aJob(
   random: Random,
   title: string,
@@ -94,7 +94,7 @@ export function aJob(
     title,
     taskType: `chaos.${kind}`,
     priority: random.int(1, 10),
-    // Faults alone may take some attempts.
+    // Faults alone can need some attempts.
     maxRetries: random.int(2, 8),
     retryBackoffSeconds: random.int(0, 2),
     ...(random.chance(0.4) && random.pick(scopes)),

@@ -2,26 +2,26 @@ import type { Budgets } from '../stage/budgets.js';
 
 /** The servers' promises about a task, as the clients received them. */
 export interface Promised {
-  /** The title that it was given, which is its Idempotency-Key too. */
+  /** The title of the creation, which is its Idempotency-Key, too. */
   key: string;
-  /** A cancellation was answered with 200. */
+  /** True if a cancellation was answered with 200. */
   cancelled: boolean;
-  /** Somebody has asked for a retry, answered or not. */
+  /** True if a client has requested a retry, even without an answer. */
   retried: boolean;
   archived: boolean;
-  /** Somebody has read that it is completed. */
+  /** True if a client has read the status COMPLETED. */
   completed: boolean;
   paused: boolean;
 }
 
 const RECENT = 80;
 
-/** The clients' side of the story, to be compared with the database in the end. */
+/** The clients' record of the run, which is compared with the database at the end. */
 export class Journal {
   readonly tasks = new Map<string, Promised>();
-  /** Titles of creations that nobody has answered: each may be there, or not. */
+  /** Titles of creations without an answer: each task can exist or not. */
   readonly unanswered = new Set<string>();
-  /** Pauses of types of tasks that somebody has still to end. */
+  /** Pauses of task types that a client still has to end. */
   readonly holds = new Set<string>();
   private readonly recent: string[] = [];
 

@@ -14,11 +14,11 @@ export interface LoadOptions {
   key: string;
   budgets: Budgets;
   books: Books;
-  /** How many tasks wait or are under way. */
+  /** Returns the number of queued and running tasks. */
   backlog: () => number;
 }
 
-/** Clients that create tasks and steer them, one request after the other, for as long as it lasts. */
+/** Clients that create tasks and command them, one request after the other, during the run. */
 export class Load {
   readonly journal: Journal;
   private readonly ending = new AbortController();
@@ -31,13 +31,13 @@ export class Load {
     this.clients = Array.from({ length: CLIENTS }, (_, n) => this.run(n, random.fork(n)));
   }
 
-  /** No more operations; resolves when those under way are answered. */
+  /** Stops new operations. Resolves when the current ones are answered. */
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.all(this.clients);
   }
 
-  /** At once: nobody waits for answers any more. */
+  /** Stops at once without waiting for answers. */
   abort(): void {
     this.stopped = true;
     this.ending.abort();

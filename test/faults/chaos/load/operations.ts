@@ -80,7 +80,7 @@ function create(random: Random, journal: Journal): Operation {
   };
 }
 
-/** A little tree: all wait for the first one. */
+/** A small tree: all others wait for the first task. */
 function batch(random: Random, journal: Journal): Operation {
   const key = newKey(random);
   const size = random.int(2, 6);
@@ -212,7 +212,7 @@ const list: Make = () => ({
   remember: NOTHING,
 });
 
-/** Hands out no more tasks of a type, until somebody ends it, or for a while. */
+/** Pauses a task type until a client resumes it, or for a while. */
 function hold(random: Random, journal: Journal): Operation | undefined {
   if (journal.holds.size >= HOLDS_AT_MOST) return undefined;
   const isShort = random.chance(0.5);
@@ -228,7 +228,7 @@ function hold(random: Random, journal: Journal): Operation | undefined {
       reason: 'chaos',
       ...(isShort && { until }),
     },
-    // A time that has passed before the request was repeated is refused.
+    // A repeated request is refused if its time has passed meanwhile.
     expects: isShort ? [201, 400] : [201],
     remember(answer) {
       if (answer?.status === 201 && !isShort) journal.holds.add(String(answer.body['id']));
@@ -249,7 +249,7 @@ function unhold(_: Random, journal: Journal): Operation | undefined {
   };
 }
 
-/** Most often out of the budget of all, which has more. */
+/** The source is most often the workspace's budget, which has more. */
 function reallocate(random: Random, { budgets: { ids } }: Journal): Operation {
   const [ofAll, ...ofMilestones] = ids;
   const [one, other] = random.shuffled(ofMilestones);
@@ -265,7 +265,9 @@ function reallocate(random: Random, { budgets: { ids } }: Journal): Operation {
   };
 }
 
-/** @returns undefined when there is nothing yet to do it with */
+/**
+ * @returns undefined if nothing exists yet to use
+ */
 export const OPERATIONS: Record<OperationName, Make> = {
   create,
   batch,

@@ -3,15 +3,15 @@ import type { DroverClient } from '#lib/api-client';
 /** The budgets of a chaos run's tasks. Tokens are moved between the budgets, and none are added. */
 export interface Budgets {
   scopes: { projectId: string; milestoneId: string }[];
-  /** The workspace's, and one for each milestone. */
+  /** The workspace's budget, and one for each milestone. */
   ids: [ofAll: string, ...ofMilestones: string[]];
   allocated: number;
 }
 
 const MILESTONES = 2;
 /**
- * More than is ever used, and little enough that a milestone runs out of it now and then. A project that does would have
- * fewer runs at once from then on, and less could go wrong.
+ * The sum is more than tasks ever use, and little enough to exhaust a milestone sometimes. An
+ * exhausted project would have fewer concurrent runs from then on, and less could go wrong.
  */
 const ALLOCATED = { global: 10 ** 12, milestone: 3_000 };
 const PERIOD = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };

@@ -14,7 +14,7 @@ export interface People {
   budgets: Budgets;
 }
 
-/** A workspace, a key for everybody in it, and a push agent. */
+/** Creates a workspace, a key for everybody in it, and a push agent. */
 export async function invite(
   address: string,
   administrator: { email: string; password: string },

@@ -12,7 +12,7 @@ const SETTINGS = {
 const LOOK_WITHIN_MS = 4_000;
 const AGAIN_AFTER_MS = 200;
 
-/** A PostgreSQL that can be crashed, started again, frozen and thawed. */
+/** A PostgreSQL that can be crashed, restarted, frozen and thawed. */
 export class ChaosPostgres {
   /**
    * A pool of the owner, who is not bound by row-level security. Its statements fail while the
@@ -44,7 +44,7 @@ export class ChaosPostgres {
     return this.server.url;
   }
 
-  /** All its processes end at once, and the next start has to recover. */
+  /** Kills all its processes at once. The next start has to recover. */
   async crash(): Promise<void> {
     this.thaw();
     process.kill(this.server.pid, 'SIGQUIT');
@@ -55,7 +55,7 @@ export class ChaosPostgres {
     this.server = await run(this.supervisor, this.folder, this.server.port);
   }
 
-  /** Connections stay open, and nobody answers on them. */
+  /** Freezes it: connections stay open without any answer. */
   async freeze(): Promise<void> {
     const rows = await this.rows<{ pid: number }>(
       'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
@@ -69,7 +69,7 @@ export class ChaosPostgres {
     this.frozen = [];
   }
 
-  /** Rows of a statement, tried until the server answers. */
+  /** Returns the rows of a statement, repeated until the server answers. */
   async rows<Row extends object>(sql: string, params: unknown[] = []): Promise<Row[]> {
     for (;;) {
       try {
@@ -91,13 +91,13 @@ export class ChaosPostgres {
       try {
         process.kill(pid, signal);
       } catch {
-        // A connection that was closed before it was reached.
+        // The connection was closed before the server was reached.
       }
     }
   }
 }
 
-/** The server is not there, or was not to be reached: no error of the statement's own. */
+/** The server is away, or was unreachable. The statement itself is correct. */
 function isAway(error: unknown): boolean {
   const { code = '', message = '' } = error as { code?: string; message?: string };
   if (/^(57P0|53300|08|ECONN|EPIPE|55P03|40P01|40001)/.test(code)) return true;

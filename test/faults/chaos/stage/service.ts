@@ -4,9 +4,9 @@ import { Child, type ChildSpec } from '../../../../tools/shared/children.js';
 
 const AGAIN_AFTER_MS = 300;
 
-/** One of our programs, kept running as a process manager would: what ends by itself is started again. */
+/** A built program that is restarted whenever it ends by itself, as a process manager does. */
 export class Service {
-  /** Last words of lives that nobody ended. */
+  /** The last output of processes that ended by themselves. */
   readonly crashes: string[] = [];
   private child: Child | undefined;
   private wanted = false;
@@ -24,7 +24,7 @@ export class Service {
     return this.spec.name;
   }
 
-  /** Resolves when the program runs; it may not be ready yet. */
+  /** Resolves when the program runs. It may not be ready yet. */
   async start(): Promise<void> {
     this.wanted = true;
     const child = await Child.start(this.supervisor, this.spec);
@@ -56,7 +56,7 @@ export class Service {
     if (this.dataDir) await rm(this.dataDir, { recursive: true, force: true, maxRetries: 20 });
   }
 
-  /** SIGTERM, and what the program makes of it. */
+  /** Sends SIGTERM and waits for the program's end. */
   async stop(): Promise<void> {
     this.wanted = false;
     this.resume();
@@ -68,7 +68,7 @@ export class Service {
     this.signal('SIGSTOP');
   }
 
-  /** Harmless where nothing was paused. */
+  /** Resuming is harmless if nothing was paused. */
   resume(): void {
     if (!this.paused) return;
     this.paused = false;
@@ -79,7 +79,7 @@ export class Service {
     try {
       process.kill(this.running.pid, signal);
     } catch {
-      // It has just ended by itself.
+      // The process has just ended by itself.
     }
   }
 

@@ -14,7 +14,7 @@ import { Service } from './service.js';
 
 const secret = (): string => randomBytes(24).toString('base64url');
 
-/** Everything that faults happen to. */
+/** All targets of faults. */
 export interface Stage {
   postgres: ChaosPostgres;
   valkey: PrivateValkey;
@@ -38,7 +38,9 @@ interface Ground {
   urls: DatabaseUrls;
 }
 
-/** A fleet on free ports, with data that goes with us, however we end. */
+/**
+ * Starts a fleet on free ports. Its data are removed at the end of this process, however it ends.
+ */
 export async function setStage(scope: CleanupScope, note: (text: string) => void): Promise<Stage> {
   note('starting Postgres and Valkey');
   const ground = await prepare(scope);
@@ -112,7 +114,7 @@ async function prepare(scope: CleanupScope): Promise<Ground> {
   scope.add(() => supervisor.close());
   const folder = join(tmpdir(), `drover-chaos-${randomBytes(6).toString('hex')}`);
   await supervisor.own(folder);
-  // The account of Postgres has to pass through it.
+  // The account of Postgres must be able to enter the folder.
   mkdirSync(folder, { mode: 0o711 });
   const births = join(folder, 'births');
   scope.add(() => endSessions(births));
@@ -186,7 +188,7 @@ async function endPrograms(first: Service[], then: Service[]): Promise<void> {
   await Promise.all(then.map((program) => program.stop()));
 }
 
-/** Sessions outlive their gateway on purpose; ours must not outlive us. */
+/** Sessions outlive their gateway on purpose. These must not outlive the test. */
 async function endSessions(births: string): Promise<void> {
   if (!existsSync(births)) return Promise.resolve();
   for (const pid of readFileSync(births, 'utf8').split('\n').filter(Boolean).map(Number)) {
@@ -195,7 +197,7 @@ async function endSessions(births: string): Promise<void> {
   return Promise.resolve();
 }
 
-/** A process id may be somebody else's by now. */
+/** The process id may belong to another process by now. */
 function isSession(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('chaos/session.js');
