@@ -147,6 +147,9 @@ SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS i
     ORDER BY i.id
     LIMIT $4
 
+-- identity_lock_account
+SELECT pg_advisory_xact_lock(hashtextextended('account of ' || $1::text, 0))::text
+
 -- identity_lock_operators
 SELECT id FROM users WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR UPDATE
 

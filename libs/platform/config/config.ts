@@ -108,6 +108,8 @@ export const variables = z.object({
   MAX_STREAMS: integer(5_000, 0, 1_000_000),
   /** Maximum number of streams of one user, API key, agent or run at one server. */
   MAX_STREAMS_PER_CALLER: integer(20, 0, 1_000_000),
+  /** Maximum number of streams of one workspace at one server. */
+  MAX_STREAMS_PER_WORKSPACE: integer(1_000, 0, 1_000_000),
   /** Time limit for a shutdown. */
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
   /**
@@ -141,6 +143,12 @@ export const variables = z.object({
   RUN_TOKEN_SECONDS: seconds(7 * 86_400),
   /** Maximum number of sign-in attempts for each address and each account. */
   LOGIN_ATTEMPTS_PER_MINUTE: integer(10, 1, 10_000),
+  /** Maximum number of sign-in attempts for each account from all addresses together. */
+  LOGIN_ATTEMPTS_PER_HOUR: integer(100, 1, 100_000),
+  /** Maximum number of workspaces that a user creates. Operators have no limit. */
+  MAX_WORKSPACES_PER_USER: integer(100, 0, 1_000_000),
+  /** Maximum number of valid API keys of a user in all workspaces. */
+  MAX_API_KEYS_PER_USER: integer(200, 0, 1_000_000),
   /** Rate limit of one user, API key, agent or run, averaged over 10 s. 0 means no limit. */
   REQUESTS_PER_SECOND_PER_TOKEN: integer(1_000, 0, 1_000_000),
   /** Rate limit of all users and API keys of a workspace, averaged over 10 s. 0 means no limit. */
@@ -327,6 +335,7 @@ function toConfig(env: z.infer<typeof environment>) {
       },
       maxStreams: env.MAX_STREAMS,
       maxStreamsPerCaller: env.MAX_STREAMS_PER_CALLER,
+      maxStreamsPerWorkspace: env.MAX_STREAMS_PER_WORKSPACE,
       metricsToken: env.METRICS_TOKEN,
       shutdownDeadlineSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
       shutdownDelaySeconds: env.SHUTDOWN_DELAY_SECONDS,
@@ -345,6 +354,9 @@ function toConfig(env: z.infer<typeof environment>) {
       agentTokenSeconds: env.AGENT_TOKEN_SECONDS,
       runTokenSeconds: env.RUN_TOKEN_SECONDS,
       loginAttemptsPerMinute: env.LOGIN_ATTEMPTS_PER_MINUTE,
+      loginAttemptsPerHour: env.LOGIN_ATTEMPTS_PER_HOUR,
+      maxWorkspacesPerUser: env.MAX_WORKSPACES_PER_USER,
+      maxApiKeysPerUser: env.MAX_API_KEYS_PER_USER,
       requestsPerSecond: {
         token: env.REQUESTS_PER_SECOND_PER_TOKEN,
         workspace: env.REQUESTS_PER_SECOND_PER_WORKSPACE,

@@ -10,6 +10,9 @@ UNION ALL
 SELECT 'milestone', id FROM milestones
 WHERE workspace_id = $1 AND id = ANY($3::uuid[]) AND archived_at IS NOT NULL
 
+-- command_policy
+SELECT allow_run_commands FROM workspaces WHERE id = $1
+
 -- count_subtasks
 SELECT count(*)::int AS subtasks FROM (
   SELECT FROM agent_tasks WHERE workspace_id = $1 AND parent_task_id = $2 LIMIT $3) s

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Prisma } from '#lib/database';
 import {
   type Caller,
@@ -13,6 +14,7 @@ import { generateApiKey } from '../domain/api-key.js';
 import { idAfter } from '../domain/id-cursor.js';
 import { isAtLeast } from '../domain/roles.js';
 import type { Scope } from '../domain/scopes.js';
+import { lockAccount } from '../store/lock-account.sql.js';
 import { revokeApiKey } from './api-keys.sql.js';
 import { revokeTokensOfKey } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
@@ -47,11 +49,12 @@ export class ApiKeysService {
   constructor(
     private readonly database: Database,
     private readonly revocations: Revocations,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
   ) {}
 
   /**
    * @returns includes the key itself, only this once
-   * @throws DroverError `forbidden` for a role above the creator's own
+   * @throws DroverError `forbidden` for a role above the creator's own, `api_key_limit`
    */
   async create(
     caller: UserCaller,
@@ -74,9 +77,18 @@ export class ApiKeysService {
       createdBy: userId,
       expiresAt: new Date(Date.now() + expiresInSeconds * 1000),
     };
-    const made = await this.database
-      .tenant(workspaceId)
-      .prisma((tx) => tx.apiKey.create({ data, select: API_KEY_FIELDS }));
+    const limit = this.config.identity.maxApiKeysPerUser;
+    // As the service role, because the keys of all workspaces count.
+    const made = await this.database.service.prisma(async (tx, sql) => {
+      await sql.rows(lockAccount, [userId]);
+      const isValid = {
+        revokedAt: null,
+        OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
+      };
+      const count = await tx.apiKey.count({ where: { createdBy: userId, ...isValid } });
+      if (count >= limit) throw new DroverError('api_key_limit', { members: { limit } });
+      return tx.apiKey.create({ data, select: API_KEY_FIELDS });
+    });
     return { ...made, key };
   }
 

@@ -25,7 +25,7 @@ export class ApiKeysController {
   @Post()
   @ApiOperation({ summary: 'Create an API key; only this answer shows it' })
   @ApiCreatedResponse({ type: NewApiKeyDto })
-  @ApiErrors('validation_failed', 'workspace_not_found')
+  @ApiErrors('validation_failed', 'workspace_not_found', 'api_key_limit')
   create(
     @CurrentCaller() caller: UserCaller,
     @Body() body: CreateApiKeyDto,

@@ -1,6 +1,7 @@
 import { Id, Text } from '#lib/http';
 import { EMAIL_PATTERN } from '../domain/email.js';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../passwords/passwords.js';
+import { MAX_PASSWORD_LENGTH } from '../passwords/passwords.js';
+import { NewPassword } from './new-password.js';
 
 const WORKSPACE_ID = {
   optional: true,
@@ -20,11 +21,11 @@ export class RefreshTokensDto {
 
 export class ChangePasswordDto {
   @Text({ max: MAX_PASSWORD_LENGTH }) currentPassword!: string;
-  @Text({ min: MIN_PASSWORD_LENGTH, max: MAX_PASSWORD_LENGTH }) newPassword!: string;
+  @NewPassword() newPassword!: string;
 }
 
 export class SignUpDto {
   @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
   @Text({ max: 200 }) name!: string;
-  @Text({ min: MIN_PASSWORD_LENGTH, max: MAX_PASSWORD_LENGTH }) password!: string;
+  @NewPassword() password!: string;
 }

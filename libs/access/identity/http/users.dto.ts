@@ -1,13 +1,11 @@
 import { Flag, Text } from '#lib/http';
 import { EMAIL_PATTERN } from '../domain/email.js';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../passwords/passwords.js';
+import { NewPassword } from './new-password.js';
 
 export class CreateUserDto {
   @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
   @Text({ max: 200 }) name!: string;
-  @Text({
-    min: MIN_PASSWORD_LENGTH,
-    max: MAX_PASSWORD_LENGTH,
+  @NewPassword({
     optional: true,
     description:
       'The password. If it is left out, the server generates one and shows it once, in the ' +

@@ -7,6 +7,8 @@ export class WorkspaceDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty() name!: string;
   @ApiProperty() slug!: string;
+  @ApiProperty({ description: 'Whether runs can create tasks with a command' })
+  allowRunCommands!: boolean;
   @ApiProperty({ type: Date, nullable: true }) archivedAt!: Date | null;
   @ApiProperty() version!: number;
   @ApiProperty() createdAt!: Date;

@@ -11,7 +11,7 @@ import type { Caller, MemberRole, Page } from '#lib/kernel';
 import { type Account, Auth, CurrentAccount, CurrentCaller } from '../access/decorators.js';
 import type { WorkspaceView } from '../workspaces/workspace-view.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import { RenameWorkspaceDto, CreateWorkspaceDto } from './workspaces.dto.js';
+import { ChangeWorkspaceDto, CreateWorkspaceDto } from './workspaces.dto.js';
 import { WorkspaceDto, WorkspacePageDto } from './workspaces-answers.dto.js';
 
 @ApiTags('workspaces')
@@ -23,12 +23,12 @@ export class WorkspacesController {
   @Auth({ workspace: false })
   @ApiOperation({ summary: 'Create a workspace and become its OWNER' })
   @ApiCreatedResponse({ type: WorkspaceDto })
-  @ApiErrors('validation_failed', 'slug_taken')
+  @ApiErrors('validation_failed', 'slug_taken', 'workspace_limit')
   create(
     @CurrentAccount() account: Account,
     @Body() body: CreateWorkspaceDto,
   ): Promise<WorkspaceView> {
-    return this.workspaces.create(account.userId, body);
+    return this.workspaces.create(account, body);
   }
 
   @Get()
@@ -58,15 +58,18 @@ export class WorkspacesController {
   @Versioned()
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
-  @ApiOperation({ summary: 'Rename a workspace' })
+  @ApiOperation({
+    operationId: 'renameWorkspace',
+    summary: 'Rename a workspace, or change what its runs can do',
+  })
   @ApiOkResponse({ type: WorkspaceDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
-  rename(
+  change(
     @CurrentCaller() caller: Caller,
-    @Body() body: RenameWorkspaceDto,
+    @Body() body: ChangeWorkspaceDto,
     @IfMatch() version: number | undefined,
   ): Promise<WorkspaceView> {
-    return this.workspaces.rename(caller, body.name, version);
+    return this.workspaces.change(caller, body, version);
   }
 
   @Post(':workspaceId/archive')

@@ -16,8 +16,14 @@ export class CreateWorkspaceDto {
   slug?: string;
 }
 
-export class RenameWorkspaceDto {
-  @Text({ max: 200 }) name!: string;
+export class ChangeWorkspaceDto {
+  @Text({ max: 200, optional: true }) name?: string;
+  @Flag({
+    optional: true,
+    description:
+      'Whether runs can create tasks with `inputContext.command`, which workers of the workspace execute.',
+  })
+  allowRunCommands?: boolean;
 }
 
 export class AddMemberDto {

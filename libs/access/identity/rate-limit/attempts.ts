@@ -4,7 +4,8 @@ import { CONFIG, type Config } from '#lib/config';
 import { DroverError } from '#lib/kernel';
 import { ATTEMPT_LIMITER, RateLimiter } from './rate-limiter.js';
 
-const WINDOW_SECONDS = 60;
+const MINUTE = 60;
+const HOUR = 3_600;
 /** Several users share an address, so an address has this many times the attempts of an account. */
 const ADDRESS_FACTOR = 5;
 
@@ -12,19 +13,27 @@ const ADDRESS_FACTOR = 5;
 @Injectable()
 export class Attempts {
   private readonly perMinute: number;
+  private readonly perHour: number;
 
   constructor(
     @Inject(ATTEMPT_LIMITER) private readonly limiter: RateLimiter,
     @Inject(CONFIG) config: Pick<Config, 'identity'>,
   ) {
     this.perMinute = config.identity.loginAttemptsPerMinute;
+    this.perHour = config.identity.loginAttemptsPerHour;
   }
 
-  /** @throws DroverError `rate_limited` */
+  /**
+   * The hourly limit of an account counts the attempts from all addresses. The limits of an address
+   * come first, so one address cannot use it up in a minute.
+   *
+   * @throws DroverError `rate_limited`
+   */
   async toSignIn(address: string, email: string): Promise<void> {
     const from = addressGroup(address);
     await this.take(`login:${from}:${email}`, this.perMinute);
     await this.take(`login:${from}`, this.perMinute * ADDRESS_FACTOR);
+    await this.take(`login-hour:${email}`, this.perHour, HOUR);
   }
 
   /** @throws DroverError `rate_limited` */
@@ -33,15 +42,18 @@ export class Attempts {
   }
 
   /**
-   * Somebody with a stolen access token could try passwords here. @throws DroverError
-   * `rate_limited`
+   * Somebody with a stolen access token could try passwords here. Attempts to sign in do not count,
+   * because strangers could otherwise keep users from changing their passwords.
+   *
+   * @throws DroverError `rate_limited`
    */
-  toChangePassword(userId: string): Promise<void> {
-    return this.take(`password:${userId}`, this.perMinute);
+  async toChangePassword(userId: string): Promise<void> {
+    await this.take(`password:${userId}`, this.perMinute);
+    await this.take(`password-hour:${userId}`, this.perHour, HOUR);
   }
 
-  private async take(key: string, attempts: number): Promise<void> {
-    const decision = await this.limiter.take(key, { attempts, windowSeconds: WINDOW_SECONDS });
+  private async take(key: string, attempts: number, windowSeconds = MINUTE): Promise<void> {
+    const decision = await this.limiter.take(key, { attempts, windowSeconds });
     if (decision.allowed) return;
     const { resetSeconds: retryAfterSeconds } = decision;
     throw new DroverError('rate_limited', { retryAfterSeconds, members: { retryAfterSeconds } });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
-import { aMember, anAgent, aWorkspace } from '../../../../test/support/factories.js';
+import { aMember, anAgent, aUser, aWorkspace } from '../../../../test/support/factories.js';
 import { testValkey } from '../../../../test/support/valkey.js';
+import type { SignIn } from '../auth/auth.service.js';
 import { TokenService } from '../index.js';
+import { hashPassword } from '../passwords/argon2.js';
 import { type IdentityApp, startIdentityApp } from '../testing/app.js';
 
 const ATTEMPTS = 4;
@@ -65,6 +67,49 @@ describe('sign-in attempts', () => {
       }
       expect(statuses.lastIndexOf(401)).toBe(5 * ATTEMPTS - 1);
       expect(statuses.at(-1)).toBe(429);
+    } finally {
+      await servers.close();
+    }
+  });
+
+  it('sign-in attempts of an account are counted by the hour over all addresses', async () => {
+    const env = { LOGIN_ATTEMPTS_PER_HOUR: '3' };
+    const servers = await startServers(2, testValkey(), env);
+    const email = `${newId()}@example.com`;
+    try {
+      for (let i = 0; i < 3; i++) {
+        expect((await tryLogin(servers.at(i), email, `198.51.100.${i}`)).status).toBe(401);
+      }
+      const refused = await tryLogin(servers.at(0), email, '203.0.113.9');
+      expect(refused.status).toBe(429);
+      expect(refused.retryAfter).toBeGreaterThan(60);
+      expect(refused.retryAfter).toBeLessThanOrEqual(3_600);
+    } finally {
+      await servers.close();
+    }
+  });
+
+  it('a flood of sign-in attempts leaves the sessions of the account alone', async () => {
+    const servers = await startServers(1, testValkey(), { LOGIN_ATTEMPTS_PER_HOUR: '3' });
+    const email = `${newId()}@example.com`;
+    const password = 'a good password of mine';
+    const passwordHash = await hashPassword(password);
+    await aUser(db.owner, { email });
+    await db.owner.query('UPDATE users SET password_hash = $2 WHERE email = $1', [
+      email,
+      passwordHash,
+    ]);
+    const server = servers.at(0);
+    try {
+      const signIn = { email, password };
+      const { body } = await server.api().post<SignIn>('/auth/login', signIn);
+      for (let i = 0; i < 5; i++) await tryLogin(server, email, `198.51.100.${i}`);
+      expect((await server.api().post('/auth/login', signIn)).status).toBe(429);
+      const { refreshToken, accessToken } = body;
+      expect((await server.api().post('/auth/refresh', { refreshToken })).status).toBe(200);
+      const newPassword = 'another password of mine';
+      const change = { currentPassword: password, newPassword };
+      expect((await server.api(accessToken).post('/auth/password', change)).status).toBe(204);
     } finally {
       await servers.close();
     }

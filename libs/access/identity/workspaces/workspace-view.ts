@@ -6,6 +6,7 @@ export const WORKSPACE_FIELDS = {
   id: true,
   name: true,
   slug: true,
+  allowRunCommands: true,
   archivedAt: true,
   version: true,
   createdAt: true,

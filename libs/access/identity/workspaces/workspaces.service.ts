@@ -1,8 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError, type MemberRole, newId, type Page, toPage } from '#lib/kernel';
 import { idAfter } from '../domain/id-cursor.js';
 import { toSlug } from '../domain/slug.js';
+import type { Account } from '../access/decorators.js';
+import { lockAccount } from '../store/lock-account.sql.js';
 import { archiveWorkspace } from './workspaces.sql.js';
 import { Memberships } from '../access/memberships.js';
 import { Revocations } from '../tokens/revocations.js';
@@ -15,19 +18,27 @@ export class WorkspacesService {
     private readonly database: Database,
     private readonly memberships: Memberships,
     private readonly revocations: Revocations,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
   ) {}
 
   /**
    * Its creator becomes its OWNER.
    *
    * @param workspace.slug derived from the name if absent
-   * @throws DroverError `slug_taken`
+   * @throws DroverError `slug_taken`, `workspace_limit`
    */
-  async create(userId: string, workspace: { name: string; slug?: string }): Promise<WorkspaceView> {
+  async create(
+    { userId, isOperator }: Pick<Account, 'userId' | 'isOperator'>,
+    workspace: { name: string; slug?: string },
+  ): Promise<WorkspaceView> {
     const id = newId();
     const slug = workspace.slug ?? toSlug(workspace.name, id);
-    const data = { id, name: workspace.name, slug };
-    const row = await this.database.service.prisma(async (tx) => {
+    const data = { id, name: workspace.name, slug, createdBy: userId };
+    const limit = isOperator ? Infinity : this.config.identity.maxWorkspacesPerUser;
+    const row = await this.database.service.prisma(async (tx, sql) => {
+      await sql.rows(lockAccount, [userId]);
+      const count = await tx.workspace.count({ where: { createdBy: userId } });
+      if (count >= limit) throw new DroverError('workspace_limit', { members: { limit } });
       const options = { data, skipDuplicates: true, select: WORKSPACE_FIELDS };
       const [made] = await tx.workspace.createManyAndReturn(options);
       if (made === undefined) throw new DroverError('slug_taken');
@@ -67,12 +78,12 @@ export class WorkspacesService {
   }
 
   /** @throws DroverError `version_mismatch` */
-  async rename(
+  async change(
     { workspaceId: id }: Caller,
-    name: string,
+    { name, allowRunCommands }: { name?: string; allowRunCommands?: boolean },
     version?: number,
   ): Promise<WorkspaceView> {
-    const data = { name, version: { increment: 1 }, updatedAt: new Date() };
+    const data = { name, allowRunCommands, version: { increment: 1 }, updatedAt: new Date() };
     const [row] = await this.database.tenant(id).prisma((tx) =>
       tx.workspace.updateManyAndReturn({
         where: { id, version },

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect, type Socket } from 'node:net';
 import type pg from 'pg';
+import { CONFIG, type Config } from '#lib/config';
 import { TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
@@ -19,7 +20,11 @@ const undo: (() => unknown)[] = [];
 
 beforeAll(async () => {
   const db = await createTestDatabase();
-  const env = { ROLES: 'api', MAX_STREAMS_PER_CALLER: `${STREAMS_OF_A_USER}` };
+  const env = {
+    ROLES: 'api',
+    MAX_STREAMS_PER_CALLER: `${STREAMS_OF_A_USER}`,
+    MAX_STREAMS_PER_WORKSPACE: '40',
+  };
   first = await startTestApp(env, db);
   second = await startTestApp(env, db);
   workspace = await first.newWorkspace();
@@ -333,6 +338,27 @@ describe('a stream of events', () => {
     const refused = await fetch(`${first.url}/api/v1/events`, { headers });
     expect(refused.status).toBe(429);
     expect(await refused.json()).toMatchObject({ code: 'too_many_streams' });
+    streams[0]?.close();
+    await waitFor('a place', async () => (await follow('/events', headers)).status === 200);
+  });
+
+  it('a workspace can open a limited number of streams at a server', async () => {
+    const crowded = await first.newWorkspace();
+    const { maxStreamsPerWorkspace } = first.app.get<Config>(CONFIG).http;
+    const streams = [];
+    while (streams.length < maxStreamsPerWorkspace) {
+      const { headers } = await aReader('VIEWER', crowded.id);
+      for (let n = 0; n < STREAMS_OF_A_USER && streams.length < maxStreamsPerWorkspace; n++) {
+        streams.push(await follow('/events', headers));
+      }
+    }
+    const { headers } = await aReader('VIEWER', crowded.id);
+    const refused = await fetch(`${first.url}/api/v1/events`, { headers });
+    expect(refused.status).toBe(429);
+    const problem = (await refused.json()) as { code: string; detail: string };
+    expect(problem.code).toBe('too_many_streams');
+    expect(problem.detail).toContain('The workspace');
+    expect((await follow('/events', (await aReader()).headers)).status).toBe(200);
     streams[0]?.close();
     await waitFor('a place', async () => (await follow('/events', headers)).status === 200);
   });

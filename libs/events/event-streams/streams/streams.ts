@@ -65,32 +65,40 @@ export class Streams implements OnModuleInit, BeforeApplicationShutdown {
    */
   open(kind: StreamKind, request: AuthenticatedRequest, reply: FastifyReply): OpenStream {
     const subject = subjectOf(request.caller as Caller);
-    this.requirePlace(subject);
+    const { workspaceId } = request.caller as Caller;
+    const tenant = `workspace:${workspaceId}`;
+    this.requirePlace(subject, tenant);
     const standing = this.standings.of(request);
     const stream: OpenStream = new EventStream(request, reply);
     if (stream.ended.aborted) return stream;
     const entry = { stream, standing, beatAt: performance.now() };
     this.entries.add(entry);
     this.count(subject, 1);
+    this.count(tenant, 1);
     instruments.streamsOpen.inc({ kind });
     stream.ended.addEventListener('abort', () => {
       this.entries.delete(entry);
       this.count(subject, -1);
+      this.count(tenant, -1);
       instruments.streamsOpen.dec({ kind });
     });
     this.ticking ??= setInterval(() => this.tick(), TICK_MS).unref();
     return stream;
   }
 
-  private requirePlace(subject: string): void {
-    const { maxStreams, maxStreamsPerCaller } = this.config.http;
-    const own = this.counts.get(subject) ?? 0;
-    if (own < maxStreamsPerCaller && this.entries.size < maxStreams) return;
-    const detail =
-      own < maxStreamsPerCaller
-        ? `This server has ${maxStreams} open.`
-        : `You have ${maxStreamsPerCaller} open at this server.`;
+  private requirePlace(subject: string, tenant: string): void {
+    const detail = this.whyNoPlace(subject, tenant);
+    if (detail === undefined) return;
     throw new DroverError('too_many_streams', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+
+  private whyNoPlace(subject: string, tenant: string): string | undefined {
+    const { maxStreams, maxStreamsPerCaller, maxStreamsPerWorkspace } = this.config.http;
+    if ((this.counts.get(subject) ?? 0) >= maxStreamsPerCaller)
+      return `You have ${maxStreamsPerCaller} open at this server.`;
+    if ((this.counts.get(tenant) ?? 0) >= maxStreamsPerWorkspace)
+      return `The workspace has ${maxStreamsPerWorkspace} open at this server.`;
+    return this.entries.size < maxStreams ? undefined : `This server has ${maxStreams} open.`;
   }
 
   private count(subject: string, by: 1 | -1): void {

@@ -175,6 +175,11 @@ export const ERRORS = {
     'Too many tasks depend on this task to cancel them together',
     'Cancel its dependents first, with POST /agent-tasks/bulk/cancel and a filter.',
   ),
+  run_commands_forbidden: e(
+    403,
+    'Runs of this workspace cannot create tasks with a command',
+    'Ask an ADMIN of the workspace to set `allowRunCommands` by PATCH /workspaces/:id.',
+  ),
   subtask_limit: e(
     409,
     'The task cannot have these subtasks',
@@ -268,6 +273,16 @@ export const ERRORS = {
     409,
     'The webhook is disabled',
     'Enable it by PATCH with `enabled`: true. The server sends nothing to a disabled webhook.',
+  ),
+  workspace_limit: e(
+    409,
+    'You have created the maximum number of workspaces',
+    'Use one that you have. An operator can raise MAX_WORKSPACES_PER_USER.',
+  ),
+  api_key_limit: e(
+    409,
+    'You have the maximum number of valid API keys',
+    'Revoke one. An operator can raise MAX_API_KEYS_PER_USER.',
   ),
   webhook_limit: e(
     409,

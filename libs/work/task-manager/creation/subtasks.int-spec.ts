@@ -129,6 +129,28 @@ describe('a subtask', () => {
   });
 });
 
+describe('a subtask with a command', () => {
+  const COMMAND = { inputContext: { command: ['true'] } };
+  const allow = (allowRunCommands: boolean) =>
+    workspace.api.patch(`/workspaces/${workspace.id}`, { allowRunCommands });
+
+  it('a run creates a task with a command only if the workspace allows it', async () => {
+    const refused = { status: 403, body: { code: 'run_commands_forbidden' } };
+    expect(await create(run, COMMAND)).toMatchObject(refused);
+    expect(await batch(run, {}, COMMAND)).toMatchObject(refused);
+    expect(await allow(true)).toMatchObject({ status: 200, body: { allowRunCommands: true } });
+    expect((await create(run, COMMAND)).status).toBe(201);
+    expect((await allow(false)).status).toBe(200);
+    expect(await create(run, COMMAND)).toMatchObject(refused);
+    expect((await create(run, { inputContext: { command: null } })).status).toBe(201);
+  });
+
+  it('an agent creates a task with a command with its own token', async () => {
+    const { status } = await create(agent.api, { ...COMMAND, parentTaskId: parent.id });
+    expect(status).toBe(201);
+  });
+});
+
 it('a subtask cannot refer to objects of another tenant', async () => {
   const stranger = await server.newWorkspace();
   const { body: task } = await create(stranger.api);

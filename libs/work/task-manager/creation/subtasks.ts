@@ -4,6 +4,7 @@ import { firstRow, type SqlRunner, type Transaction } from '#lib/database';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { lockTasks } from '#lib/transitions';
 import { refuseCycle } from '../dependencies/refuse-cycle.js';
+import { hasCommand } from '../domain/requirements.js';
 import type { NewTask, TaskRequest } from '../domain/new-task.js';
 import {
   asSubtasks,
@@ -18,7 +19,7 @@ import {
 } from '../domain/subtasks.js';
 import { takeDependencyTurn, writeEdges } from '../store/dependency-edges.sql.js';
 import { recountDependencies } from '../store/recount-dependencies.sql.js';
-import { countSubtasks, familyOf, parentOfSubtasks } from './subtasks.sql.js';
+import { commandPolicy, countSubtasks, familyOf, parentOfSubtasks } from './subtasks.sql.js';
 
 /** Tasks that agents and runs create below their own task. */
 @Injectable()
@@ -29,7 +30,8 @@ export class Subtasks {
    * The requested tasks with their parent's values, and the run that creates them. Tasks of people
    * stay unchanged.
    *
-   * @throws DroverError `validation_failed`, `task_not_found`, `stale_run`, `subtask_limit`
+   * @throws DroverError `validation_failed`, `task_not_found`, `stale_run`, `subtask_limit`,
+   *   `run_commands_forbidden`
    */
   async fillIn(
     runner: SqlRunner,
@@ -40,6 +42,7 @@ export class Subtasks {
       const errors = whyNoSubtasks(requested);
       return errors.length > 0 ? refuse({ errors }) : requested;
     }
+    await requireCommandsAllowed(runner, caller, requested);
     const named = parentNamed(caller, requested);
     if (named.kind === 'invalid') return refuse(named);
     const parent = await this.parentOf(runner, caller, named.id);
@@ -110,6 +113,20 @@ export class Subtasks {
     const detail = whyTooMany(wanted, this.config.tasks);
     if (detail !== null) throw new DroverError('subtask_limit', { detail });
   }
+}
+
+/**
+ * The program of a run can be steered by whoever writes its task. Workers execute a command with
+ * their own rights.
+ */
+async function requireCommandsAllowed(
+  runner: SqlRunner,
+  { kind, workspaceId }: Creator,
+  { tasks }: Requested,
+): Promise<void> {
+  if (kind !== 'run' || !tasks.some(hasCommand)) return;
+  const policy = await firstRow(runner, commandPolicy, [workspaceId]);
+  if (!policy?.allow_run_commands) throw new DroverError('run_commands_forbidden');
 }
 
 function refuse({ errors }: Pick<Invalid, 'errors'>): never {

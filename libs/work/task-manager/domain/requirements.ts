@@ -74,7 +74,8 @@ function isCapability(value: unknown): value is string {
   );
 }
 
-function hasCommand({ inputContext }: Requirements): boolean {
+/** Whether workers execute the task as a command. */
+export function hasCommand({ inputContext }: Requirements): boolean {
   const { command } = (inputContext ?? {}) as Record<string, unknown>;
   return command !== undefined && command !== null;
 }

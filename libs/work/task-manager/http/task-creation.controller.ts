@@ -34,6 +34,7 @@ export class TaskCreationController {
     'milestone_archived',
     'queue_full',
     'subtask_limit',
+    'run_commands_forbidden',
     'stale_run',
   )
   create({ caller, body, idempotency, traceparent }: HotCall<CreateTaskDto>) {
@@ -59,6 +60,7 @@ export class TaskCreationController {
     'queue_full',
     'exceeds_queue',
     'subtask_limit',
+    'run_commands_forbidden',
     'stale_run',
   )
   createBatch({ caller, body, idempotency, traceparent }: HotCall<CreateTasksDto>) {
