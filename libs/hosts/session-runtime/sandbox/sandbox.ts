@@ -214,7 +214,9 @@ function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces): strin
   const { dir, root, launch, tmp, shared, searchPath } = places;
   const worksIn = shared === undefined ? [] : [shared];
   const closed = places.user === undefined ? [] : [root, ...worksIn].flatMap(closedAbove);
-  const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, homedir(), ...closed]);
+  // A user without an entry has no home.
+  const home = look(homedir);
+  const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, ...(home ? [home] : []), ...closed]);
   const secret = outermost([...hidden, dir].filter((path) => !isWithin(path, homes)));
   const isCovered = (path: string): boolean => isWithin(path, [...homes, ...TEMPORARY]);
   const visible = [...new Set([...shown, ...programs(searchPath)])]
