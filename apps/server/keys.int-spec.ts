@@ -66,7 +66,7 @@ describe('a server at its start', () => {
     await expect(start(other('tests'))).rejects.toThrow('with other bytes');
   });
 
-  it('a server with the key in second place starts, and so does one that knows it is lost', async () => {
+  it('a server starts with the key in second place, or with the key declared lost', async () => {
     const keys = `${other('next')},tests:${'A'.repeat(43)}=`;
     await expect(start(keys)).resolves.toEqual([]);
     await expect(start(other('next'), { ENCRYPTION_LOST_KEYS: 'tests' })).resolves.toEqual([]);
@@ -74,7 +74,7 @@ describe('a server at its start', () => {
 });
 
 describe('a server with the role coordinator and another current master key', () => {
-  it('such a server reseals everything by itself', async () => {
+  it('a coordinator reseals all values by itself', async () => {
     const before = (await server.db.owner.query('SELECT id FROM data_keys')).rows.length;
     const coordinator = await startTestApp({
       DATABASE_URL: server.db.appUrl,

@@ -37,7 +37,7 @@ describe('the server', () => {
     expect(headers.get('ratelimit-policy')).toEqual(policy);
   });
 
-  it("a page at the server's address says where to go", async () => {
+  it("a page at the server's address links to the documentation", async () => {
     const response = await fetch(`${app.url}/`);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -54,7 +54,7 @@ describe('the server', () => {
     expect(Object.keys(body.paths as object)).toContain('/api/v1/agent-tasks');
   });
 
-  it('a server asks for credentials everywhere else', async () => {
+  it('a server requires credentials everywhere else', async () => {
     expect((await get(app, '/api/v1/agent-tasks')).body.code).toBe('unauthenticated');
     const heartbeat = await fetch(`${app.url}/api/v1/agents/x/heartbeat`, { method: 'POST' });
     expect(heartbeat.status).toBe(401);
@@ -86,7 +86,7 @@ describe('a server without the role api', () => {
     expect(await answer.json()).toMatchObject({ status: 404, code: 'route_not_found' });
   });
 
-  it('a server without the role api says so', async () => {
+  it('a server without the role api logs that it is one', async () => {
     const detail = expect.stringContaining('role api');
     expect((await get(app, '/%61pi/v1/agent-tasks')).body).toMatchObject({ detail });
     expect((await get(app, '/api/v1/agent-tasks')).body).toMatchObject({ detail });

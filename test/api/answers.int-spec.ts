@@ -29,7 +29,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 describe.each(operations)('$name', ({ good, responses }) => {
-  it('has one good answer with a schema, or two for what may be new', () => {
+  it('a route has one successful answer with a schema, or two if it can create', () => {
     const statuses = good.map(([status]) => status).join(' and ');
     expect(statuses).toMatch(/^(200|201|202|204|200 and 201)$/);
     for (const [status, { content }] of good) {
@@ -38,7 +38,7 @@ describe.each(operations)('$name', ({ good, responses }) => {
     }
   });
 
-  it('has problem documents for all others', () => {
+  it('all other answers of a route are problem documents', () => {
     const bad = Object.entries(responses).filter(([status]) => !status.startsWith('2'));
     expect(bad.map(([status]) => status)).toContain('default');
     for (const [, { content }] of bad) {
@@ -63,7 +63,7 @@ describe('the document', () => {
     ['/agents/{id}', 'put', ['If-Match', 'X-Workspace-Id']],
     ['/workspaces/{workspaceId}', 'patch', ['If-Match']],
     ['/auth/me', 'get', []],
-  ])('names the headers of %s %s', (path, method, names) => {
+  ])('the document names the headers of %s %s', (path, method, names) => {
     expect(headersOf(path, method)).toEqual(names);
   });
 
@@ -74,7 +74,7 @@ describe('the document', () => {
     ['/agents/{id}/heartbeat', 'post', ['agentToken', 'runToken']],
     ['/auth/me', 'get', ['userToken']],
     ['/auth/login', 'post', []],
-  ])('says with which tokens to call %s %s', (path, method, names) => {
+  ])('the document names the tokens for %s %s', (path, method, names) => {
     expect(tokensOf(path, method)).toEqual(names);
     const known = Object.keys(document.components.securitySchemes);
     expect(known).toEqual(expect.arrayContaining(names));
@@ -94,7 +94,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, rou
     if (reads) read = await aTenant(app);
   });
 
-  it.each(kindsOf(route))('answers a %s as it is documented', async (kind) => {
+  it.each(kindsOf(route))('the route answers a %s as documented', async (kind) => {
     const tenant = reads ? read : await aTenant(app);
     const wire = await goodRequest(route, { tenant, kind });
     const answer = await send(app.url, wire);

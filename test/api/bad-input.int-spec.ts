@@ -32,7 +32,7 @@ const all = routes.map((route): Named => [route.name, route]);
 describe.each(all)('%s', (_, route) => {
   const good = goodRequest(route);
   if (route.body) {
-    it('names the field of a body that is wrong', async () => {
+    it('the error for a body names the wrong field', async () => {
       const bodies = badBodies(route.body ?? {});
       expect(bodies.length).toBeGreaterThan(3);
       const wrong: string[] = [];
@@ -43,7 +43,7 @@ describe.each(all)('%s', (_, route) => {
       expect(wrong).toEqual([]);
     });
 
-    it('takes objects alone for a body', async () => {
+    it('only objects are accepted as a body', async () => {
       const wrong: string[] = [];
       for (const [what, text] of NO_OBJECTS) {
         wrong.push(...complaints(what, await send(app.url, { ...good, text }), 'body'));
@@ -53,7 +53,7 @@ describe.each(all)('%s', (_, route) => {
   }
 
   if (route.queryParams.length > 0) {
-    it('names the parameter of a query that is wrong', async () => {
+    it('the error for a query names the wrong parameter', async () => {
       const wrong: string[] = [];
       for (const { what, field, text } of badQueries(route)) {
         const answer = await send(app.url, { ...good, path: `${good.path}?${text}` });
@@ -64,7 +64,7 @@ describe.each(all)('%s', (_, route) => {
   }
 
   if (route.queryParams.some(({ name }) => name === 'cursor')) {
-    it('refuses cursors that no list hands out', async () => {
+    it('cursors that no list issues are refused', async () => {
       const wrong: string[] = [];
       for (const cursor of BAD_CURSORS) {
         const answer = await send(app.url, { ...good, path: `${good.path}?cursor=${cursor}` });
@@ -76,7 +76,7 @@ describe.each(all)('%s', (_, route) => {
 
   if (route.pathParams.length > 0) {
     it.each(route.pathParams.map(({ name }) => name))(
-      'names {%s} when it is no UUID',
+      'the error names {%s} if it is no UUID',
       async (name) => {
         const wrong: string[] = [];
         for (const [what, id] of BAD_IDS) {
@@ -94,7 +94,7 @@ describe.each(all)('%s', (_, route) => {
 
   if (headerPlaces(route).length > 0) {
     it.each(['not-a-uuid', `${tenant.workspaceId}, ${tenant.workspaceId}`, ' '])(
-      'refuses the X-Workspace-Id "%s"',
+      'the X-Workspace-Id "%s" is refused',
       async (id) => {
         const headers = { ...good.headers, 'x-workspace-id': id };
         const answer = await send(app.url, { ...good, headers });
@@ -119,13 +119,13 @@ describe.each(withBody)('%s', (_, route) => {
     ['more than 1 MiB', `{"a":"${'x'.repeat(1_048_576 - 7)}"}`, 'payload_too_large', 413],
   ];
 
-  it.each(cases)('refuses a body that is %s', async (_what, body, code, status) => {
+  it.each(cases)('a body that is %s is refused', async (_what, body, code, status) => {
     const answer = await sendBytes(good, body, 'application/json');
     expect(answer).toMatchObject({ status, body: { code, requestId: expect.any(String) } });
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; x'])(
-    'refuses a body of the type %s',
+    'a body of the type %s is refused',
     async (type) => {
       const answer = await sendBytes(good, 'a=b', type);
       expect([400, 415]).toContain(answer.status);

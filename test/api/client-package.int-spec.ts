@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-it('has its version, its licence and one dependency', () => {
+it('the client package has its version, its licence and one dependency', () => {
   const folder = join(project, 'node_modules/@drover/client');
   const read = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
   const { version } = read(join(root, 'package.json'));
@@ -50,7 +50,7 @@ it('has its version, its licence and one dependency', () => {
   );
 });
 
-it('compiles what the page shows in strict TypeScript, and runs its first program in Node 20 as well', async () => {
+it("the page's example compiles in strict TypeScript, and its first program runs in Node 20", async () => {
   blocks.forEach((text, index) => writeFileSync(join(project, `shown-${index}.ts`), text ?? ''));
   const compilerOptions = {
     strict: true,
@@ -73,7 +73,7 @@ it('compiles what the page shows in strict TypeScript, and runs its first progra
   }
 });
 
-it('works in a browser, with a stream', async () => {
+it('the client package works in a browser, including streams', async () => {
   const browser = await chromium.launch(await chromiumOptions());
   try {
     const page = await browser.newPage();
@@ -127,7 +127,7 @@ async function inPage({ baseUrl, key }: { baseUrl: string; key: string }): Promi
   return [];
 }
 
-it('asks for no module of Node', () => {
+it('the client package imports no module of Node', () => {
   const folder = join(project, 'node_modules/@drover/client');
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = paths.filter((path) => path.endsWith('.js'));

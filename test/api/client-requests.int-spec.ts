@@ -71,7 +71,7 @@ async function claimed(body?: object): Promise<{ taskId: string; run: ApiClient 
 }
 
 describe('the orchestration layer', () => {
-  it('creates a task, which waits for an agent that takes such tasks', async () => {
+  it('a new task waits for an agent that takes such tasks', async () => {
     const { status, body } = await user.post<Task>('/agent-tasks', {
       title: 'Fix TypeScript strict errors in U-Connect',
       description: '...',
@@ -84,7 +84,7 @@ describe('the orchestration layer', () => {
     expect([status, body.status]).toEqual([201, 'PENDING']);
   });
 
-  it('lists, reads, changes, cancels and retries tasks, and reads their log', async () => {
+  it('tasks are listed, read, changed, cancelled and retried, and their log is read', async () => {
     const id = await create();
     for (const path of [
       '/agent-tasks?status=RUNNING&priority>=8&tags=typescript',
@@ -100,7 +100,7 @@ describe('the orchestration layer', () => {
     expect((await user.post<Task>(`/agent-tasks/${id}/retry`)).body.status).toBe('PENDING');
   });
 
-  it('registers, lists, reads and terminates agents', async () => {
+  it('agents are registered, listed, read and terminated', async () => {
     const id = newId();
     const registered = await user.put(`/agents/${id}`, {
       name: 'Dev Agent #1',
@@ -121,7 +121,7 @@ describe('the orchestration layer', () => {
     expect((await user.post(`/agents/${id}/terminate`, end)).status).toBe(200);
   });
 
-  it('asks the coordinator, and makes it look', async () => {
+  it("the coordinator's state is read, and a cycle is requested", async () => {
     expect((await user.get('/coordinator/status')).status).toBe(200);
     expect((await user.post('/coordinator/recover', { workspaceId: workspace.id })).status).toBe(
       200,
@@ -155,7 +155,7 @@ describe('the orchestration layer', () => {
   };
 
   it.each(['agent', 'run'] as const)(
-    "works on a task with the %s's token, and no run in the body",
+    "an agent works on a task with the %s's token, without a run in the body",
     async (kind) => {
       const { taskId, run } = await claimed();
       const api = kind === 'agent' ? agent.api : run;
@@ -172,7 +172,7 @@ describe('the orchestration layer', () => {
     },
   );
 
-  it('refuses reports about a task that the agent does not hold', async () => {
+  it('reports about a task that the agent does not hold are refused', async () => {
     const taskId = await create();
     const refused = await agent.api.patch(`/agent-tasks/${taskId}/progress`, progress);
     expect([refused.status, refused.body['code']]).toEqual([409, 'run_required']);
@@ -180,7 +180,7 @@ describe('the orchestration layer', () => {
     expect([unknown.status, unknown.body['code']]).toEqual([404, 'task_not_found']);
   });
 
-  it('rounds what comes in fractions', async () => {
+  it('fractional numbers are rounded', async () => {
     const { taskId, run } = await claimed();
     const measured = {
       ...heartbeat(taskId),
@@ -194,7 +194,7 @@ describe('the orchestration layer', () => {
     await run.post(`/agent-tasks/${taskId}/complete`, completion);
   });
 
-  it('reads in the log what has happened, in its words', async () => {
+  it("the log describes events in the client's words", async () => {
     const { taskId, run } = await claimed();
     await run.post(`/agent-tasks/${taskId}/start`);
     await run.post(`/agent-tasks/${taskId}/complete`, completion);
@@ -209,7 +209,7 @@ describe('the orchestration layer', () => {
 });
 
 describe('the worker orchestration system', () => {
-  it('registers a worker, and hears what it does', async () => {
+  it('a worker is registered, and follows its events', async () => {
     const workerId = 'worker-a1b2c3d4';
     const registration = {
       workerId,
@@ -232,7 +232,7 @@ describe('the worker orchestration system', () => {
     }
   });
 
-  it('claims a task by its id, renews the claim, and releases it', async () => {
+  it('a task is claimed by its id, its lease renewed, and the task released', async () => {
     const taskId = await create();
     const claim = { taskId, leaseSeconds: 1_800 };
     const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
@@ -252,14 +252,14 @@ describe('the worker service', () => {
     ['GET', '/api/heartbeats', undefined],
     ['PATCH', `/api/tasks/${newId()}`, { status: 'in-progress' }],
     ['PATCH', `/api/tasks/${newId()}`, { status: 'todo', metadata: { crashRecovery: true } }],
-  ])('finds no task API without a token: %s %s', async (method, path, body) => {
+  ])('the task API does not exist without a token: %s %s', async (method, path, body) => {
     const headers = { 'Content-Type': 'application/json' };
     const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
     const answer = await fetch(server.url + path, sent);
     expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'route_not_found' }]);
   });
 
-  it('has its worker find, begin and finish the most urgent task of its slot', async () => {
+  it('a worker finds, starts and completes the most urgent task of its slot', async () => {
     const slot = await workspace.newAgent();
     await user.put(`/agents/${slot.id}`, { name: 'slot-1', taskTypes: ['review'] });
     const given = { title: 'Review code changes for PR #42', taskType: 'review', agentId: slot.id };
@@ -285,16 +285,19 @@ describe('the worker manager', () => {
     [137, 'oom', 'PENDING'],
     [143, 'timeout', 'PENDING'],
     [-1, 'infrastructure', 'PENDING'],
-  ])('has a crash with %i classed as %s, and told to whoever waits', async (exitCode, reason) => {
-    const { taskId, run } = await claimed();
-    const error = { class: reason, message: `Worker crashed: ${reason}`, exitCode };
-    expect((await run.post(`/agent-tasks/${taskId}/fail`, { error })).status).toBe(200);
-    const { body } = await user.get<Task>(`/agent-tasks/${taskId}`);
-    expect(body).toMatchObject({ status: 'ABORTED', abortReason: reason, retryCount: 1 });
-  });
+  ])(
+    'a crash with exit code %i has the class %s, and its watchers learn it',
+    async (exitCode, reason) => {
+      const { taskId, run } = await claimed();
+      const error = { class: reason, message: `Worker crashed: ${reason}`, exitCode };
+      expect((await run.post(`/agent-tasks/${taskId}/fail`, { error })).status).toBe(200);
+      const { body } = await user.get<Task>(`/agent-tasks/${taskId}`);
+      expect(body).toMatchObject({ status: 'ABORTED', abortReason: reason, retryCount: 1 });
+    },
+  );
 });
 
-describe('the worker state machine', () => {
+describe('the branch, the attempt and the error of each worker are stored', () => {
   it('keeps the branch, the attempt and the error of each worker', async () => {
     const { taskId, run } = await claimed();
     const branch = `worker-auth/${taskId}`;

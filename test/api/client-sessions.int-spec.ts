@@ -62,7 +62,7 @@ function optionsOf(stored: (TokenPair | undefined)[]) {
 const clientOf = (credentials: SignedIn) =>
   createClient({ baseUrl: server.url, credentials, fetch: counted });
 
-it('refreshes once for requests that were refused together, and stores the new pair', async () => {
+it('concurrent refused requests cause one refresh, and the new pair is stored', async () => {
   const { user, stored } = await aSignIn();
   const pair = user.pair() as TokenPair;
   const damaged = resumeSignIn(optionsOf(stored), { ...pair, accessToken: 'no token' });
@@ -74,7 +74,7 @@ it('refreshes once for requests that were refused together, and stores the new p
   expect(damaged.pair()?.refreshToken).not.toBe(pair.refreshToken);
 });
 
-it('refreshes before the access token ends, once for parallel requests', async () => {
+it('parallel requests cause one refresh before the access token expires', async () => {
   const { user, stored } = await aSignIn();
   const ending = { ...(user.pair() as TokenPair), endsAt: Date.now() + 1_000 };
   const api = clientOf(resumeSignIn(optionsOf(stored), ending));
@@ -83,7 +83,7 @@ it('refreshes before the access token ends, once for parallel requests', async (
   expect(sent.filter((path) => path.endsWith('/auth/me'))).toHaveLength(3);
 });
 
-it('says that the sign-in has ended, stores that, and asks no more', async () => {
+it('a client reports and stores the end of the sign-in, and sends no more requests', async () => {
   const { user, stored } = await aSignIn();
   const spent = { ...(user.pair() as TokenPair), refreshToken: 'drr_spent', endsAt: 0 };
   const api = clientOf(resumeSignIn(optionsOf(stored), spent));
@@ -96,7 +96,7 @@ it('says that the sign-in has ended, stores that, and asks no more', async () =>
   expect(sent.filter((path) => !path.endsWith('/login'))).toEqual(['/api/v1/auth/refresh']);
 });
 
-it('goes on with a token that is good while no refresh is answered', async () => {
+it('a client continues with a valid token while no refresh is answered', async () => {
   const { user } = await aSignIn();
   const ending = { ...(user.pair() as TokenPair), endsAt: Date.now() + 20_000 };
   const noRefresh: Fetch = async () => {
@@ -106,7 +106,7 @@ it('goes on with a token that is good while no refresh is answered', async () =>
   await expect(clientOf(lame).get('/api/v1/auth/me')).resolves.toHaveProperty('user');
 });
 
-it('reads a list page by page to its end', async () => {
+it('a list is read page by page to its end', async () => {
   for (const title of ['one', 'two', 'three'])
     await workspace.api.post('/agent-tasks', { title, taskType: 'development' });
   const { userId, id: workspaceId } = workspace;

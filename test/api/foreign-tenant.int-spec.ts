@@ -97,7 +97,7 @@ const named = routes.filter((route) => !NAMELESS.includes(route.name));
 
 afterAll(() => app.stop());
 
-it('has every route walked, or written down as one that names nothing', () => {
+it('every route is walked, or listed as one that names nothing', () => {
   const nameless = routes.filter((route) => placesOf(route).length === 0).map(({ name }) => name);
   expect(nameless.filter((name) => !walkedByHeader(name)).sort()).toEqual([...NAMELESS].sort());
 });
@@ -107,7 +107,7 @@ function walkedByHeader(name: string): boolean {
 }
 
 describe.each(named.map((route) => [route.name, route] as const))('%s', (_, route) => {
-  it.each(kindsOf(route))('finds nothing of another tenant, asked by a %s', async (kind) => {
+  it.each(kindsOf(route))('a %s finds nothing of another tenant', async (kind) => {
     // With an agent of the same id, the stranger would find one in all other walks.
     const tenant = route.name === CHOOSES_ID ? await aTenant(app) : stranger;
     const asker = await askerOf(route, tenant, kind);
@@ -137,7 +137,7 @@ describe.each(named.map((route) => [route.name, route] as const))('%s', (_, rout
 // Otherwise a request that is wrong for another reason would pass for a refusal. These run last,
 // because they fill the database, and the other walks read every row.
 describe.each(named.map((route) => [route.name, route] as const))('%s', (_, route) => {
-  it.each(kindsOf(route))('does what a %s asks about its own', async (kind) => {
+  it.each(kindsOf(route))('a %s finds its own things', async (kind) => {
     for (const place of controlsOf(route)) {
       const tenant = route.method === 'GET' ? reader : await aTenant(app);
       const asker = await askerOf(route, tenant, kind);

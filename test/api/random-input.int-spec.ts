@@ -26,7 +26,7 @@ const HOT = [
   ['POST /runs/{runId}/logs', 'run'],
 ] as const;
 
-it.each(HOT)('%s takes or refuses any JSON of a %s', async (name, kind) => {
+it.each(HOT)('%s answers or refuses any JSON of a %s', async (name, kind) => {
   const route = routeOf(name);
   const good = requestWith(route, { kind, caller: tenant.callers[kind] }, new Map());
   await fc.assert(
@@ -37,7 +37,7 @@ it.each(HOT)('%s takes or refuses any JSON of a %s', async (name, kind) => {
   );
 });
 
-it('GET /agent-tasks takes or refuses any query', async () => {
+it('GET /agent-tasks answers or refuses any query', async () => {
   const route = routeOf('GET /agent-tasks');
   const { headers } = tenant.callers.user;
   const names = route.queryParams.map((parameter) => parameter.name);

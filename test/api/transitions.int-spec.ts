@@ -99,7 +99,7 @@ afterAll(() => app.stop());
 
 describe.each(SITUATIONS)('a task that is %s', (name) => {
   it.each(COMMANDS.map((command, index) => [command, COMMANDED[name][index] as Outcome] as const))(
-    'commanded to %s: %s',
+    'the command %s leads to %s',
     async (command, outcome) => {
       const situation = await aSituation({ app, workspace }, name);
       const before = await rowOf(situation);
@@ -117,7 +117,7 @@ describe.each(SITUATIONS)('a task that is %s', (name) => {
   );
 
   it.each(REPORTS.map((report, index) => [report, REPORTED[name][index] as Outcome] as const))(
-    'whose run reports %s: %s',
+    'the report %s of its run leads to %s',
     async (report, outcome) => {
       const situation = await aSituation({ app, workspace }, name);
       const before = await rowOf(situation);
@@ -128,7 +128,7 @@ describe.each(SITUATIONS)('a task that is %s', (name) => {
   );
 });
 
-it('leaves every log an unbroken chain, and every other invariant whole', async () => {
+it('every log is an unbroken chain, and every other invariant holds', async () => {
   const outcomes = await checkInvariants(app.db.ownerUrl);
   expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
 });

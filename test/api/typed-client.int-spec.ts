@@ -42,7 +42,7 @@ async function node(...args: string[]): Promise<string> {
   return `${code}: ${code === 0 ? '' : said}`;
 }
 
-it('compiles in strict TypeScript', async () => {
+it('the generated client compiles in strict TypeScript', async () => {
   mkdirSync(types, { recursive: true });
   const document = await fetch(`${server.url}/docs/openapi.json`);
   writeFileSync(join(types, 'openapi.json'), await document.text());
@@ -53,10 +53,10 @@ it('compiles in strict TypeScript', async () => {
   expect(await node(compiler, '--project', 'test/api/typed-client')).toBe('0: ');
 });
 
-it('creates, lists, claims, completes and reads a task', async () => {
+it('the generated client creates, lists, claims, completes and reads a task', async () => {
   expect(await completeATask?.(access)).toMatchObject({ title: 'Typed', status: 'COMPLETED' });
 });
 
-it('decides by the code of a refusal', async () => {
+it('the generated client decides by the code of a refusal', async () => {
   expect(await codeOfAMissingTask?.(access)).toBe('task_not_found');
 });

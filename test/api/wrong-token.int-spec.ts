@@ -45,14 +45,14 @@ const isProtected = (route: Route): route is Route & { access: Access } =>
 
 afterAll(() => app.stop());
 
-it('has every route protected, or written down as public', () => {
+it('every route is protected, or listed as public', () => {
   const open = routes.filter((route) => !isProtected(route)).map(({ name }) => name);
   expect(open.sort()).toEqual([...PUBLIC].sort());
 });
 
 // Otherwise the forged tokens could be refused for another reason than the intended one.
 it.each(['user', 'agent', 'run'] as const)(
-  'takes a %s token that is forged right',
+  'a correctly forged %s token is accepted',
   async (kind) => {
     const route = routes.find(({ name }) => name === 'GET /agent-tasks/{id}') as Route;
     const caller = wardrobe.tenant.callers[kind];
@@ -67,12 +67,12 @@ it.each(['user', 'agent', 'run'] as const)(
 describe.each(routes.filter(isProtected).map((route) => [route.name, route] as const))(
   '%s',
   (_, route) => {
-    it.each(route.access.kinds)('refuses what is no credentials of a %s', async (kind) => {
+    it.each(route.access.kinds)('invalid credentials of a %s are refused', async (kind) => {
       for (const refused of badCredentials(wardrobe, kind))
         await expectRefused(route, kind, refused);
     });
 
-    it('refuses whom it is not for', async () => {
+    it('credentials of other callers are refused', async () => {
       const kind = route.access.kinds[0] as Access['kinds'][number];
       for (const refused of wrongCredentials(wardrobe, route.access)) {
         await expectRefused(route, kind, refused);

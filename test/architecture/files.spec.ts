@@ -30,14 +30,14 @@ describe('a statement', () => {
     .filter(({ path }) => basename(path) !== 'index.ts')
     .map((source) => ({ path: source.path, imported: importedFiles(source) }));
 
-  it('stands in a .sql.ts file', () => {
+  it('a statement is in a .sql.ts file', () => {
     const found = product
       .filter(({ path }) => !isStatements(path) && !HAS_ITS_OWN.test(path))
       .filter(({ text }) => SQL.test(withoutPrisma(withoutComments(text))));
     expect(found.map(({ path }) => path)).toEqual([]);
   });
 
-  it('is in store/ when several folders run it, else beside the code that runs it', () => {
+  it('a statement is beside the code that runs it, or in store/ if several folders do', () => {
     const found = product.filter(({ path }) => isStatements(path) && !isInPlace(path));
     expect(found.map(({ path }) => path)).toEqual([]);
   });
@@ -71,7 +71,7 @@ describe('the file of an injectable class', () => {
       .map(([, name = '']) => name);
   }
 
-  it('is named by the class', () => {
+  it('the class names the file of an injectable class', () => {
     const found = sources
       .flatMap(({ path, text }) =>
         injectablesOf(text).map((name) => ({ path, file: fileOf(name) })),
@@ -86,7 +86,7 @@ describe('the file of an injectable class', () => {
     ['ProjectsService', 'projects.service.ts'],
     ['ApiKeysController', 'api-keys.controller.ts'],
     ['OIDCGuard', 'oidc.guard.ts'],
-  ])('%s is in %s', (name, file) => expect(fileOf(name)).toBe(file));
+  ])('the class %s is in %s', (name, file) => expect(fileOf(name)).toBe(file));
 });
 
 const KIND = /-(controller|exception-filter|filter|guard|interceptor|module|service)$/;
@@ -104,7 +104,7 @@ describe("a library's top level", () => {
   /** A library with this number of files needs no folders. */
   const FEW = 3;
 
-  it('has the index, the module and specs of the whole, and no loose files', () => {
+  it("a library's top level has the index, the module and specs of the whole only", () => {
     const found = libraries.flatMap((library) => {
       const files = readdirSync(join(ROOT, library)).filter((name) => name.endsWith('.ts'));
       const loose = files.filter((name) => !BELONGS.test(name));
@@ -114,7 +114,7 @@ describe("a library's top level", () => {
     expect(found).toEqual([]);
   });
 
-  it('has an index and a README', () => {
+  it('a library has an index and a README', () => {
     const wanted = libraries.flatMap((library) => [`${library}/index.ts`, `${library}/README.md`]);
     expect(wanted.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });

@@ -19,16 +19,16 @@ const { imports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 };
 
 describe('the groups of libraries', () => {
-  it.each(groups)('%s has at most eight libraries', (group) => {
+  it.each(groups)('the group %s has at most eight libraries', (group) => {
     expect(foldersIn(`libs/${group}`).length).toBeLessThanOrEqual(8);
   });
 
-  it('have no two libraries of one name', () => {
+  it('no two libraries have the same name', () => {
     const names = libraries.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
   });
 
-  it('are imported as package.json maps them, each library by its name', () => {
+  it('imports of libraries follow package.json, each library by its name', () => {
     const entries = libraries.map(({ name, path }) => [`#lib/${name}`, `./dist/${path}/index.js`]);
     const whole = Object.entries(imports).filter(([name]) => !/\/(domain|node)$/.test(name));
     expect(Object.fromEntries(whole)).toEqual(Object.fromEntries(entries));

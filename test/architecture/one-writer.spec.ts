@@ -29,27 +29,27 @@ function writers(table: string, column: string): string[] {
   return files.filter(({ text }) => update.test(text) || insert.test(text)).map(({ path }) => path);
 }
 
-describe('each state has one writer', () => {
+describe('the writer of a state', () => {
   it.each([
     ['agent_tasks', 'status', 'libs/work/transitions/store/task-transition.sql.ts'],
     ['task_runs', 'state', 'libs/work/transitions/store/run-transition.sql.ts'],
     ['agents', 'lifecycle', 'libs/work/transitions/store/agent-transition.sql.ts'],
     ['agents', 'live_runs', 'libs/work/transitions/store/run-transition.sql.ts'],
-  ])('%s.%s', (table, column, writer) => {
+  ])('the column %s.%s has one writer', (table, column, writer) => {
     expect(writers(table, column)).toEqual([writer]);
   });
 
   it.each([
     "`UPDATE agent_tasks t SET priority = 1, status = 'FAILED' WHERE true`",
     '`UPDATE agent_tasks SET status=$1`',
-  ])('finds a second writer: %s', (text) => {
+  ])('the search finds a second writer: %s', (text) => {
     files.push({ path: 'intruder.ts', text });
     expect(writers('agent_tasks', 'status')).toContain('intruder.ts');
     files.pop();
   });
 
   // The generated client would bypass them. An agent's registration uses it, and names no state.
-  it('and none of them is the generated client', () => {
+  it('no writer of a state is the generated client', () => {
     const writes = /\b(?:agentTask|taskRun|agent)\.(?:create|update|upsert|delete)\w*\(/;
     const states = /\b(?:lifecycle|liveRuns|status)\s*:/;
     const found = files.filter(({ text }) => writes.test(text));
@@ -60,8 +60,8 @@ describe('each state has one writer', () => {
   });
 });
 
-describe('the environment has one reader', () => {
-  it('of server and gateway: libs/platform/config, and their main.ts, which hand it over', () => {
+describe('the reader of the environment', () => {
+  it('only libs/platform/config and main.ts read the environment of server and gateway', () => {
     const readers = files
       .filter(({ path }) => !/^(apps\/worker|libs\/dev\/local-servers|apps\/cli)\//.test(path))
       .filter(({ text }) => text.includes('process.env'))

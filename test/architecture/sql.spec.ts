@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const { rooms, sources } = await readRooms(ROOT);
 
 describe('the rendered SQL', () => {
-  it('is of every room that there is', () => {
+  it('the rendered SQL covers every library and program', () => {
     const committed = ['libs', 'apps']
       .flatMap((folder) =>
         readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(
@@ -23,7 +23,7 @@ describe('the rendered SQL', () => {
     );
   });
 
-  it('names statements as their constants are, perhaps behind a prefix', () => {
+  it('statements are named like their constants, with an optional prefix', () => {
     const named = sources.flatMap(({ text }) =>
       [...text.matchAll(CONSTANT)].map(([, constant = '', name = '']) => ({ constant, name })),
     );
@@ -143,16 +143,16 @@ function unspelled(mentions: readonly Mention[]): Mention[] {
 const running = rooms.flatMap(inStatements);
 const spelled = sources.flatMap(inSource);
 
-describe('each table has an owner', () => {
-  it('and the list has each table and view', () => {
+describe('the owner of a table', () => {
+  it('the list of owners has each table and view', () => {
     expect(Object.keys(TABLES).sort()).toEqual([...models.values(), 'agent_task_logs'].sort());
   });
 
-  it('which no library below it names', () => {
+  it('no library below the owner names its table', () => {
     expect(namedFromBelow([...running, ...spelled])).toEqual([]);
   });
 
-  it('and which alone writes it, but for those whose reason is given', () => {
+  it('only the owner writes a table, except for writers with a reason', () => {
     const others = writtenByOthers(spelled).map(({ room, table }) => `${basename(room)} ${table}`);
     const granted = Object.entries(TABLES).flatMap(([table, { others: named = {} }]) =>
       Object.keys(named).map((library) => `${library} ${table}`),
@@ -162,12 +162,12 @@ describe('each table has an owner', () => {
 
   // A library that composes its statement with another library's CTE does not write: the CTE
   // belongs to the other.
-  it('and no statement writes what nobody spells', () => {
+  it('no statement writes a table that its source does not name', () => {
     expect(unspelled(running).map(shown)).toEqual([]);
   });
 });
 
-describe('the test of owners sees', () => {
+describe('the search for owners', () => {
   const statement = (text: string): Mention[] =>
     inStatements({
       path: 'libs/access/identity',
@@ -181,7 +181,7 @@ describe('the test of owners sees', () => {
     ['a join', statement('SELECT FROM users u, agents a')],
     ['a read that is only spelled', source('`SELECT 1 FROM agents`')],
     ['a read through Prisma', source('tx.agent.findMany({})')],
-  ])('%s from below', (_, mentions) => {
+  ])('the search finds %s in a library below', (_, mentions) => {
     expect(namedFromBelow(mentions)).toHaveLength(1);
   });
 
@@ -191,17 +191,17 @@ describe('the test of owners sees', () => {
     ['a removal', source('`DELETE FROM projects`')],
     ['a write through Prisma', source('tx.project.updateMany({})')],
     ['a write as it runs', statement('WITH x AS (UPDATE projects SET name = $1) SELECT 1')],
-  ])('%s by another than the owner', (_, mentions) => {
+  ])('the search finds %s of another library than the owner', (_, mentions) => {
     expect(writtenByOthers(mentions)).toHaveLength(1);
   });
 
   it.each(['UPDATE agents SET name = $1', 'WITH x AS (\n  DELETE FROM agents) SELECT 1'])(
-    'a write that is put together: %s',
+    'the search finds a composed write: %s',
     (text) => expect(unspelled(statement(text))).toHaveLength(1),
   );
 
   it.each(['SELECT 1 FROM projects FOR NO KEY UPDATE', 'SELECT 1 FROM projects p FOR UPDATE OF p'])(
-    'no write in a lock: %s',
+    'the search takes no lock for a write: %s',
     (text) => expect(writtenByOthers([...statement(text), ...source(text)])).toEqual([]),
   );
 });

@@ -28,16 +28,16 @@ function complaints(text: string): string[] {
 }
 
 describe('docker-compose.yml', () => {
-  it('is what the Compose Specification allows', () => {
+  it('docker-compose.yml conforms to the Compose Specification', () => {
     expect(complaints(composeText())).toEqual([]);
   });
 
-  it('would not pass with a mapping in the place of a word', () => {
+  it('a mapping instead of a word does not conform to the Compose Specification', () => {
     const text = "services: { a: { image: b, healthcheck: { test: ['CMD', x ? 0: 1] } } }";
     expect(complaints(text)).toContain('/services/a/healthcheck/test/1 must be string');
   });
 
-  it('refers only to services, networks and volumes that it has', () => {
+  it('docker-compose.yml refers only to its own services, networks and volumes', () => {
     const missing = services.flatMap(([name, service]) => {
       const volumes = (service.volumes ?? []).map((volume) => volume.split(':')[0] ?? '');
       return [
@@ -49,14 +49,14 @@ describe('docker-compose.yml', () => {
     expect(missing).toEqual([]);
   });
 
-  it('wants the variables that .env.example has, and no others', () => {
+  it('docker-compose.yml uses exactly the variables of .env.example', () => {
     const example = readFileSync(join(root, '.env.example'), 'utf8');
     const offered = [...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
     expect(offered.sort()).toEqual(wantedVariables());
   });
 
   it.each(services.filter(([, { healthcheck }]) => healthcheck?.test[1] === 'node'))(
-    '%s has a health check that is a program',
+    'the service %s has a program as its health check',
     (_, { healthcheck }) => {
       const [how, , flag, script = ''] = healthcheck?.test ?? [];
       expect([how, flag]).toEqual(['CMD', '-e']);
@@ -67,7 +67,7 @@ describe('docker-compose.yml', () => {
 
 describe('The image', () => {
   it.each(['.dockerignore', '.gitignore'])(
-    'leaves out, by %s, the file with the secrets',
+    'the image omits the file with the secrets, by %s',
     (file) => {
       expect(readFileSync(join(root, file), 'utf8').split('\n')).toContain('.env');
     },

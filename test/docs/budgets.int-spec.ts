@@ -46,13 +46,13 @@ afterAll(async () => {
   await app.stop();
 });
 
-it('has lines that do what they say, but the one that shows a refusal', () => {
+it("the page's lines have the described effect, except for the shown refusal", () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
   const refused = pasted.told.filter((line) => /^[45]\d\d /.test(line));
   expect(refused).toEqual([expect.stringMatching(/^409 .*\/usage$/)]);
 });
 
-it('shows what they print', () => {
+it('the page shows the actual output', () => {
   const printed = shownValues(page);
   expect(printed.length).toBeGreaterThan(7);
   let rest = pasted.output;
@@ -62,7 +62,7 @@ it('shows what they print', () => {
   }
 });
 
-it('shows answers as the server gives them', () => {
+it('the page shows answers as the server gives them', () => {
   const answers = pasted.output.split(/\n|(?<=\})(?=\{)/).flatMap(parsed);
   // The last output belongs to a task that is slowed down, which takes the coordinator a minute.
   const shown = [...page.matchAll(/```json\n([^]*?)```/g)].flatMap(([, json = '']) => parsed(json));
@@ -72,7 +72,7 @@ it('shows answers as the server gives them', () => {
     expect(answers).toContainEqual(expect.objectContaining(partsOf(each)));
 });
 
-it('explains the numbers of the budget by rows', () => {
+it('the rows on the page explain the numbers of the budget', () => {
   expect(pasted.output).toContain('Page 3 50000\nPage 2 10000\nPage 1 8500\n');
   expect(pasted.output).toContain('50000|68500|0|-18500|true|true|true\n');
 });

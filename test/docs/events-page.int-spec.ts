@@ -77,7 +77,7 @@ async function happened(count: number): Promise<string[]> {
 }
 
 withBrowser('A page in a browser', () => {
-  it('shows each event once, also those of a restart and of the time after its ticket', async () => {
+  it('the page shows each event once, also after a restart and after the end of its ticket', async () => {
     const page = await browser.newPage();
     await page.goto(address);
     await page.fill('[name=email]', email);
@@ -107,7 +107,7 @@ withBrowser('A page in a browser', () => {
     expect(refused).toBe(2);
   });
 
-  it('is what docs/events.md shows: its lines follow events in a page', async () => {
+  it('the lines of docs/events.md follow events in a page', async () => {
     const [, lines = ''] = /```js\n([^]*?)```/.exec(readPage('events.md')) ?? [];
     const signedIn = await fleet.api.post<{ accessToken: string }>('/auth/login', {
       email,

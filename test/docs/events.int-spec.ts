@@ -37,13 +37,13 @@ afterAll(async () => {
   await app.stop();
 });
 
-it('has lines that do what they say', () => {
+it("the page's lines have the described effect", () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
   expect(pasted.told).toHaveLength(4);
   expect(pasted.told.filter((line) => !line.startsWith('200 '))).toEqual([]);
 });
 
-it('shows a stream as it comes', () => {
+it('the page shows the actual stream', () => {
   const [all = '', resumed = '', log = ''] = pasted.output.split('retry: 2000\n\n').slice(1);
   expect(all).toMatch(
     /^id: \d+\nevent: place\ndata: .*\n\nid: \d+\nevent: task.created\ndata: \{"id":"\d+",/,

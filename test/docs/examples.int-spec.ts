@@ -93,7 +93,7 @@ describe('The example', () => {
     ['agent.py', () => ['python3', join(examples, 'agent.py')]],
     ['agent.ts', () => [process.execPath, compiled()]],
     ['agent.sh', () => ['bash', join(examples, 'agent.sh')]],
-  ])('%s works on a task, and leaves when it is told to', async (_, command) => {
+  ])('the example %s works on a task, and stops when it is asked to', async (_, command) => {
     const [program = '', ...args] = command();
     const id = newId();
     const agent = start(program, args, { AGENT_ID: id });
@@ -110,7 +110,7 @@ describe('The example', () => {
     });
   });
 
-  it('task_graph.py has its parts made before the whole', async () => {
+  it('the example task_graph.py completes the parts before the whole', async () => {
     const graph = start('python3', [join(examples, 'task_graph.py')]);
     const said = await text(graph.stdout as NonNullable<typeof graph.stdout>);
     const done = said.split('\n').filter((line) => line.endsWith(': COMPLETED'));
@@ -118,7 +118,7 @@ describe('The example', () => {
     expect(done.sort()).toEqual(['Left half', 'Right half', 'Whole'].map((t) => `${t}: COMPLETED`));
   });
 
-  it('ask.sh asks a person, and goes on with the answer', async () => {
+  it('the example ask.sh asks a person, and resumes with the answer', async () => {
     const command = ['bash', '-c', readFileSync(join(examples, 'ask.sh'), 'utf8')];
     const task = await submit({ inputContext: { command } });
     const question = await waitFor('a question', async () => {
@@ -134,7 +134,7 @@ describe('The example', () => {
     expect(body).toMatchObject({ retryCount: 0, generation: 2 });
   });
 
-  it('push_agent.py is started for a task', async () => {
+  it('the example push_agent.py is started for a task', async () => {
     const agent = start('python3', [join(examples, 'push_agent.py'), 'register']);
     const said = await text(agent.stdout as NonNullable<typeof agent.stdout>);
     expect(said).toMatch(/^[0-9a-f-]{36}\n$/);

@@ -29,7 +29,7 @@ afterAll(async () => {
   await app.stop();
 });
 
-it('has lines that do what they say', async () => {
+it("the page's lines have the described effect", async () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
   expect(shownValues(page)).toEqual(['created']);
   expect(pasted.output).toContain('created\norder 7\n');
@@ -39,7 +39,7 @@ it('has lines that do what they say', async () => {
   ]);
 });
 
-it('shows rules that are taken', async () => {
+it('the server accepts the rules on the page', async () => {
   const shown = [...page.matchAll(/```json\n([^]*?)```/g)].map(([, json = '']) => json);
   expect(shown).toHaveLength(2);
   for (const [index, kind] of ['github', 'gitlab'].entries()) {

@@ -48,7 +48,7 @@ afterAll(async () => {
   await Promise.all([receiver.stop(), mail.stop()]);
 });
 
-it('has lines that do what they say', async () => {
+it("the page's lines have the described effect", async () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
   expect(pasted.told.filter((line) => !/^20\d /.test(line))).toEqual([]);
   expect(shownValues(page)).toEqual(['pending', 'pending', 'pending']);
@@ -61,7 +61,7 @@ it('has lines that do what they say', async () => {
   ).toEqual([true, true]);
 });
 
-it('names what a template may have', () => {
+it('the page lists the fields of a template', () => {
   const table = page.slice(page.indexOf('| name '), page.indexOf('The server refuses a template'));
   const named = [...table.matchAll(/`([\w.]+)`(?=[^|]*\|[^|]*\|$)/gm)].map(([, name]) => name);
   expect(named.toSorted()).toEqual([...TEMPLATE_NAMES].toSorted());

@@ -40,12 +40,12 @@ afterAll(async () => {
   await app.stop();
 });
 
-it('has lines that all do what they say', () => {
+it("all of the page's lines have the described effect", () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
   expect(pasted.told.filter((line) => !/^20[0-2] /.test(line))).toEqual([]);
 });
 
-it('shows what they print', () => {
+it('the page shows the actual output', () => {
   const printed = shownValues(page);
   expect(printed).toEqual(['2', '0', '60', '1']);
   expect(pasted.output.split('\n').filter((line) => /^\d+$/.test(line))).toEqual(printed);

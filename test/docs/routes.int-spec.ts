@@ -35,7 +35,7 @@ function comparable(route: string): string {
     .replace(/[?#].*/, '');
 }
 
-it.each(pages)('%s names routes that exist', (page) => {
+it.each(pages)('the page %s names only existing routes', (page) => {
   const named = [
     ...readFileSync(join(root, page), 'utf8').matchAll(
       /\b(?:GET|POST|PUT|PATCH|DELETE) \/[\w/:{}.-]+/g,

@@ -24,15 +24,15 @@ function edges(table: Record<string, readonly string[]>): string[] {
 }
 
 describe('docs/task-lifecycle.md', () => {
-  it('shows the edges of a task as the program has them', () => {
+  it('docs/task-lifecycle.md shows the edges of a task as the program has them', () => {
     expect(arrows(1)).toEqual(edges(TASK_EDGES));
   });
 
-  it('shows the edges of a run as the program has them', () => {
+  it('docs/task-lifecycle.md shows the edges of a run as the program has them', () => {
     expect(arrows(2)).toEqual(edges(RUN_EDGES));
   });
 
-  it('shows the classes of ends as the program has them, in its order', () => {
+  it('docs/task-lifecycle.md shows the classes of ends as the program has them, in its order', () => {
     const [, section = ''] = page.split('## How a process ends');
     const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+)\| `(\w+)` /gm)];
     expect(rows.map(([, evidence = '', of]) => [evidence.trim(), of])).toEqual(
@@ -40,7 +40,7 @@ describe('docs/task-lifecycle.md', () => {
     );
   });
 
-  it('says what each status means', () => {
+  it('docs/task-lifecycle.md explains each status', () => {
     for (const status of Object.keys(TASK_EDGES))
       expect(page).toMatch(new RegExp(`\\| ${status} +\\| \\w`));
   });

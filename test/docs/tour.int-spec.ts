@@ -34,13 +34,13 @@ afterAll(async () => {
   await app.stop();
 });
 
-it('has lines that do what they say, but the one that shows a refusal', () => {
+it("the page's lines have the described effect, except for the shown refusal", () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
   const refused = pasted.told.filter((line) => !/^20[0-2] /.test(line));
   expect(refused).toEqual([expect.stringMatching(/^400 .*\/agent-tasks$/)]);
 });
 
-it('shows what they print', () => {
+it('the page shows the actual output', () => {
   const printed = shownValues(page);
   expect(printed).toHaveLength(8);
   let rest = pasted.output;
@@ -50,7 +50,7 @@ it('shows what they print', () => {
   }
 });
 
-it('shows parts of answers as the server gives them', async () => {
+it('the page shows parts of answers as the server gives them', async () => {
   const [task = '', problem = ''] = [...page.matchAll(/```json\n([^]*?)```/g)].map(
     ([, json]) => json,
   );

@@ -32,12 +32,12 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-it('has lines that do what they say', () => {
+it("the page's lines have the described effect", () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
   expect(pasted.told.filter((line) => /^[45]\d\d /.test(line))).toEqual([]);
 });
 
-it('shows what they print', () => {
+it('the page shows the actual output', () => {
   const printed = shownValues(page);
   expect(printed).toHaveLength(7);
   let rest = pasted.output;
@@ -47,7 +47,7 @@ it('shows what they print', () => {
   }
 });
 
-it('shows what the receiver prints', () => {
+it('the page shows the actual output of the receiver', () => {
   const [, shown = ''] = /The receiver prints:\s+```\n([^]*?)```/.exec(page) ?? [];
   const lines = shown.trim().split('\n');
   expect(lines).toHaveLength(3);

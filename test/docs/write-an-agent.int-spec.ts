@@ -29,13 +29,13 @@ afterAll(async () => {
   await app.stop();
 });
 
-it('has lines that all do what they say, but the one that shows a refusal', () => {
+it("all of the page's lines have the described effect, except for the shown refusal", () => {
   expect(told.length).toBeGreaterThan(20);
   const refused = told.filter((line) => !/^20[0-2] /.test(line));
   expect(refused).toEqual([expect.stringMatching(/^409 .*\/progress$/)]);
 });
 
-it('shows what they print', () => {
+it('the page shows the actual output', () => {
   const printed = shownValues(page);
   expect(printed).toEqual(['5', 'stale_run', 'COMPLETED']);
   let rest = output;
@@ -45,7 +45,7 @@ it('shows what they print', () => {
   }
 });
 
-it('knows the errors by their codes', () => {
+it('the page names the codes of the errors', () => {
   const rows = page.split('\n').filter((line) => /^\| `\w+`.*\| +\d{3} /.test(line));
   expect(rows.length).toBeGreaterThan(8);
   for (const row of rows) {

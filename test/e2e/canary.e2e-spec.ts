@@ -83,7 +83,7 @@ async function show(path: string, text: string): Promise<void> {
 }
 
 describe('webhooks', () => {
-  it('sign with a secret that is shown once', async () => {
+  it('webhooks sign with a secret that is shown once', async () => {
     const hook = { url: stage.receiver.url('/hook'), events: ['*'] };
     const { id, secret } = await stage.make(['POST', '/webhooks'], 201, hook);
     const next = await stage.make(['POST', `/webhooks/${id}/rotate`], 200);
@@ -99,7 +99,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('go to Slack by a URL that nobody is shown', async () => {
+  it('the URL for Slack is never shown', async () => {
     stage.receiver.behave(SLACK_ECHO, (response, { path }) => {
       response.writeHead(404).end(`Cannot POST ${path}`);
     });
@@ -127,7 +127,7 @@ describe('webhooks', () => {
     expect(await stage.drover('webhook', 'deliveries', echo, '--json')).toBe(0);
   });
 
-  it('write e-mail with an account that nobody is shown', async () => {
+  it('the e-mail account is never shown', async () => {
     const { mail } = stage;
     const template = '{{task.title}}: {{text}}';
     const body = {
@@ -154,7 +154,7 @@ describe('webhooks', () => {
 });
 
 describe('a task', () => {
-  it('tells its secret to its runs, through success, failure and a crash', async () => {
+  it('the runs of a task get its secret, through success, failure and a crash', async () => {
     const first = await stage.startWorker('first');
     await stage.until(await submit('done', TELL(proofOf('done'))), 'COMPLETED');
     const failing = `${TELL(proofOf('failed'))} throw new Error('failed with ' + secret);`;
@@ -173,7 +173,7 @@ describe('a task', () => {
     );
   });
 
-  it('asks a person about its secret, who answers with it', async () => {
+  it("a task asks a person about its secret, and the person's answer contains it", async () => {
     page = await browser.openSignedIn(person);
     const asking = await submit('asking', ASK(proofOf('asking')));
     const refused = await submit('refused', ASK_FOR_IT(proofOf('refused')), { maxRetries: 0 });
@@ -203,7 +203,7 @@ describe('a task', () => {
     expect(stage.answers.at(-1)).toContain('take [redacted]');
   });
 
-  it('comes of an event with a secret in it', async () => {
+  it('an event with a secret in it creates a task', async () => {
     const command = [process.execPath, '-e', REPEAT(proofOf('hooked'))];
     const made = { title: 'Of {{word}}: {{text}}', description: '{{text}}', taskType: 'test' };
     const from = { ...made, tags: ['{{word}}'], metadata: { word: '{{word}}' } };
@@ -251,7 +251,7 @@ describe('a task', () => {
     }
   });
 
-  it('is refused without a word of its secret', async () => {
+  it('the refusal of a task contains no part of its secret', async () => {
     const { value } = task;
     const secrets = { A_SECRET: value };
     const refusals: [path: string, body: unknown][] = [
@@ -281,7 +281,7 @@ describe('a task', () => {
     stage.answers.push(refusal.toString());
   });
 
-  it('comes back after the crash, and is shown to people', async () => {
+  it('a task resumes after a crash, and people can see it', async () => {
     await stage.until(String(tasks['crashed']), 'COMPLETED');
     expect(hasProof('crashed', task)).toBe(true);
     for (const id of Object.values(tasks))

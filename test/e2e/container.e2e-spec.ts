@@ -104,7 +104,7 @@ function health(name: string, address: string): number | null {
 const modules = () => join(image.root, image.workdir, 'node_modules');
 
 describe('The image that the Dockerfile makes', () => {
-  it('has no packages that only development needs', () => {
+  it('the image has no packages for development', () => {
     const packages = readdirSync(modules());
     const unwanted = [
       'typescript',
@@ -121,14 +121,14 @@ describe('The image that the Dockerfile makes', () => {
     expect(parseInt(size)).toBeLessThan(MOST_MEGABYTES);
   });
 
-  it('has no tests, no tools and no secrets', () => {
+  it('the image has no tests, no tools and no secrets', () => {
     const app = join(image.root, image.workdir);
     expect(readdirSync(app).sort()).toEqual(['dist', 'node_modules', 'package.json', 'prisma']);
     expect(readdirSync(join(app, 'dist')).sort()).toEqual(['apps', 'dashboard', 'libs']);
     expect(existsSync(join(image.root, 'data'))).toBe(true);
   });
 
-  it('runs a task with the services of the compose file', async () => {
+  it('the image runs a task with the services of the compose file', async () => {
     const migration = start('migrate');
     expect([await migration.ended, migration.output]).toEqual([
       0,
@@ -187,7 +187,7 @@ describe('The image in Podman', () => {
     return program;
   }
 
-  test(`is made by its steps, and serves in a read-only container${because}`, async () => {
+  test(`the image builds in Podman, and serves in a read-only container${because}`, async () => {
     await engine.buildLast(folder);
     expect(await engine.config()).toMatchObject({
       User: 'node',
@@ -211,7 +211,7 @@ describe('The image in Podman', () => {
   test.each([
     ['with its /proc unmasked', ['--security-opt', 'unmask=ALL'], 'Each session has a sandbox'],
     ['as the compose file has it', [], 'Can.t mount proc.*Sessions have no sandbox'],
-  ])(`tells whether a gateway has sandboxes: %s${because}`, async (_, options, said) => {
+  ])(`a gateway reports whether it has sandboxes: %s${because}`, async (_, options, said) => {
     const gateway = run('gateway', options);
     await gateway.says(LISTENING);
     expect(gateway.output).toMatch(new RegExp(said));

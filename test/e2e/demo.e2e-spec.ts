@@ -28,7 +28,7 @@ async function expectNothingLeft(): Promise<void> {
 }
 
 describe('npm run demo', () => {
-  test('completes the job although a worker is killed, and keeps every invariant', async () => {
+  test('the demo completes the job although a worker is killed, and keeps every invariant', async () => {
     const json = join(process.cwd(), '.cache', `demo-${process.pid}.json`);
     demo = new Program(DEMO, ['--json', json], { TMPDIR: folder });
     const code = await demo.ended;
@@ -71,7 +71,7 @@ describe('npm run demo', () => {
     await expectNothingLeft();
   });
 
-  test('can be watched in the dashboard, and leaves nothing behind after Ctrl-C while the job runs', async () => {
+  test('the dashboard shows the demo, and nothing is left after Ctrl-C during the job', async () => {
     demo = new Program(DEMO, ['--open'], { TMPDIR: folder });
     const [, address = '', email, password] = await demo.says(
       /dashboard is at (\S+)\/ \((\S+), (\S+)\)/,

@@ -210,7 +210,7 @@ describe('server and gateway', () => {
     await finish(job);
   });
 
-  it('end a task whose session answers the end of its time with a release', async () => {
+  it('a task ends if its session answers the end of its time with a release', async () => {
     const script = `
       process.on('SIGTERM', () => call('POST', 'release', {}).then(() => process.exit(0)));
       setInterval(() => {}, 1000);`;
@@ -222,7 +222,7 @@ describe('server and gateway', () => {
     });
   });
 
-  it('warn a session that seems to hang, and take the warning back when it reports', async () => {
+  it('a session that seems to hang is warned, and the warning ends when it reports', async () => {
     const script = `
       let step = async () => {
         const heard = fs.readFileSync(process.env.DROVER_SIGNALS_FILE, 'utf8');
@@ -259,7 +259,7 @@ describe('server and gateway', () => {
     expect(livesOf(job)).toHaveLength(1);
   });
 
-  it('recover at once what a gateway that was killed with all its sessions had', async () => {
+  it('the runs of a gateway that was killed with all its sessions recover at once', async () => {
     const jobs = [await submit(), await submit()] as const;
     for (const job of jobs) await untilProgress(job, 1);
     const killed = jobs.map((job) => livesOf(job)[0]?.pid ?? 0);
@@ -273,7 +273,7 @@ describe('server and gateway', () => {
     }
   });
 
-  it('take up again after the server was away: ends are told late, and none is lost', async () => {
+  it('a gateway resumes after an outage of the server, and no report of an end is lost', async () => {
     const [completes, fails] = [await submit(), await submit()];
     for (const job of [completes, fails]) await untilProgress(job, 1);
     server.kill('SIGKILL');
@@ -289,7 +289,7 @@ describe('server and gateway', () => {
     expect(ends).toEqual(['completed', expect.stringMatching(/^(oom|signal)$/)]);
   });
 
-  it('give back what a gateway gave up while the server was away, at no cost', async () => {
+  it('sessions given up during an outage of the server cost their tasks no retry', async () => {
     const jobs = [await submit({ maxRetries: 0 }), await submit({ maxRetries: 0 })];
     for (const job of jobs) await untilProgress(job, 2);
     server.kill('SIGKILL');
@@ -304,7 +304,7 @@ describe('server and gateway', () => {
     }
   });
 
-  it('give the work of a gateway that drains to its next life, from the checkpoint', async () => {
+  it('the next process of a draining gateway continues its work from the checkpoint', async () => {
     const jobs = [await submit(), await submit({ maxRetries: 0 })];
     for (const job of jobs) await untilProgress(job, 2);
     gateway.kill('SIGTERM');

@@ -45,14 +45,14 @@ describe('a server, a worker and a gateway in Node 22', () => {
     await waitFor('the last process', () => processesWith(folder).length === 0, 60_000);
   }, 90_000);
 
-  it('run in it, and with them all that they start', () => {
+  it('server, worker and gateway run in Node 22 with all of their children', () => {
     const programs = processesWith(folder).map((line) => line.split(' ')[0]);
     const files = programs.map((pid) => readlinkSync(`/proc/${pid}/exe`));
     const nodes = new Set(files.filter((file) => file.endsWith('/node')));
     expect([...nodes]).toEqual([node22]);
   });
 
-  it('complete a task that a command line in Node 20 creates', async () => {
+  it('a command line in Node 20 creates a task that they complete', async () => {
     const context = { ...env(), HOME: folder };
     const typed = ['run', '--', 'expr', '6', '*', '7'];
     const drover = join(root, 'scripts/drover.mjs');
@@ -66,7 +66,7 @@ describe('a server, a worker and a gateway in Node 22', () => {
 });
 
 describe.each(['server', 'worker', 'gateway'])('a %s in Node 20', (name) => {
-  it('ends with the sentence that it needs a newer one', async () => {
+  it('a program in Node 20 ends with a sentence that names the required version', async () => {
     const program = new Program(join(root, `dist/apps/${name}/main.js`), [], {}, root, node20);
     expect(await program.ended).toBe(1);
     expect(program.output).toMatch(/^Servers, workers .* need Node 22\.19 .* this is 20\..*\n$/);
@@ -96,7 +96,7 @@ describe('a script in Node 20', () => {
     return { child, said: () => said };
   }
 
-  it('goes on in Node 24, with its arguments, its input and its exit code', async () => {
+  it('a script continues in Node 24 with its arguments, its input and its exit code', async () => {
     const { child, said } = script(`
       console.log(process.version.split('.')[0], process.argv[2]);
       process.stdin.pipe(process.stdout).on('finish', () => {});
@@ -106,7 +106,7 @@ describe('a script in Node 20', () => {
     expect(said()).toBe('v24 an argument\nwhat was typed');
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('hands on %s', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('a script passes on %s', async (signal) => {
     const { child, said } = script(`
       process.on('${signal}', () => process.exit(9));
       setInterval(() => {}, 1000);
@@ -117,12 +117,12 @@ describe('a script in Node 20', () => {
     expect(said()).toBe('ready\n');
   });
 
-  it('ends by the signal that ends the other', async () => {
+  it('a script ends by the signal that ends its Node 24', async () => {
     const { child } = script(`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);`);
     expect(await once(child, 'close')).toEqual([null, 'SIGTERM']);
   });
 
-  it('takes the other with it when it is killed', async () => {
+  it('a killed script ends its Node 24', async () => {
     const { child } = script(`setInterval(() => {}, 1000); console.log(process.pid);`);
     const [pid] = (await once(child.stdout, 'data')) as [Buffer];
     child.kill('SIGKILL');

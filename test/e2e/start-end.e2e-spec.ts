@@ -60,7 +60,7 @@ async function start(port = ''): Promise<string> {
 }
 
 describe('npm start', () => {
-  test('is known, and ended when it is told to, while it makes its database', async () => {
+  test('npm start is known while it creates its database, and a stop ends it', async () => {
     started = program(START, '');
     await waitFor('initdb', () => processesWith(home).some((line) => line.includes('initdb')));
     const env = { DROVER_HOME: home };
@@ -71,7 +71,7 @@ describe('npm start', () => {
     expect(processesWith(home)).toEqual([]);
   });
 
-  test('comes up elsewhere when somebody takes its port while the database starts', async () => {
+  test('npm start uses another port if a program takes its port while the database starts', async () => {
     const taker = createServer();
     await once(taker.listen(0, '127.0.0.1'), 'listening');
     const { port } = taker.address() as AddressInfo;
@@ -99,10 +99,13 @@ describe('npm start', () => {
     expect(started?.output).toMatch(/was ended by force: waiting until all that it left has ended/);
   });
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)('ends with its npm, after %s', async (signal) => {
-    started = program('start', '', 'npm');
-    await started.says(RUNS);
-    started.kill(signal);
-    await waitFor('the last process', () => processesWith(home).length === 0);
-  });
+  test.each(['SIGTERM', 'SIGKILL'] as const)(
+    'npm start ends with its npm, after %s',
+    async (signal) => {
+      started = program('start', '', 'npm');
+      await started.says(RUNS);
+      started.kill(signal);
+      await waitFor('the last process', () => processesWith(home).length === 0);
+    },
+  );
 });

@@ -150,7 +150,7 @@ async function expectNoCredentialsAt(address: string): Promise<void> {
 }
 
 describe('npm start', () => {
-  test('works as it says it does, and keeps its data until the next start', async () => {
+  test('npm start works as its output says, and keeps its data until the next start', async () => {
     const address = await start();
     const { id } = pasteCurl();
     await untilCompleted(address, id);
@@ -262,7 +262,7 @@ describe('npm start', () => {
     return body;
   }
 
-  test('ends with tasks and sessions under way, and goes on with them after the next start', async () => {
+  test('npm start ends with running tasks and sessions, and the next start resumes them', async () => {
     const address = await running();
     const quick = await aLongSession(address, 'quick');
     await expectToGoOn(address, quick, await nextMark('quick'));
@@ -301,7 +301,7 @@ describe('npm start', () => {
     await stop();
   });
 
-  test('starts no gateway where there is one, and says what is missing of one', async () => {
+  test('npm start starts no gateway if one is configured, and names missing settings of it', async () => {
     const env = { DROVER_HOME: home, TMPDIR: home, PORT: '', GATEWAY_URL: 'http://127.0.0.1:9' };
     started = new Program(START, [], env);
     expect(await started.ended).toBe(1);

@@ -50,7 +50,7 @@ const untilDone = (id: string) =>
     return task['status'] === 'COMPLETED' && task;
   });
 
-it('a process that listens hears the warning, and can go on', async () => {
+it('a process that listens gets the warning, and can continue', async () => {
   const worker = await fleet.startWorker('listening');
   const id = await fleet.submit(HEARS);
   await waitFor('the run', async () => (await fleet.task(id))['status'] === 'RUNNING');
@@ -62,7 +62,7 @@ it('a process that listens hears the warning, and can go on', async () => {
   await worker.stop();
 });
 
-it('a process that hangs is warned, then ended, and its task done by the next run', async () => {
+it('a process that hangs is warned, then ended, and the next run completes its task', async () => {
   const worker = await fleet.startWorker('patient');
   const file = join(fleet.folder, 'hung.pid');
   const id = await fleet.submit(HANGS_ONCE(file));

@@ -47,7 +47,7 @@ function newFolder(): string {
   return folder;
 }
 
-describe('a worker with', () => {
+describe('a worker with a wrong setting', () => {
   it.each([
     ['a key that nobody made', () => `drv_${'0'.repeat(8)}_${'0'.repeat(64)}`],
     ['something else as a key', () => 'open sesame'],
@@ -62,7 +62,7 @@ describe('a worker with', () => {
     expect(words).toMatch(/^The key in DROVER_API_KEY cannot .*agents:write/);
   });
 
-  it('the token of another installation names where it has it from', async () => {
+  it('a worker with the token of another installation names the source of the token', async () => {
     const file = join(newFolder(), 'token');
     writeFileSync(file, 'a.b.c');
     const id = { DROVER_AGENT_ID: newId() };

@@ -76,7 +76,7 @@ describe('a second worker', () => {
     await expectUndisturbed();
   });
 
-  it('the next life of a killed worker is let in at once', async () => {
+  it('the next process of a killed worker is accepted at once', async () => {
     await begin({ DROVER_WORKER_HEARTBEAT_SECONDS: '20' });
     first.kill('SIGKILL');
     await first.ended();

@@ -60,7 +60,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('fails a task with the exit code of its process, and says which are not worth a retry', async () => {
+  it('a worker reports the exit code of a failed task, and whether a retry makes sense', async () => {
     const worker = await fleet.startWorker('failing');
     const failed = await fleet.submit('process.exit(7)', { maxRetries: 0 });
     const unknown = await fleet.submit('', { inputContext: { command: ['/no/such/program'] } });
@@ -86,7 +86,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('leaves a cancelled task the time that the server gives it, whatever its own', async () => {
+  it("a cancelled task gets the grace period of the server, whatever the worker's own is", async () => {
     const worker = await fleet.startWorker('graceful', { DROVER_WORKER_GRACE_SECONDS: '0' });
     const file = join(fleet.folder, 'graceful.pid');
     const saved = join(fleet.folder, 'graceful.saved');
@@ -104,7 +104,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('puts a paused task down, and a resumed one goes on from its checkpoint', async () => {
+  it('a paused task stops, and continues from its checkpoint when it is resumed', async () => {
     const worker = await fleet.startWorker('paused');
     const file = join(fleet.folder, 'paused.pid');
     const told = join(fleet.folder, 'paused.told');
@@ -133,7 +133,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('that is killed leaves no process, and its task goes on with another from the checkpoint', async () => {
+  it('a killed worker leaves no process, and another continues its task from the checkpoint', async () => {
     const first = await fleet.startWorker('victim');
     const file = join(fleet.folder, 'victim.pid');
     const id = await fleet.submit(STEADY(file));
@@ -176,7 +176,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('that is killed while the server is away has its next life report what its run had used', async () => {
+  it('a worker killed during an outage reports the usage of its run in its next process', async () => {
     const first = await fleet.startWorker('reckoning');
     const told = join(fleet.folder, 'used');
     const usage = { model: 'claude-sonnet-4', inputTokens: 40, outputTokens: 2 };

@@ -65,7 +65,7 @@ describe('an agent', () => {
     await Promise.all([witness.leave(), heir.leave()]);
   });
 
-  it('stopped past its threshold finds its task done by another when it completes it', async () => {
+  it('an agent that stopped past its threshold finds its task completed by another', async () => {
     const witness = await aWitness();
     const stopped = await fleet.startWorker('stopped', {
       DROVER_WORKER_CAPABILITIES: 'stopped',
@@ -104,7 +104,7 @@ describe('an agent', () => {
     await Promise.all([witness.leave(), heir.leave(), stopped.stop()]);
   });
 
-  it('that comes back to a task that went on elsewhere hears stale_run, and changes nothing', async () => {
+  it('an agent that returns to a reassigned task gets stale_run, and changes nothing', async () => {
     const witness = await aWitness();
     const late = await anAgent('late');
     await late.heartbeat();
@@ -120,7 +120,7 @@ describe('an agent', () => {
     await Promise.all([witness.leave(), heir.leave()]);
   });
 
-  it('with all others at once: they are waited for a threshold longer, then their tasks go on', async () => {
+  it('agents that fall silent all at once get a second threshold of time', async () => {
     const crowd = await Promise.all(Array.from({ length: CROWD }, () => anAgent('crowd')));
     await Promise.all(crowd.map((agent) => agent.startHeartbeats()));
     const taskIds = await Promise.all(crowd.map(() => aTask('crowd')));

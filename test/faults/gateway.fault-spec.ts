@@ -153,7 +153,7 @@ describe('the gateway', () => {
     await gateway.dispose();
   });
 
-  it('stands still until its agents are taken for dead, and goes on: no session twice', async () => {
+  it('a gateway frozen until its agents count as dead continues without a second session', async () => {
     await startAll(SOON);
     const ids = await submit(3 * AT_ONCE);
     await born(AT_ONCE);
@@ -171,7 +171,7 @@ describe('the gateway', () => {
     await expectEachDoneOnce(ids);
   });
 
-  it('dies right after it has spawned, before anybody knows: the sessions are found again', async () => {
+  it('sessions of a gateway that died right after their start are found again', async () => {
     await startAll(LATE);
     const settled = service.catch({ at: 'before', statement: 'settle_spawn' });
     const ids = await submit(1);
@@ -186,7 +186,7 @@ describe('the gateway', () => {
     expect(births()).toHaveLength(1);
   });
 
-  it('dies with its sessions, and comes back without them: all are retried at once', async () => {
+  it('the tasks of a gateway that returns without its sessions are retried at once', async () => {
     await startAll(LATE);
     const ids = await submit(AT_ONCE);
     await born(AT_ONCE);
@@ -201,7 +201,7 @@ describe('the gateway', () => {
     await expectEachDoneOnce(ids);
   });
 
-  it('is never heard of again: what it had waits with a reason, and another one takes it', async () => {
+  it('tasks of a lost gateway wait with a reason, and another gateway takes them', async () => {
     await startAll(SOON);
     const ids = await submit(2 * AT_ONCE);
     await born(AT_ONCE);
@@ -218,7 +218,7 @@ describe('the gateway', () => {
 });
 
 describe('a gateway that fails', () => {
-  it('every call: it is left alone after some, tasks wait with a reason, and go on when it is well', async () => {
+  it('a gateway that fails every call gets no more calls, and its tasks wait', async () => {
     const gateway = await StandInGateway.start();
     gateway.behaviour = { kind: 'refuse', status: 500, code: 'internal' };
     try {

@@ -131,7 +131,7 @@ async function leadUpTo(moment: Moment): Promise<Catch> {
 }
 
 describe('a leader', () => {
-  it('killed in each step, before its commit and after it: the next one goes on', async () => {
+  it('the next leader continues after a kill in each step, before and after its commit', async () => {
     const { epoch } = await reign(db);
     await hire();
     await successorOf(db, epoch);
@@ -153,7 +153,7 @@ describe('a leader', () => {
     await valkey.del(lockKey);
   }, 900_000);
 
-  it('leaves nothing undone', async () => {
+  it('killed leaders leave no work undone', async () => {
     await hire();
     await rounds.finish();
     expect(await rounds.ends()).toEqual({

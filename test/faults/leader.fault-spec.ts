@@ -110,7 +110,7 @@ describe('a leader', () => {
     },
   );
 
-  it('whose cycle takes longer than its time goes on to its end, and then another leads', async () => {
+  it('a leader whose cycle exceeds its lease finishes the cycle, and then another leads', async () => {
     await startAll();
     const { epoch } = await reign(db);
     const run = await rounds.pair();

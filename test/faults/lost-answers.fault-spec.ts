@@ -56,7 +56,7 @@ const runsOf = async (taskId: string) => {
 };
 
 describe('a commit whose answer is lost', () => {
-  it('of a creation: repeated with its Idempotency-Key, there is one task', async () => {
+  it('a repeated creation with its Idempotency-Key creates one task', async () => {
     const title = newId();
     const lost = app.loseAnswerTo('create_tasks_with_extras');
     const create = () =>
@@ -75,7 +75,7 @@ describe('a commit whose answer is lost', () => {
     expect(rows).toEqual([{ id: answer.body['id'] }]);
   });
 
-  it('of a claim: the agent finds the run that it was given, and there is one', async () => {
+  it('an agent whose claim has lost its answer finds its one run', async () => {
     const agent = await PullAgent.register(fleet);
     const taskId = await fleet.submit('');
     const lost = app.loseAnswerTo('claim_for_one');
@@ -91,7 +91,7 @@ describe('a commit whose answer is lost', () => {
   it.each([
     ['start', 'start_run'],
     ['complete', 'complete_runs'],
-  ] as const)('of a %s: repeated, it is answered as if it were the first', async (report, name) => {
+  ] as const)('a repeated %s gets the first answer', async (report, name) => {
     const agent = await PullAgent.register(fleet, {}, book);
     const taskId = await fleet.submit('');
     const run = await agent.claim();
@@ -107,7 +107,7 @@ describe('a commit whose answer is lost', () => {
     expect(await runsOf(taskId)).toEqual(['COMPLETED']);
   });
 
-  it('of a claim by a worker: it hands the run back that it never heard of, and does it then', async () => {
+  it('a worker returns a run whose claim has lost its answer, and then executes it', async () => {
     const worker = await fleet.startWorker('forgetful');
     // The worker polls by itself now and then, so the lost answer may have been an empty one.
     const states = await waitFor('the answer of a claim with a task to be lost', async () => {
@@ -126,7 +126,7 @@ describe('a commit whose answer is lost', () => {
     await worker.stop();
   });
 
-  it('of the usage that a command reports: the budget shows it once', async () => {
+  it('usage that a command reports twice is in the budget once', async () => {
     const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
     const made = await fleet.api.post('/budgets', { scope: 'global', allocated: 1e9, ...period });
     const worker = await fleet.startWorker('reckoning');
@@ -143,7 +143,7 @@ describe('a commit whose answer is lost', () => {
     await worker.stop();
   });
 
-  it('of a sweep: the next cycle finds nothing left to do twice', async () => {
+  it('the cycle after a lost commit of a sweep does nothing twice', async () => {
     const agent = await PullAgent.register(fleet, {}, book);
     const taskId = await fleet.submit('');
     const run = await agent.claim();
@@ -198,7 +198,7 @@ describe('a server that is killed', () => {
     server = await fleet.startServer();
   }
 
-  it('before a claim is answered: what the run holds dies with its lease', async () => {
+  it('a run whose claim died with the server loses its hold with its lease', async () => {
     const { agent, taskId, sums } = await limited();
     const claim = () => agent.api.post(`/agents/${agent.id}/claim`, { leaseSeconds: 600 });
     await killedAt({ at: 'after-commit', statement: 'claim_for_one_holding' }, claim);
@@ -219,18 +219,21 @@ describe('a server that is killed', () => {
   it.each([
     ['before-commit', { accepted: 1, repeated: 0 }],
     ['after-commit', { accepted: 0, repeated: 1 }],
-  ] as const)('with a report of usage, %s: repeated, it is counted once', async (at, counts) => {
-    const { agent, sums } = await limited();
-    const run = await agent.claim();
-    const report = () => agent.api.post(`/runs/${run.runId}/usage`, { reports: usage });
-    await killedAt({ at, statement: 'apply_settlement' }, report);
-    expect(await patiently(report, book)).toMatchObject({ status: 200, body: counts });
-    expect(await sums()).toEqual({ reserved: '8000', consumed: '970' });
-    await agent.complete(run);
-    expect(await sums()).toEqual({ reserved: '0', consumed: '970' });
-  });
+  ] as const)(
+    'a usage report that is repeated after a kill %s is counted once',
+    async (at, counts) => {
+      const { agent, sums } = await limited();
+      const run = await agent.claim();
+      const report = () => agent.api.post(`/runs/${run.runId}/usage`, { reports: usage });
+      await killedAt({ at, statement: 'apply_settlement' }, report);
+      expect(await patiently(report, book)).toMatchObject({ status: 200, body: counts });
+      expect(await sums()).toEqual({ reserved: '8000', consumed: '970' });
+      await agent.complete(run);
+      expect(await sums()).toEqual({ reserved: '0', consumed: '970' });
+    },
+  );
 
-  it('between the usage that a completion brings and the completion: neither stays, and repeated both count once', async () => {
+  it('usage and its completion are stored together, and a repetition counts both once', async () => {
     const { agent, taskId, sums } = await limited();
     const run = await agent.claim();
     const complete = () => agent.api.post(`/runs/${run.runId}/complete`, { usage });

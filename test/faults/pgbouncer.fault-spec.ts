@@ -39,7 +39,7 @@ describeWithIt('behind PgBouncer', () => {
 
   afterAll(() => db.drop());
 
-  it('in transaction mode all goes on under load, with the limits of time that it drops', async () => {
+  it('load continues behind PgBouncer in transaction mode, with all time limits', async () => {
     const { fleet, urls } = await start();
     try {
       await fleet.startServer({ DATABASE_STATEMENT_TIMEOUT_MS: '7000' });
@@ -74,7 +74,7 @@ describeWithIt('behind PgBouncer', () => {
     ['without prepared statements', { max_prepared_statements: '0' }],
     ['in session mode', { pool_mode: 'session' }],
     ['in statement mode', { pool_mode: 'statement' }],
-  ])('%s the server does not start, and says why', async (_, settings) => {
+  ])('a server behind PgBouncer %s does not start, and names the reason', async (_, settings) => {
     const { fleet } = await start(settings);
     try {
       await expect(fleet.startServer()).rejects.toThrow(
@@ -85,7 +85,7 @@ describeWithIt('behind PgBouncer', () => {
     }
   });
 
-  it('is told from Postgres itself', async () => {
+  it('Postgres without PgBouncer is recognised', async () => {
     expect(await poolerOf(db.appUrl)).toBe('none');
   });
 });

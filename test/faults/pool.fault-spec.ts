@@ -71,7 +71,7 @@ describe('two connections for two hundred clients', () => {
     await expectCreatedOnce(titlesOf(crowd));
   });
 
-  it('that stand still make them wait for so long, then refuse them, and serve them when they go on', async () => {
+  it('two connections that hang make clients wait, then refuse them, and serve them later', async () => {
     const blocker = await fleet.db.owner.connect();
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE agent_tasks, agents, idempotency_keys');

@@ -79,12 +79,12 @@ async function untilItsOwnCycle(): Promise<void> {
 
 const recover = () => patiently(() => fleet.api.post('/coordinator/recover', {}));
 
-describe('with Valkey away, which knew who had sent a heartbeat', () => {
+describe('an outage of Valkey, which knew the heartbeats', () => {
   it.each([
     ['api', OUTAGE_MS],
     // It polls again after five seconds, before heartbeats would have been delayed for too long.
     ['api,coordinator', 3_300],
-  ])('Postgres comes back, and ROLES=%s takes nobody for dead', async (ROLES, outageMs) => {
+  ])('after an outage of Postgres, ROLES=%s declares no agent dead', async (ROLES, outageMs) => {
     await startFleet({ ROLES });
     await valkey.kill();
     await postgres.stop();
@@ -99,7 +99,7 @@ describe('with Valkey away, which knew who had sent a heartbeat', () => {
     await expectInvariants(ways.db);
   });
 
-  it('Postgres takes no changes: nobody is taken for dead, and heartbeats are kept', async () => {
+  it('a read-only Postgres lets no agent die, and heartbeats are stored later', async () => {
     await startFleet();
     await valkey.kill();
     await postgres.readOnly(true);

@@ -69,7 +69,7 @@ async function expectRecovery(): Promise<void> {
 
 describe('Postgres', () => {
   it.each(['stop', 'crash'] as const)(
-    '%s under load, and back after longer than agents may be silent',
+    'work resumes after a %s of Postgres under load for longer than agents can be silent',
     async (end) => {
       await startLoad();
       await postgres[end]();
@@ -85,7 +85,7 @@ describe('Postgres', () => {
     },
   );
 
-  it('that takes no changes under load, for longer than agents may be silent', async () => {
+  it('work resumes after Postgres was read-only for longer than agents can be silent', async () => {
     await startLoad();
     await postgres.readOnly(true);
     await waitFor('clients to be refused', () => refusals() > 0);
@@ -100,7 +100,7 @@ describe('Postgres', () => {
     expect(await readiness()).toBe(200);
   });
 
-  it('behind connections that have become black holes: limits hold, and new ones are made', async () => {
+  it('limits end statements on black-hole connections, and new connections are opened', async () => {
     await startLoad({ DATABASE_STATEMENT_TIMEOUT_MS: '1000' });
     for (const way of [ways.app, ways.service]) way.faults.blackHole();
     await waitFor('clients to be refused', () => refusals() > 0);

@@ -110,7 +110,7 @@ async function expectResumedOnceWith(text: string): Promise<void> {
 }
 
 describe('a question', () => {
-  it('whose commit is not heard of is asked again, and is the same', async () => {
+  it('a question whose commit lost its answer is asked again, and is the same', async () => {
     const lost = app.loseAnswerTo('insert_question');
     const id = await asked();
     await lost;
@@ -120,7 +120,7 @@ describe('a question', () => {
   });
 
   it.each(['before-commit', 'after-commit'] as const)(
-    'is there once, when the server is killed %s and the run asks again',
+    'a question exists once when the server is killed %s and the run asks again',
     async (at) => {
       await killedAt([app, { at, statement: 'insert_question' }], ask);
       const id = await asked();
@@ -131,7 +131,7 @@ describe('a question', () => {
 });
 
 describe('an answer', () => {
-  it('whose commit is not heard of counts once, and is accepted again', async () => {
+  it('an answer whose commit lost its reply counts once, and is accepted again', async () => {
     const id = await asked();
     const lost = app.loseAnswerTo('answer_question');
     const repeated = await patiently(() => answer(id, 'yes'), book);
@@ -144,7 +144,7 @@ describe('an answer', () => {
     ['before-commit', 'no', { status: 200, body: { answer: 'no' } }],
     ['after-commit', 'yes', { status: 409, body: { code: 'question_closed', answer: 'yes' } }],
   ] as const)(
-    'counts or not, when the server is killed %s; the next one gets %s',
+    'an answer whose server is killed %s counts or not, and the next answer gets %s',
     async (at, counts, toTheNext) => {
       const id = await asked();
       await killedAt([app, { at, statement: 'answer_question' }], () => answer(id, 'yes'));
@@ -163,7 +163,7 @@ describe('a deadline', () => {
     );
 
   it.each(['before-commit', 'after-commit'] as const)(
-    'at which the coordinator is killed %s closes the question, unless an answer did',
+    'a deadline closes an unanswered question although the coordinator is killed %s',
     async (at) => {
       const id = await asked();
       await pass(id);

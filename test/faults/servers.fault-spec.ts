@@ -40,7 +40,7 @@ async function retryIn(taskId: string, interval: string): Promise<Date> {
 }
 
 describe('a server', () => {
-  it('killed while a task waits for its retry: the next one keeps the time', async () => {
+  it('a server killed while a task waits for its retry: the next one keeps the retry time', async () => {
     const server = await fleet.startServer();
     const agent = await PullAgent.register(fleet);
     const taskId = await fleet.submit('', { retryBackoffSeconds: 60 });
@@ -78,7 +78,7 @@ describe('a server', () => {
     ['before the commit', 'before-commit'],
     ['after the commit', 'after-commit'],
   ] as const)(
-    'killed %s among a hundred requests with one Idempotency-Key: there is one task',
+    'a server killed %s among a hundred requests with one Idempotency-Key: one task exists',
     async (_, at) => {
       const proxy = await PostgresProxy.to(db.appUrl);
       undo = [

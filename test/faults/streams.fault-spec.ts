@@ -50,7 +50,7 @@ async function follow(headers: Record<string, string>): Promise<Socket> {
   return socket;
 }
 
-it('a subscriber that is half open is disconnected, gives its place back, and holds up no other', async () => {
+it('a half-open subscriber is disconnected, frees its stream, and delays no other', async () => {
   const [silent, awake] = [await aKey(), await aKey()];
   const socket = await follow(silent);
   const other = await followStream(url(), awake);

@@ -62,7 +62,7 @@ async function expectNobodyNoticed(): Promise<void> {
 }
 
 describe('Valkey', () => {
-  it('killed under load and started again, with nothing in it: nobody notices', async () => {
+  it('a Valkey killed under load and restarted empty causes no failure', async () => {
     await valkey.kill();
     await load.goesOn(100);
     await valkey.startAgain();
@@ -70,7 +70,7 @@ describe('Valkey', () => {
     await expectNobodyNoticed();
   });
 
-  it('flushed under load, again and again: nobody notices', async () => {
+  it('a Valkey flushed repeatedly under load causes no failure', async () => {
     for (let flush = 0; flush < FLUSHES; flush++) {
       await valkey.flush();
       // A query asks which agents are alive while Valkey is empty.
@@ -80,7 +80,7 @@ describe('Valkey', () => {
     await expectNobodyNoticed();
   });
 
-  it(`stopped for ${STOPPED_SECONDS} seconds under load: the API goes on answering, and nobody is taken for dead`, async () => {
+  it(`a Valkey stopped for ${STOPPED_SECONDS} seconds stops neither the API nor an agent`, async () => {
     valkey.pause();
     const before = load.created.length;
     await delay(STOPPED_SECONDS * 1_000);

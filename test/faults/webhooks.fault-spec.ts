@@ -50,9 +50,9 @@ function received(path: string): Record<string, number> {
 
 describe('a sender of webhooks', () => {
   it.each([
-    ['before it has noted what it sent: it is sent again', 'before-commit', 2],
-    ['when that is noted: it is not sent again', 'after-commit', 1],
-  ] as const)('killed %s, with the same id, and nothing is lost', async (_, moment, times) => {
+    ['before it records an attempt: the message is sent again', 'before-commit', 2],
+    ['after it has recorded an attempt: no message is sent again', 'after-commit', 1],
+  ] as const)('a sender killed %s, and nothing is lost', async (_, moment, times) => {
     const path = `/${moment}`;
     const url = receiver.url(path);
     const { body } = await fleet.api.post<{ id: string }>('/webhooks', {

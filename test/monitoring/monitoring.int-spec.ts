@@ -77,7 +77,7 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
     expect(checked).toContain('SUCCESS');
   });
 
-  it('raises each alert for what it is made for, and for nothing that is near it', async () => {
+  it('each alert is raised for its own case, and not for a similar one', async () => {
     const names = (await prometheus.rules()).map(({ name }) => name);
     expect(Object.keys(ALERT_CASES).sort()).toEqual(names.sort());
     const file = join(folder, 'tests.json');
@@ -110,7 +110,7 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
     }
   });
 
-  it('raises an alert about the server that it asks', async () => {
+  it('Prometheus raises an alert about the server that it scrapes', async () => {
     await new Promise<void>((resolve) => {
       const onError = (): void => {
         client.close();
@@ -126,7 +126,7 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
 });
 
 describe('The dashboard', () => {
-  it('has panels of different ids that do not lie on each other', () => {
+  it('panels have different ids and do not overlap', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from(

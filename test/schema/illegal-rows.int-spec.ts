@@ -27,8 +27,8 @@ function withIds(sql: string): string {
   return sql.replace(/\$(\w+)/g, (_match, name: string) => `'${ids[name] ?? `no id ${name}`}'`);
 }
 
-describe.each(Object.entries(ATTEMPTS))('%s cannot be made illegal', (_what, attempts) => {
-  it.each(attempts)('by %s (%s)', async (sql, constraint) => {
+describe.each(Object.entries(ATTEMPTS))('an illegal change of %s', (_what, attempts) => {
+  it.each(attempts)('an illegal change is refused: %s (%s)', async (sql, constraint) => {
     const refused = await refusalOf(tryAs(db.owner, null, (client) => client.query(withIds(sql))));
     expect(refused).toMatchObject({ constraint });
   });
@@ -43,7 +43,7 @@ it('the illegal rows cover every CHECK', async () => {
   expect(rows.length).toBeGreaterThan(20);
 });
 
-it('keeps agents.status with what it follows from, and nobody can write it', async () => {
+it('agents.status follows its source columns, and nobody can write it', async () => {
   const refused = await refusalOf(db.owner.query(`UPDATE agents SET status = 'IDLE'`));
   expect(refused).toMatchObject({ code: '428C9' });
   const idle = await anAgent(db.owner, tenant.workspaceId);
@@ -59,20 +59,23 @@ it('keeps agents.status with what it follows from, and nobody can write it', asy
   });
 });
 
-describe('a legal row is accepted', () => {
+describe('a legal row', () => {
   it.each<FreeStatus>(['PENDING', 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'])(
-    'a task that is %s',
+    'a task that is %s is accepted',
     async (status) => {
       const id = await aTask(db.owner, tenant.workspaceId, { status });
       expect(await logOf(id)).toMatchObject({ last: status, is_chain: true });
     },
   );
 
-  it.each<HeldState>(['ASSIGNED', 'WORKING', 'STALE'])('a run that is %s', async (state) => {
-    const { taskId } = await aHeldTask(db.owner, tenant, { state });
-    const last = state === 'ASSIGNED' ? 'ASSIGNED' : 'RUNNING';
-    expect(await logOf(taskId)).toMatchObject({ last, is_chain: true });
-  });
+  it.each<HeldState>(['ASSIGNED', 'WORKING', 'STALE'])(
+    'a run that is %s is accepted',
+    async (state) => {
+      const { taskId } = await aHeldTask(db.owner, tenant, { state });
+      const last = state === 'ASSIGNED' ? 'ASSIGNED' : 'RUNNING';
+      expect(await logOf(taskId)).toMatchObject({ last, is_chain: true });
+    },
+  );
 });
 
 /**

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => db.drop());
 
-it('every index that a comment on a statement names is there', async () => {
+it("every index that a statement's comment names exists", async () => {
   const { sources } = await readRooms(join(import.meta.dirname, '../..'));
   const { rows } = await db.owner.query<{ name: string; is_index: boolean }>(
     `SELECT relname AS name, true AS is_index FROM pg_class WHERE relkind IN ('i', 'I')

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 describe('the generated client', () => {
-  it.each(Object.values(Prisma.ModelName))('reads %s', async (model) => {
+  it.each(Object.values(Prisma.ModelName))('the generated client reads %s', async (model) => {
     const rows = await db.database.service.prisma(async (tx) => {
       const name = `${model.charAt(0).toLowerCase()}${model.slice(1)}`;
       const reader = (tx as unknown as Record<string, Reader | undefined>)[name];
@@ -29,7 +29,7 @@ describe('the generated client', () => {
     expect(rows).toHaveLength(EMPTY.includes(model) ? 0 : 1);
   });
 
-  it('writes what the database completes: domains, defaults and generated columns', async () => {
+  it('the generated client writes rows with domains, defaults and generated columns', async () => {
     const { workspaceId } = tenant;
     const agent = await db.database.tenant(workspaceId).prisma((tx) =>
       tx.agent.create({
@@ -47,7 +47,7 @@ describe('the generated client', () => {
     expect(agent.createdAt).toBeInstanceOf(Date);
   });
 
-  it('follows the composite references', async () => {
+  it('the generated client follows the composite references', async () => {
     const { workspaceId, taskId, waitingTaskId } = tenant;
     const task = await db.database.tenant(workspaceId).prisma((tx) =>
       tx.agentTask.findUniqueOrThrow({

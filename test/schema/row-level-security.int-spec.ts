@@ -44,7 +44,7 @@ async function allowed(privilege: string): Promise<string[]> {
 }
 
 describe('every table of tenants', () => {
-  it('has row-level security, for its owner too, and one policy for each role', async () => {
+  it('tenant tables have row-level security, also for their owner, and a policy per role', async () => {
     const isMine = `= ( SELECT (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid AS "nullif")`;
     const { rows } = await db.owner.query<Record<string, unknown>>(
       `SELECT c.relname AS name, c.relrowsecurity AND c.relforcerowsecurity AS forced,
@@ -69,7 +69,7 @@ describe('every table of tenants', () => {
     }
   });
 
-  it('is every table but these, of which drover_app may read what is no secret', async () => {
+  it('all other tables are listed, and drover_app can read only their public columns', async () => {
     const { rows } = await db.owner.query<{ name: string; may: string }>(
       `SELECT c.relname AS name, concat_ws(' ',
          CASE WHEN has_table_privilege('drover_app', c.oid, 'SELECT') THEN 'select' END,
@@ -119,7 +119,7 @@ describe('drover_app and drover_service', () => {
   });
 });
 
-describe('with no tenant named', () => {
+describe('a connection without a tenant', () => {
   it.each([
     ['nothing', null],
     ['an empty text', ''],
@@ -137,7 +137,7 @@ describe('with no tenant named', () => {
     expect(Object.entries(seen).filter(([, n]) => n !== 0)).toEqual([]);
   });
 
-  it('drover_app gets an error for what is no id', async () => {
+  it('drover_app gets an error for an invalid tenant id', async () => {
     const refused = await refusalOf(tryAs(app, `x' OR true`, (c) => count(c, 'agent_tasks')));
     expect(refused).toMatchObject({ code: '22P02' });
   });
@@ -149,8 +149,8 @@ describe('with no tenant named', () => {
   });
 });
 
-describe('with a tenant named, drover_app', () => {
-  it('sees all of its rows, and no others', async () => {
+describe('drover_app with a tenant', () => {
+  it('drover_app with a tenant sees all of its rows, and no others', async () => {
     const readable = await allowed('SELECT');
     for (const table of readable) {
       const where = `${table} WHERE workspace_id = '${ours.workspaceId}'`;
@@ -165,7 +165,7 @@ describe('with a tenant named, drover_app', () => {
     expect(readable).toContain('agent_tasks');
   });
 
-  it('sees its workspace and its fellow members, but no password', async () => {
+  it('drover_app sees its workspace and its fellow members, but no password', async () => {
     await tryAs(app, ours.workspaceId, async (client) => {
       const workspaces = await client.query('SELECT id FROM workspaces');
       expect(workspaces.rows).toEqual([{ id: ours.workspaceId }]);
@@ -190,7 +190,7 @@ describe('with a tenant named, drover_app', () => {
     expect(insertable).toContain('agent_tasks');
   });
 
-  it("can't give a row away, nor touch one of another", async () => {
+  it('drover_app cannot give a row away, or touch a row of another tenant', async () => {
     const updatable = await allowed('UPDATE');
     for (const table of updatable) {
       await tryAs(app, ours.workspaceId, async (client) => {
@@ -232,7 +232,7 @@ describe('with a tenant named, drover_app', () => {
     expect(deletable).toEqual(mayGo);
   });
 
-  it('has left nothing of the tenant on the connection afterwards', async () => {
+  it('a transaction of drover_app leaves no tenant on the connection', async () => {
     await tryAs(app, ours.workspaceId, (client) => count(client, 'agent_tasks'));
     expect(await tryAs(app, null, (client) => count(client, 'agent_tasks'))).toBe(0);
   });
@@ -260,7 +260,7 @@ describe('a partition', () => {
   it.each([
     ['drover_app', () => app],
     ['drover_service', () => service],
-  ])('is reached through its table alone: by %s', async (_role, pool) => {
+  ])('a partition is reached only through its table by %s', async (_role, pool) => {
     const { rows } = await db.owner.query<{ name: string }>(
       `SELECT oid::regclass::text AS name FROM pg_class WHERE relispartition AND relkind = 'r'`,
     );
@@ -273,7 +273,7 @@ describe('a partition', () => {
     }
   });
 
-  it('has row-level security as well, should a role ever be given it', async () => {
+  it('a partition has row-level security as well, in case a role gets access', async () => {
     const { rows } = await db.owner.query(
       `SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' AND NOT relrowsecurity`,
     );
@@ -282,7 +282,7 @@ describe('a partition', () => {
 });
 
 describe('the log of a task, of transitions and lines', () => {
-  it('shows drover_app its own tenant only', async () => {
+  it('the log of a task shows drover_app its own tenant only', async () => {
     const own = await count(db.owner, `agent_task_logs WHERE workspace_id = '${ours.workspaceId}'`);
     const seen = await tryAs(app, ours.workspaceId, (client) => count(client, 'agent_task_logs'));
     expect(seen).toBe(own);
@@ -291,7 +291,7 @@ describe('the log of a task, of transitions and lines', () => {
   });
 });
 
-describe('what happened stays', () => {
+describe('recorded history', () => {
   it.each([
     'DELETE FROM agent_tasks',
     'DELETE FROM task_runs',
@@ -318,7 +318,7 @@ describe('what happened stays', () => {
     'CREATE TABLE own (id int)',
     'SET ROLE drover_service',
     'SET row_security = off; SELECT * FROM agent_tasks',
-  ])('whatever drover_app tries: %s', async (sql) => {
+  ])('history is safe from drover_app: %s', async (sql) => {
     const refused = await refusalOf(tryAs(app, ours.workspaceId, (client) => client.query(sql)));
     expect(refused).toMatchObject({ code: NOT_ALLOWED });
   });
@@ -335,7 +335,7 @@ describe('what happened stays', () => {
     'TRUNCATE journal',
     'TRUNCATE task_log_lines',
     'CREATE TABLE own (id int)',
-  ])('whatever drover_service tries: %s', async (sql) => {
+  ])('history is safe from drover_service: %s', async (sql) => {
     const refused = await refusalOf(tryAs(service, null, (client) => client.query(sql)));
     expect(refused).toMatchObject({ code: NOT_ALLOWED });
   });

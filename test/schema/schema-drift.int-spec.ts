@@ -23,37 +23,37 @@ function each<Part extends keyof TableShape>(
   return Object.fromEntries(Object.entries(shape).map(([name, table]) => [name, table[part]]));
 }
 
-describe('schema.prisma has what the migrations made:', () => {
-  it('the tables', () => {
+describe('schema.prisma', () => {
+  it('schema.prisma has the tables of the migrations', () => {
     expect(Object.keys(described).sort()).toEqual(Object.keys(made).sort());
     expect(Object.keys(made)).toContain('agent_tasks');
   });
 
-  it('their columns, with type, nullability and default', () => {
+  it('schema.prisma has their columns with type, nullability and default', () => {
     expect(each(described, 'columns')).toEqual(each(made, 'columns'));
   });
 
-  it('the primary keys', () => {
+  it('schema.prisma has the primary keys', () => {
     expect(each(described, 'primaryKey')).toEqual(each(made, 'primaryKey'));
   });
 
-  it('the foreign keys, with what deleting does', () => {
+  it('schema.prisma has the foreign keys with the effect of deletions', () => {
     expect(each(described, 'foreignKeys')).toEqual(each(made, 'foreignKeys'));
     expect(made['event_numbers']?.foreignKeys).toEqual([
       '(consumer) -> event_consumers (name) on delete Cascade on update NoAction',
     ]);
   });
 
-  it('the indexes', () => {
+  it('schema.prisma has the indexes', () => {
     expect(sorted(each(described, 'indexes'))).toEqual(sorted(each(made, 'indexes')));
   });
 
-  it('the partial indexes, in comments', () => {
+  it('schema.prisma has the partial indexes in comments', () => {
     expect(sorted(each(described, 'partialIndexes'))).toEqual(sorted(each(made, 'partialIndexes')));
     expect(made['journal']?.partialIndexes).toContain('journal_task_idx');
   });
 
-  it('the generated columns, in the comment at the top', async () => {
+  it('schema.prisma has the generated columns in the comment at the top', async () => {
     const { rows } = await db.owner.query<{ name: string }>(
       `SELECT attrelid::regclass || '.' || attname AS name FROM pg_attribute a
          JOIN pg_class c ON c.oid = a.attrelid

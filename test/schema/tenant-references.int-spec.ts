@@ -66,7 +66,7 @@ describe('a reference from one row of a tenant to another', () => {
     expect(references.length).toBeGreaterThan(5);
   });
 
-  it('is refused when that is of another tenant, which row-level security alone would not see', async () => {
+  it('a reference to a row of another tenant is refused despite row-level security', async () => {
     for (const reference of references) {
       const refused = await refusalOf(pointAt(theirs, reference));
       expect([reference.name, refused?.code]).toEqual([reference.name, FOREIGN_KEY_VIOLATION]);
@@ -98,7 +98,7 @@ describe('a row that others refer to', () => {
     ['agents, with all that refers to them', 'TRUNCATE agents CASCADE'],
     ['agent_tasks, with all that refers to them', 'TRUNCATE agent_tasks CASCADE'],
     ['task_runs, with all that refers to them', 'TRUNCATE task_runs CASCADE'],
-  ])('is kept, by the owner as well: %s', async (_rows, sql) => {
+  ])('rows with references are kept, also from the owner: %s', async (_rows, sql) => {
     const refused = await refusalOf(tryAs(db.owner, null, (client) => client.query(sql)));
     expect(refused).toMatchObject({ code: RESTRICT_VIOLATION });
   });

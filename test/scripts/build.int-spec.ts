@@ -60,7 +60,7 @@ it('a build compiles only the changed file', () => {
   expect(writtenAt('apps/b.js')).toBe(before);
 });
 
-it('says where a file is wrong until it is mended', () => {
+it('a build reports an error in a file until it is corrected', () => {
   write('apps/a.ts', 'export const a: = 1;');
   const refused = { status: 1, stderr: expect.stringContaining('a.ts') };
   expect([build(), build()]).toEqual([refused, refused]);
@@ -69,7 +69,7 @@ it('says where a file is wrong until it is mended', () => {
   expect(readFileSync(built('apps/a.js'), 'utf8')).toContain('4444');
 });
 
-it('compiles what is missing, whatever is known of its source', () => {
+it('a build compiles a missing output, whatever the record of its source says', () => {
   const before = writtenAt('apps/b.js');
   rmSync(built('apps/a.js'));
   writeFileSync(built('.drover-built'), 'of what was built before');
@@ -79,7 +79,7 @@ it('compiles what is missing, whatever is known of its source', () => {
   expect(existsSync(built('.drover-built'))).toBe(false);
 });
 
-it('compiles all anew when the list of what was compiled is damaged', () => {
+it('a build compiles everything if its record is damaged', () => {
   const before = writtenAt('apps/b.js');
   writeFileSync(built('.compiled.json'), '{"compiler":');
   expect(build()).toEqual({ status: 0, stderr: '' });

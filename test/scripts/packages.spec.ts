@@ -56,7 +56,7 @@ it('all packages are used', () => {
   expect(unused).toEqual(['@types/node']);
 });
 
-it('what a server runs with is no package of development', () => {
+it('a server uses no package of development', () => {
   const running = files.filter(
     (file) =>
       /^(apps|libs)\//.test(file) &&

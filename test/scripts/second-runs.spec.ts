@@ -41,7 +41,7 @@ describe('a run', () => {
     expect(verdict).toEqual({ success: true, flaky: [], numPassedTests: 5, numFailedTests: 0 });
   });
 
-  it('succeeds when each failed file passes alone, and counts the second run', () => {
+  it('a run succeeds if each failed file passes alone, and its report has the second run', () => {
     expect(judgeSecondRuns(first, { bad: reportOf(fileOf('bad', 3, 0)) })).toEqual({
       success: true,
       flaky: [{ name: 'bad', message: 'why bad failed' }],
@@ -50,7 +50,7 @@ describe('a run', () => {
     });
   });
 
-  it('fails when a file fails twice, and still names the flaky ones', () => {
+  it('a run fails if a file fails twice, and its report still names the flaky ones', () => {
     const twice = reportOf(...first.testResults, fileOf('worse', 0, 1));
     const second = { bad: reportOf(fileOf('bad', 3, 0)), worse: reportOf(fileOf('worse', 0, 1)) };
     expect(judgeSecondRuns(twice, second)).toEqual({
@@ -61,12 +61,12 @@ describe('a run', () => {
     });
   });
 
-  it('fails when no second run happens or reports', () => {
+  it('a run fails if no second run happens or reports', () => {
     for (const second of [{}, { bad: undefined }])
       expect(judgeSecondRuns(first, second)).toMatchObject({ success: false, numFailedTests: 1 });
   });
 
-  it('fails without a failed file when Jest says so', () => {
+  it('a run fails without a failed file if Jest says so', () => {
     const odd = { ...reportOf(fileOf('good', 5, 0)), success: false };
     expect(judgeSecondRuns(odd, {})).toMatchObject({ success: false, numPassedTests: 5 });
   });

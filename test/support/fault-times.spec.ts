@@ -8,7 +8,7 @@ describe('the times of faults', () => {
       expect(long[name]).toBeGreaterThan(short[name]);
   });
 
-  it('refuse a choice that does not exist', () => {
+  it('an unknown choice of times is refused', () => {
     expect(() => readFaultTimes('longer')).toThrow('short or long, and not longer');
   });
 });

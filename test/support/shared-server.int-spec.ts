@@ -7,7 +7,7 @@ import { sharedServer } from './shared-server.js';
 const WORKER = 'of-this-file';
 
 describe('a shared server', () => {
-  it('is the same for each file of a worker, and another for each set of roles', async () => {
+  it('a worker has one shared server for each set of roles', async () => {
     const first = await sharedServer('api', WORKER);
     const second = await sharedServer('api', WORKER);
     const all = await sharedServer('all', WORKER);
@@ -17,7 +17,7 @@ describe('a shared server', () => {
     await Promise.all([first.stop(), second.stop(), all.stop()]);
   });
 
-  it('takes requests of the workspaces that a file makes', async () => {
+  it('a shared server accepts requests of the workspaces that a file creates', async () => {
     const server = await sharedServer('api', WORKER);
     const workspace = await server.newWorkspace();
     const agent = await workspace.newAgent();
@@ -26,7 +26,7 @@ describe('a shared server', () => {
     await server.stop();
   });
 
-  it('that a file leaves with a transaction fails that file', async () => {
+  it('an open transaction in a shared server fails the file that leaves it', async () => {
     const server = await sharedServer('api', WORKER);
     const client = new pg.Client({ connectionString: server.db.ownerUrl });
     await client.connect();
@@ -35,7 +35,7 @@ describe('a shared server', () => {
     await client.end();
   });
 
-  it('that has ended fails its file, and the next file has a new one', async () => {
+  it('a shared server that has ended fails its file, and the next file has a new one', async () => {
     const server = await sharedServer('api', WORKER);
     process.kill(server.pid, 'SIGKILL');
     const next = await waitFor('another server', async () => {

@@ -31,7 +31,7 @@ async function expectExactSums(): Promise<void> {
 }
 
 describe('a small budget', () => {
-  it('holds what it has, when 200 claim it at once over two servers', async () => {
+  it('a budget holds at most its tokens when 200 tasks claim it at once over two servers', async () => {
     const [estimatedTokens, fitting] = [1_000, 7];
     const scopeId = await treasury.make('/projects', { name: 'Wanted by many' });
     const allocated = fitting * estimatedTokens + 999;
@@ -113,7 +113,7 @@ async function cancelAll({ tasks }: Books): Promise<void> {
 }
 
 describe(`budgets that are spent at random (DROVER_BUDGETS_SEED=${SEED})`, () => {
-  it('add up exactly after each step, and when all runs have ended nothing is held', async () => {
+  it('budgets spent at random add up after each step, and no hold remains after all runs', async () => {
     const random = new Random(SEED);
     const books = await openBooks();
     for (let n = 1; n <= ROUNDS; n += 1) {

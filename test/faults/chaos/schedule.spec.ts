@@ -18,14 +18,14 @@ describe('the schedule of faults', () => {
     },
   );
 
-  it('is over in time, and in order', () => {
+  it('all faults end in time, and their starts are in order', () => {
     const planned = planFaults(3, 5 * MINUTE);
     const starts = planned.map((fault) => fault.atMs);
     expect(starts).toEqual([...starts].sort((a, b) => a - b));
     for (const { atMs, lastsMs } of planned) expect(atMs + lastsMs).toBeLessThan(5 * MINUTE);
   });
 
-  it('never needs the same thing twice at once, and lets others overlap', () => {
+  it('two faults at once never need the same thing, and others overlap', () => {
     const planned = planFaults(4, 30 * MINUTE);
     let overlaps = 0;
     for (const [at, fault] of planned.entries()) {
@@ -44,7 +44,7 @@ describe('the schedule of faults', () => {
 });
 
 describe('the numbers of a seed', () => {
-  it('are spread evenly, and within their bounds', () => {
+  it('the numbers of a seed are spread evenly, and within their bounds', () => {
     const random = new Random(1);
     const counts = [0, 0, 0, 0];
     for (let draw = 0; draw < 4_000; draw++) {
@@ -54,7 +54,7 @@ describe('the numbers of a seed', () => {
     for (const count of counts) expect(Math.abs(count - 1_000)).toBeLessThan(150);
   });
 
-  it('of a fork do not depend on what was drawn from another', () => {
+  it('the numbers of a fork do not depend on draws from another', () => {
     const [one, two] = [new Random(5), new Random(5)];
     const fork = one.fork(1);
     one.next();

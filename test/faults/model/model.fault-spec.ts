@@ -38,7 +38,7 @@ async function walk(commands: Iterable<ModelCommand>): Promise<void> {
 
 describe('tasks and runs', () => {
   it(
-    'do what the model of them does, whatever is done to them',
+    'tasks and runs follow the model through all commands',
     async () => {
       let last = Promise.resolve();
       const property = fc.asyncProperty(deeds, (commands) => (last = walk(commands)));

@@ -16,7 +16,7 @@ afterAll(() => arena.close());
 const rounds = Array.from({ length: ROUNDS }, (_, round) => round);
 const status = (answer: { status: number }) => answer.status;
 
-describe('whoever wants the same place or the same task', () => {
+describe('concurrent claims and commands', () => {
   it('one of six claims gets the last slot of an agent', async () => {
     const capability = `only-${newId()}`;
     await Promise.all(Array.from({ length: ROUNDS + 10 }, () => arena.task(capability)));
@@ -54,7 +54,7 @@ describe('whoever wants the same place or the same task', () => {
     await expectInvariants(arena.db);
   });
 
-  it('claim, pause, cancel and archive: what was answered is what is there', async () => {
+  it('claim, pause, cancel and archive at once: the answers match the stored states', async () => {
     for (const round of rounds) {
       const capability = `only-${newId()}`;
       const taskId = await arena.task(capability);
@@ -81,7 +81,7 @@ describe('whoever wants the same place or the same task', () => {
     await expectInvariants(arena.db);
   });
 
-  it('deregister against claim: nothing is left with an agent that is gone', async () => {
+  it('deregister and claim at once: no run stays with an agent that has gone', async () => {
     let given = 0;
     for (const round of rounds) {
       const capability = `only-${newId()}`;
@@ -113,27 +113,30 @@ describe('whoever wants the same place or the same task', () => {
   });
 });
 
-describe('dependencies that together would close a cycle', () => {
-  it.each([2, 3, 5])('%i of them: at least one is refused, and no cycle is there', async (size) => {
-    for (const round of rounds) {
-      const ids = await Promise.all(Array.from({ length: size }, () => arena.task('nobody')));
-      const answers = await atOnce(
-        ids.map((id, n) => () => {
-          const dependsOn = [ids[(n + 1) % size]];
-          return arena.workspace.api.post(`/agent-tasks/${id}/dependencies`, { dependsOn });
-        }),
-      );
-      const refused = answers.filter((answer) => answer.status !== 200);
-      expect({ round, refused: refused.map(({ body }) => body['code']) }).toEqual({
-        round,
-        refused: ['dependency_cycle'],
-      });
-      const { rows } = await arena.db.owner.query(
-        'SELECT FROM task_dependencies WHERE task_id = ANY($1::uuid[])',
-        [ids],
-      );
-      expect(rows).toHaveLength(size - 1);
-    }
-    await expectInvariants(arena.db);
-  });
+describe('dependencies that close a cycle together', () => {
+  it.each([2, 3, 5])(
+    'at least one of %i dependencies that close a cycle together is refused',
+    async (size) => {
+      for (const round of rounds) {
+        const ids = await Promise.all(Array.from({ length: size }, () => arena.task('nobody')));
+        const answers = await atOnce(
+          ids.map((id, n) => () => {
+            const dependsOn = [ids[(n + 1) % size]];
+            return arena.workspace.api.post(`/agent-tasks/${id}/dependencies`, { dependsOn });
+          }),
+        );
+        const refused = answers.filter((answer) => answer.status !== 200);
+        expect({ round, refused: refused.map(({ body }) => body['code']) }).toEqual({
+          round,
+          refused: ['dependency_cycle'],
+        });
+        const { rows } = await arena.db.owner.query(
+          'SELECT FROM task_dependencies WHERE task_id = ANY($1::uuid[])',
+          [ids],
+        );
+        expect(rows).toHaveLength(size - 1);
+      }
+      await expectInvariants(arena.db);
+    },
+  );
 });

@@ -14,8 +14,8 @@ afterAll(() => arena.close());
 const rounds = Array.from({ length: ROUNDS }, (_, round) => round);
 const status = (answer: { status: number }) => answer.status;
 
-describe('whoever wants to end one run at the same time', () => {
-  it('complete, fail, release, cancel, a lease that passes and a retry: one of them does', async () => {
+describe('concurrent ends of one run', () => {
+  it('complete, fail, release, cancel, a passed lease and a retry at once: one ends the run', async () => {
     const winners = new Map<string, number>();
     for (const round of rounds) {
       const held = await arena.underWay();
@@ -62,7 +62,7 @@ describe('whoever wants to end one run at the same time', () => {
     await expectInvariants(arena.db);
   });
 
-  it('complete, fail, cancel, a heartbeat, the sweep of stale runs and a retry, of an agent taken for dead', async () => {
+  it('complete, fail, cancel, heartbeat, sweep and retry for a dead agent: one ends the run', async () => {
     const winners = new Set<string>();
     for (const round of rounds) {
       const held = await arena.underWay();
@@ -134,7 +134,7 @@ describe('whoever wants to end one run at the same time', () => {
     await expectInvariants(arena.db);
   });
 
-  it('retry against archive, each twice: one of the two', async () => {
+  it('retry and archive, each twice at once: one of the two happens', async () => {
     for (const round of rounds) {
       const taskId = await arena.task('nobody');
       await arena.command(taskId, 'cancel');
@@ -154,7 +154,7 @@ describe('whoever wants to end one run at the same time', () => {
     }
   });
 
-  it('pause, resume and complete: a completion that was accepted stands', async () => {
+  it('pause, resume and complete at once: an accepted completion stays', async () => {
     for (const round of rounds) {
       const { taskId, runId, agent } = await arena.underWay();
       const [complete] = await atOnce([

@@ -80,7 +80,7 @@ describe('a way to Postgres', () => {
   });
 
   it.each(['before', 'before-commit'] as const)(
-    'holds a transaction %s, and nothing of it is seen if it is dropped',
+    'a proxy to Postgres holds a transaction %s, and a dropped one has no effect',
     async (at) => {
       const event = newId();
       const held = proxy.catch({ at, statement: 'test_note' });
@@ -95,7 +95,7 @@ describe('a way to Postgres', () => {
     },
   );
 
-  it('lets go of what it holds', async () => {
+  it('a proxy to Postgres releases a held transaction', async () => {
     const event = newId();
     const held = proxy.catch({ at: 'before-commit', statement: 'test_note' });
     const writing = inTransaction(event);
@@ -105,14 +105,14 @@ describe('a way to Postgres', () => {
     expect(await isWritten(event)).toBe(true);
   });
 
-  it('refuses while it is cut', async () => {
+  it('a proxy to Postgres refuses connections while it is cut', async () => {
     proxy.faults.cut();
     await expect(inTransaction(newId())).rejects.toMatchObject({ code: 'database_unavailable' });
     proxy.mend();
     await inTransaction(newId());
   });
 
-  it('swallows everything as a black hole, and the connections of then stay dead', async () => {
+  it('a black hole loses all bytes, and its connections stay dead', async () => {
     await inTransaction(newId());
     proxy.faults.blackHole();
     const waiting = database.service.rows(notes, ['x']).catch((error: unknown) => error);

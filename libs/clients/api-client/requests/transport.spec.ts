@@ -101,7 +101,7 @@ describe('a request', () => {
       refused(429, 'rate_limited', { 'retry-after': '0' }),
       createKey,
     ],
-  ])('is sent again that %s', async (_what, first, send) => {
+  ])('a retry follows a request that %s', async (_what, first, send) => {
     answers = [first, done];
     expect(await send()).toEqual({ id: ID });
     const [one, two] = asked.map(({ headers }) => headers['idempotency-key']);
@@ -114,17 +114,17 @@ describe('a request', () => {
     ['names no version, after a lost answer', lost, () => change()],
     ['was refused', refused(409, 'illegal_transition'), createTask],
     [
-      'is to come again in an hour',
+      'must be repeated after an hour',
       refused(429, 'rate_limited', { 'retry-after': '3600' }),
       readTask,
     ],
-  ])('is not sent again that %s', async (_what, first, send) => {
+  ])('no retry follows a request that %s', async (_what, first, send) => {
     answers = [first, done];
     await expect(send()).rejects.toThrow();
     expect(asked).toHaveLength(1);
   });
 
-  it('whose answers are all lost says that nothing is known', async () => {
+  it('a request without any answer fails with an unknown outcome', async () => {
     answers = [lost];
     await expect(readTask()).rejects.toThrow(ConnectionProblem);
     expect(asked).toHaveLength(2);
@@ -134,7 +134,7 @@ describe('a request', () => {
     ['its address', { baseUrl: 'http://ann:hunter-2@127.0.0.1:9' }],
     ['its key', { credentials: bearer('hunter-2\nhunter-2') }],
   ])(
-    'that cannot be made has no word of the secret in %s, and is not tried again',
+    'a request that cannot be made hides the secret in %s, and is not tried again',
     async (_, own) => {
       answers = [done];
       const onRetry = () => {
@@ -150,7 +150,7 @@ describe('a request', () => {
     },
   );
 
-  it('that is refused says why, by a code', async () => {
+  it('a refused request has the code of the refusal', async () => {
     answers = [refused(404, 'task_not_found')];
     const error: unknown = await readTask().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(DroverProblem);
@@ -160,7 +160,7 @@ describe('a request', () => {
   it.each([
     ['while its credentials are awaited', () => new Promise<never>(() => undefined)],
     ['while it waits for its answer', () => ({})],
-  ])('ends with its caller, %s', async (_when, headers) => {
+  ])('a request ends with its caller, %s', async (_when, headers) => {
     answers = [() => undefined];
     const caller = new AbortController();
     const reason = new Error('The caller has left');

@@ -34,7 +34,7 @@ afterEach(() => {
   server.close();
 });
 
-it('goes on behind the last whole event, and behind a place that came alone', async () => {
+it('a stream resumes after the last whole event, and after a position without an event', async () => {
   answers = [
     'id: 1\nevent: task.created\ndata: {"n":1}\n\nid: 2\ndata: {"n"',
     'id: 2\ndata: {"n":2}\n\nid: 5\n\n',
@@ -49,7 +49,7 @@ it('goes on behind the last whole event, and behind a place that came alone', as
   expect(asked).toEqual([undefined, '1', '5']);
 });
 
-it('tells of missed entries of a log, and keeps its place over that', async () => {
+it('a stream reports missed log entries, and keeps its position meanwhile', async () => {
   answers = [
     'event: reset\ndata: {"code":"events_expired"}\n\n',
     'id: 9\nevent: log\ndata: {}\n\n',
@@ -68,7 +68,7 @@ it('tells of missed entries of a log, and keeps its place over that', async () =
   expect(asked).toEqual(['3', '3']);
 });
 
-it('ends with the refusal that a server ends it with', async () => {
+it('a stream ends with the refusal of the server', async () => {
   const end = 'event: end\ndata: {"code":"workspace_not_found","status":404,"title":"Gone"}\n\n';
   answers = [end];
   await expect(streamEvents({ baseUrl }).next()).rejects.toMatchObject({
@@ -76,7 +76,7 @@ it('ends with the refusal that a server ends it with', async () => {
   });
 });
 
-it('lets go of the server when it is left', async () => {
+it('an abandoned stream disconnects from the server', async () => {
   stays = true;
   answers = ['id: 1\ndata: {}\n\n'];
   const left = new Promise<void>((resolve) => {
@@ -88,13 +88,13 @@ it('lets go of the server when it is left', async () => {
   await left;
 });
 
-it('refuses an address that is none, and ends without an error by its signal', async () => {
+it('a stream refuses an invalid address, and ends without an error at its signal', async () => {
   await expect(streamEvents({ baseUrl: 'nowhere' }).next()).rejects.toThrow('Invalid URL');
   const signal = AbortSignal.abort();
   await expect(streamEvents({ baseUrl, signal }).next()).resolves.toMatchObject({ done: true });
 });
 
-it('ends by its signal while the server is silent, whatever memory was tidied up', async () => {
+it('a stream ends at its signal during silence, even after a garbage collection', async () => {
   stays = true;
   answers = ['id: 1\ndata: {}\n\n'];
   const end = new AbortController();

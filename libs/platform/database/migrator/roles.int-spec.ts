@@ -130,13 +130,13 @@ describe('an owner who is no superuser and cannot change roles', () => {
     plainUrl = await cluster.newDatabase(owner);
   });
 
-  it('such an owner can migrate when the roles can sign in', async () => {
+  it('an owner who cannot change roles can migrate when the roles can sign in', async () => {
     const appUrl = as('drover_app', 'given', plainUrl);
     expect(await migrate({ ownerUrl: plainUrl, appUrl })).not.toEqual([]);
     expect(await whoIs(appUrl)).toBe('drover_app');
   });
 
-  it('such an owner is told what an administrator must do for a role that cannot sign in', async () => {
+  it('an owner who cannot change roles learns what an administrator must do', async () => {
     const appUrl = as('drover_app', 'another', plainUrl);
     await expect(migrate({ ownerUrl: plainUrl, appUrl })).rejects.toThrow(
       /^The owner of the database may not set the password of drover_app: have an administrator run/,
