@@ -16,7 +16,6 @@ const MAX_GIVEN_UP = 1_000;
 @Injectable()
 export class Settlement {
   private readonly turns = new Coalescer<Turn, void>({
-    maxBatch: 100,
     maxInFlight: 1,
     identityOf: ({ workspace_id, id }) => `${workspace_id} ${id}`,
     run: (_, turns) => this.settleAll(turns),

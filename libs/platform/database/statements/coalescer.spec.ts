@@ -31,7 +31,7 @@ class Slow {
 
 function coalescer(slow: Slow, limits: { maxBatch?: number; maxInFlight?: number } = {}) {
   const identityOf = (item: string) => item;
-  return new Coalescer({ maxBatch: 100, maxInFlight: 1, ...limits, identityOf, run: slow.run });
+  return new Coalescer({ maxInFlight: 1, ...limits, identityOf, run: slow.run });
 }
 
 describe('a coalescer', () => {
@@ -83,6 +83,18 @@ describe('a coalescer', () => {
     expect(slow.batches.at(-1)).toEqual(['e']);
   });
 
+  it('by default two batches of at most 100 items are in flight', async () => {
+    const slow = new Slow();
+    const calls = new Coalescer({ identityOf: String, run: slow.run });
+    const items = Array.from({ length: 201 }, (_, index) => `${index}`);
+    const answers = Promise.all(items.map((item) => calls.submit('w', item)));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(slow.batches.map(({ length }) => length)).toEqual([100, 100]);
+    for (let i = 0; i < 3; i++) await slow.answer();
+    await answers;
+    expect(slow.batches.at(-1)).toEqual(['200']);
+  });
+
   it('two items of one identity never share a batch', async () => {
     const slow = new Slow();
     const calls = coalescer(slow);
@@ -111,7 +123,7 @@ describe('a coalescer', () => {
       asked += 1;
       return Promise.reject(new DroverError('database_unavailable'));
     };
-    const calls = new Coalescer({ maxBatch: 9, maxInFlight: 1, identityOf: String, run });
+    const calls = new Coalescer({ identityOf: String, run });
     const answers = await Promise.allSettled([calls.submit('w', 1), calls.submit('w', 2)]);
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(asked).toBe(1);

@@ -1,10 +1,16 @@
 import { DroverError } from '#lib/kernel';
 
+/**
+ * The next statement gathers items while one runs. A second one keeps Postgres busy while this
+ * process computes.
+ */
+const LIMITS = { maxBatch: 100, maxInFlight: 2 };
+
 export interface CoalescerOptions<Item, Result> {
   /** Maximum number of items in one batch. */
-  maxBatch: number;
+  maxBatch?: number;
   /** Maximum number of concurrent batches of one group. */
-  maxInFlight: number;
+  maxInFlight?: number;
   /** Two items of the same identity never share a batch. The later one waits for the next batch. */
   identityOf(item: Item): string;
   /**
@@ -41,7 +47,11 @@ interface Group<Item, Result> {
 export class Coalescer<Item, Result> {
   private readonly groups = new Map<string, Group<Item, Result>>();
 
-  constructor(private readonly options: CoalescerOptions<Item, Result>) {}
+  private readonly options: Required<CoalescerOptions<Item, Result>>;
+
+  constructor(options: CoalescerOptions<Item, Result>) {
+    this.options = { ...LIMITS, ...options };
+  }
 
   /**
    * @param group calls of different groups (workspaces) never share a statement

@@ -51,7 +51,6 @@ export type Ending<Result> = (
   refused: ReadonlyMap<string, DroverError>,
 ) => Promise<Result>;
 
-const MAX_BATCH = 100;
 /** The unit is characters. */
 const MAX_OPERATION = 100;
 
@@ -68,7 +67,6 @@ export class UsageCharges {
     private readonly wakeUps: WakeUps,
   ) {
     this.coalescer = new Coalescer({
-      maxBatch: MAX_BATCH,
       // Batches would wait for each other's budgets.
       maxInFlight: 1,
       identityOf: ({ runId }) => runId,

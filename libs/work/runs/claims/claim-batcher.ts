@@ -40,12 +40,6 @@ export interface ClaimOutcome {
 /** Rows of one agent; undefined when there is no such agent. */
 type Answer = ClaimRow[] | undefined;
 
-const MAX_BATCH = 100;
-/**
- * The next statement gathers claims while one runs. A second one keeps Postgres busy while this
- * process computes.
- */
-const MAX_IN_FLIGHT = 2;
 const REMEMBERED_AGENTS = 100_000;
 
 /** Batches claims that arrive at the same time into one statement. */
@@ -66,8 +60,6 @@ export class ClaimBatcher {
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.coalescer = new Coalescer({
-      maxBatch: MAX_BATCH,
-      maxInFlight: MAX_IN_FLIGHT,
       identityOf: (claim) => claim.agent_id,
       run: (_, claims) => this.run(claims),
     });

@@ -6,13 +6,6 @@ import { type PricedUsage, UsageCharges } from '#lib/budgets';
 import { BudgetedWorkspaces } from '../claims/budgeted-workspaces.js';
 import { type CompletedRow, type CompletionReport, completeRuns } from './complete-runs.sql.js';
 
-const MAX_BATCH = 100;
-/**
- * The next statement gathers reports while one runs. A second one keeps Postgres busy while this
- * process computes.
- */
-const MAX_IN_FLIGHT = 2;
-
 /** A report with its priced usage, and with its original result if the result holds a secret. */
 export type Completion = CompletionReport & { original?: Original; usage?: PricedUsage };
 
@@ -81,8 +74,6 @@ export class CompletionBatcher {
 /** By run alone: two agents that both report it completed must not meet in one statement. */
 function coalescerOf<Item extends Completion>(run: Batch<Item>): Coalescer<Item, Outcome> {
   return new Coalescer({
-    maxBatch: MAX_BATCH,
-    maxInFlight: MAX_IN_FLIGHT,
     identityOf: (report) => report.run_id,
     run,
   });

@@ -20,8 +20,6 @@ const REMEMBERED_MS = 30_000;
 const REMEMBERED_RUNS = 10_000;
 const REMEMBERED_CHARACTERS = 16_000_000;
 const WARNED_RUNS = 1_000;
-const MAX_BATCH = 100;
-const MAX_IN_FLIGHT = 2;
 
 /** The facts about a run: its task, if the run exists, and the secret values in it. */
 interface Known {
@@ -60,8 +58,6 @@ export class RunSecrets {
     private readonly logger: Logger,
   ) {
     this.coalescer = new Coalescer({
-      maxBatch: MAX_BATCH,
-      maxInFlight: MAX_IN_FLIGHT,
       identityOf: (runId) => runId,
       run: (workspaceId, runIds) => this.read(workspaceId, runIds),
     });

@@ -4,13 +4,6 @@ import { type SecretsInput, writeSecrets } from '#lib/secrets';
 import { type CreatedRow, creationOf, type TaskInput } from './create-tasks.sql.js';
 import { KnownCapabilitySets } from './known-capability-sets.js';
 
-const MAX_BATCH = 100;
-/**
- * While one statement runs, the next collects. A second one keeps Postgres busy while this process
- * computes.
- */
-const MAX_IN_FLIGHT = 2;
-
 /** A task on its way into the database, with the originals of its secrets. */
 export interface TaskToCreate {
   row: TaskInput;
@@ -25,8 +18,6 @@ export class TaskInserts {
 
   constructor(private readonly database: Database) {
     this.coalescer = new Coalescer({
-      maxBatch: MAX_BATCH,
-      maxInFlight: MAX_IN_FLIGHT,
       identityOf: ({ row }) => row.id,
       run: (workspaceId, tasks) => this.together(workspaceId, tasks),
     });
