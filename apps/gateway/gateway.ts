@@ -87,7 +87,6 @@ export class Gateway {
   private readonly reporter: Reporter;
   private readonly heartbeat: HeartbeatLoop<HeartbeatAnswer>;
   private readonly signals: SignalLoop<SignalAnswer>;
-  private readonly loops: Promise<void>[] = [];
   private pruning: NodeJS.Timeout | undefined;
   private sequence = 0;
 
@@ -153,7 +152,8 @@ export class Gateway {
   connect(): void {
     this.pruning = setInterval(() => this.prune(), HOUR_MS / 4);
     this.reporter.open();
-    this.loops.push(this.heartbeat.run(), this.signals.run());
+    this.heartbeat.start();
+    this.signals.start();
   }
 
   facts(): GatewayFacts {
@@ -198,9 +198,7 @@ export class Gateway {
   async disconnect(): Promise<void> {
     clearInterval(this.pruning);
     this.reporter.stop();
-    this.heartbeat.stop();
-    this.signals.stop();
-    await Promise.all(this.loops);
+    await Promise.all([this.heartbeat.stop(), this.signals.stop()]);
   }
 
   private prune(): void {

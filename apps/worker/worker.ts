@@ -158,8 +158,8 @@ class Worker {
     stop.drain.addEventListener('abort', () => this.end({ kind: 'drain' }), { once: true });
     if (stop.drain.aborted) this.end({ kind: 'drain' });
     await this.startMetrics();
-    const heartbeats = this.heartbeat.run();
-    const listening = this.signals.run();
+    this.heartbeat.start();
+    this.signals.start();
     const claiming = this.claimer.run();
     this.reconciler.start();
     this.membership.usage.start();
@@ -169,9 +169,7 @@ class Worker {
     await this.finish(ending);
     this.reconciler.stop();
     this.membership.usage.stop();
-    this.signals.stop();
-    this.heartbeat.stop();
-    await Promise.all([heartbeats, listening, claiming]);
+    await Promise.all([this.signals.stop(), this.heartbeat.stop(), claiming]);
     if (ending.kind === 'drain') await this.deregister();
     if (ending.kind === 'fatal') throw new Error(ending.message);
   }
@@ -239,7 +237,7 @@ class Worker {
   private followRefusal(error: unknown): void {
     const reason = messageOf(error);
     if (hasCode(error, 'agent_terminated')) {
-      this.heartbeat.stop();
+      void this.heartbeat.stop();
       this.end({ kind: 'terminated' });
     } else if (isUnauthenticated(error)) this.giveUpRefused(reason);
     else if (hasCode(error, 'agent_not_found', 'forbidden', 'insufficient_scope')) {

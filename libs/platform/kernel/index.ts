@@ -2,6 +2,7 @@ export * from './callers/agent-key.js';
 export * from './async/any-signal.js';
 export * from './system/arguments.js';
 export * from './errors/assert-never.js';
+export * from './async/background-loop.js';
 export * from './async/backoff.js';
 export * from './callers/bearer.js';
 export * from './callers/caller.js';

@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, type SqlRunner } from '#lib/database';
-import { DroverError } from '#lib/kernel';
+import { BackgroundLoop, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import {
   agentSubject,
@@ -64,9 +64,12 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
   private cursor = '0';
   private pulledAt = -Infinity;
   private pulling: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
   private prunedAt = performance.now();
-  private stopped = false;
+  private readonly loop = new BackgroundLoop(
+    () => this.round(),
+    (error) => this.afterFailure(error),
+    { unref: true },
+  );
   private failing = false;
   private unsubscribe: (() => void) | undefined;
 
@@ -80,13 +83,12 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
   async onApplicationBootstrap(): Promise<void> {
     this.unsubscribe = this.bus?.subscribe(() => void this.pullQuietly());
     await this.pullQuietly();
-    this.schedule();
+    this.loop.start(POLL_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
     this.unsubscribe?.();
+    await this.loop.stop();
     await this.pulling?.catch(() => undefined);
   }
 
@@ -156,27 +158,26 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
     return () => this.listeners.delete(listener);
   }
 
-  private schedule(): void {
-    if (this.stopped) return;
-    this.timer = setTimeout(() => void this.turn(), POLL_MS);
-    this.timer.unref();
-  }
-
-  private async turn(): Promise<void> {
-    await this.pullQuietly();
+  private async round(): Promise<number> {
+    await this.read();
     if (performance.now() - this.prunedAt > PRUNE_MS) await this.prune();
-    this.schedule();
+    return POLL_MS;
   }
 
   private async pullQuietly(): Promise<void> {
-    try {
-      await this.pullNow();
-      if (this.failing) this.logger.info('revoked tokens can be read again');
-      this.failing = false;
-    } catch (error) {
-      if (!this.failing) this.logger.error('revoked tokens cannot be read', { error });
-      this.failing = true;
-    }
+    await this.read().catch((error: unknown) => this.afterFailure(error));
+  }
+
+  private async read(): Promise<void> {
+    await this.pullNow();
+    if (this.failing) this.logger.info('revoked tokens can be read again');
+    this.failing = false;
+  }
+
+  private afterFailure(error: unknown): number {
+    if (!this.failing) this.logger.error('revoked tokens cannot be read', { error });
+    this.failing = true;
+    return POLL_MS;
   }
 
   private async pull(): Promise<void> {

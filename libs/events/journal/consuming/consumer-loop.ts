@@ -1,11 +1,11 @@
 import type { Database } from '#lib/database';
+import { BackgroundLoop } from '#lib/kernel';
 import { instruments, type Logger } from '#lib/observability';
 import { numbered, type NumberedMessage } from '../domain/channel.js';
 import type { Message } from '../domain/message.js';
-import type { RoundResult } from '../domain/pace.js';
+import { journalPace, type RoundResult } from '../domain/pace.js';
 import { type Beginning, JournalCursor } from '../reading/journal-cursor.js';
 import type { JournalTail } from '../reading/journal-tail.js';
-import { PacedLoop } from './paced-loop.js';
 
 /** Rows of the journal in one batch. */
 const BATCH_SIZE = 1_000;
@@ -55,7 +55,7 @@ class TakenOver extends Error {}
 export class ConsumerLoop {
   /** @internal */
   readonly cursor: JournalCursor;
-  private readonly loop: PacedLoop;
+  private readonly loop: BackgroundLoop;
   private stopListening: (() => void) | undefined;
 
   constructor(
@@ -65,9 +65,13 @@ export class ConsumerLoop {
     tail: JournalTail,
   ) {
     this.cursor = new JournalCursor(database, consumer, BATCH_SIZE, tail);
-    this.loop = new PacedLoop(
-      () => this.round(),
-      (error) => this.warn('events not consumed, trying again', error),
+    const pace = journalPace();
+    this.loop = new BackgroundLoop(
+      async () => pace(await this.round()),
+      (error) => {
+        this.warn('events not consumed, trying again', error);
+        return pace({ kind: 'failed' });
+      },
     );
   }
 

@@ -1,6 +1,6 @@
-import { backoffCeiling } from '#lib/kernel';
+import { backoffCeiling, type LoopPause, steadyPause } from '#lib/kernel';
 
-/** The result of one round of a consumer. */
+/** The result of one round of a reader of the journal. */
 export type RoundResult =
   /** A whole batch was processed. More may wait. */
   | { kind: 'full' }
@@ -26,31 +26,37 @@ const IDLE = { baseMs: GATHER_MS, capMs: 1_000 };
 const HELD_BACK = { baseMs: 5, capMs: 100 };
 const FAILED = { baseMs: 100, capMs: 5_000 };
 
+/** The pace of one reader. The result of a round, and its repeats, decide when the next starts. */
+export function journalPace(): (result: RoundResult) => LoopPause | number {
+  let last: RoundResult['kind'] | undefined;
+  let repeats = 0;
+  return ({ kind }) => {
+    repeats = kind === last ? repeats + 1 : 0;
+    last = kind;
+    return pauseAfter(kind, repeats);
+  };
+}
+
 /**
- * Milliseconds until the next round, and whether a nudge can shorten them.
- *
  * @param repeats number of consecutive rounds before this one with the same result
  */
-export function nextRound(
-  result: RoundResult,
-  repeats: number,
-): { waitMs: number; nudgeable: boolean } {
-  switch (result.kind) {
+function pauseAfter(kind: RoundResult['kind'], repeats: number): LoopPause | number {
+  switch (kind) {
     case 'full':
-      return { waitMs: 0, nudgeable: false };
+      return 0;
     case 'drained':
-      return { waitMs: GATHER_MS, nudgeable: false };
+      return steadyPause(GATHER_MS);
     case 'caught_up':
-      return { waitMs: GATHER_MS, nudgeable: true };
+      return GATHER_MS;
     case 'idle':
-      return { waitMs: backoffCeiling(IDLE, repeats), nudgeable: true };
+      return backoffCeiling(IDLE, repeats);
     case 'held_back':
-      return { waitMs: backoffCeiling(HELD_BACK, repeats), nudgeable: false };
+      return steadyPause(backoffCeiling(HELD_BACK, repeats));
     case 'elsewhere':
-      return { waitMs: IDLE.capMs, nudgeable: false };
+      return steadyPause(IDLE.capMs);
     case 'closed':
-      return { waitMs: FAILED.capMs, nudgeable: true };
+      return FAILED.capMs;
     case 'failed':
-      return { waitMs: backoffCeiling(FAILED, repeats), nudgeable: false };
+      return steadyPause(backoffCeiling(FAILED, repeats));
   }
 }

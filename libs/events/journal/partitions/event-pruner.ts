@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
-import { Doorbell } from '#lib/kernel';
+import { BackgroundLoop } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { dropPartitions, makePartitions } from './partitions.sql.js';
 
@@ -16,9 +16,10 @@ const WEEKS_AHEAD = 4;
 /** Creates the journal's partitions of the next weeks, and in the role `relay` drops old ones. */
 @Injectable()
 export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly bell = new Doorbell();
-  private loop: Promise<void> | undefined;
-  private stopping = false;
+  private readonly loop = new BackgroundLoop(
+    () => this.round(),
+    (error) => this.afterFailure(error),
+  );
 
   constructor(
     private readonly database: Database,
@@ -29,14 +30,12 @@ export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShu
   // Before requests arrive. Rows written after weeks of downtime must not end up in the default
   // partition, which is never dropped.
   async onApplicationBootstrap(): Promise<void> {
-    await this.attempt(() => this.makeAhead());
-    if (this.config.roles.includes('relay')) this.loop = this.run();
+    await this.makeAhead().catch((error: unknown) => this.afterFailure(error));
+    if (this.config.roles.includes('relay')) this.loop.start();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    this.bell.ring();
-    await this.loop;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
   }
 
   /**
@@ -49,25 +48,18 @@ export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShu
     return row?.dropped ?? [];
   }
 
-  private async run(): Promise<void> {
-    while (!this.stopping) {
-      await this.attempt(async () => {
-        const dropped = await this.prune();
-        if (dropped.length > 0) this.logger.info('old partitions dropped', { dropped });
-      });
-      await this.bell.wait(EVERY_MS);
-    }
+  private async round(): Promise<number> {
+    const dropped = await this.prune();
+    if (dropped.length > 0) this.logger.info('old partitions dropped', { dropped });
+    return EVERY_MS;
   }
 
   private async makeAhead(): Promise<void> {
     await this.database.service.rows(makePartitions, [WEEKS_AHEAD]);
   }
 
-  private async attempt(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.logger.warn('partitions of the journal not looked after', { error });
-    }
+  private afterFailure(error: unknown): number {
+    this.logger.warn('partitions of the journal not looked after', { error });
+    return EVERY_MS;
   }
 }

@@ -1,13 +1,13 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { Database, firstRow } from '#lib/database';
-import { Doorbell } from '#lib/kernel';
+import { BackgroundLoop, Doorbell } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import { type Message, messagesOf } from '../domain/message.js';
-import type { RoundResult } from '../domain/pace.js';
+import { journalPace, type RoundResult } from '../domain/pace.js';
 import { type Batch, JournalReader } from './journal-reader.js';
-import { onEveryWakeUp, PacedLoop } from '../consuming/paced-loop.js';
+import { onEveryWakeUp } from '../consuming/every-wake-up.js';
 import { readEnds, readFurthest, readPage } from '../store/cursor.sql.js';
 
 /** Rows of the journal in one batch, and the messages kept for readers that are slightly behind. */
@@ -202,7 +202,7 @@ class RunningTail {
   private start: bigint | undefined;
   private lookedAt = performance.now();
   private readonly reader: JournalReader;
-  private readonly loop: PacedLoop;
+  private readonly loop: BackgroundLoop;
   private readonly stopListening: () => void;
 
   constructor(
@@ -212,11 +212,13 @@ class RunningTail {
     private readonly tell: (news: News) => void,
   ) {
     this.reader = new JournalReader(database, BATCH_SIZE);
-    this.loop = new PacedLoop(
-      () => this.round(),
+    const pace = journalPace();
+    this.loop = new BackgroundLoop(
+      async () => pace(await this.round()),
       (error) => {
         this.reader.forget();
         logger.warn('the journal cannot be followed, trying again', { error });
+        return pace({ kind: 'failed' });
       },
     );
     this.stopListening = onEveryWakeUp(wakeUps, () => this.loop.nudge());

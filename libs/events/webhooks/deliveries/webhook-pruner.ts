@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
-import { Doorbell } from '#lib/kernel';
+import { BackgroundLoop } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { pruneDeliveries } from '../store/deliveries.sql.js';
 
@@ -17,9 +17,11 @@ const BATCH = 5_000;
 /** Removes old deliveries with their attempts, in the role `relay`. */
 @Injectable()
 export class WebhookPruner implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly bell = new Doorbell();
-  private loop: Promise<void> | undefined;
-  private stopping = false;
+  private from: Date | undefined;
+  private readonly loop = new BackgroundLoop(
+    () => this.round(),
+    (error) => this.afterFailure(error),
+  );
 
   constructor(
     private readonly database: Database,
@@ -28,13 +30,11 @@ export class WebhookPruner implements OnApplicationBootstrap, BeforeApplicationS
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.roles.includes('relay')) this.loop = this.run();
+    if (this.config.roles.includes('relay')) this.loop.start();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    this.bell.ring();
-    await this.loop;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
   }
 
   /**
@@ -50,13 +50,14 @@ export class WebhookPruner implements OnApplicationBootstrap, BeforeApplicationS
     return new Date(Math.max(...removed.map(({ created_at }) => created_at.getTime())));
   }
 
-  private async run(): Promise<void> {
-    for (let from: Date | undefined; !this.stopping;) {
-      from = await this.prune(from).catch((error: unknown) => {
-        this.logger.warn('old deliveries of webhooks not removed', { error });
-        return undefined;
-      });
-      if (!from) await this.bell.wait(EVERY_MS);
-    }
+  private async round(): Promise<number> {
+    this.from = await this.prune(this.from);
+    return this.from ? 0 : EVERY_MS;
+  }
+
+  private afterFailure(error: unknown): number {
+    this.logger.warn('old deliveries of webhooks not removed', { error });
+    this.from = undefined;
+    return EVERY_MS;
   }
 }

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
-import { backoffCeiling, Doorbell } from '#lib/kernel';
+import { BackgroundLoop, backoffCeiling } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { WebhookSecrets } from '#lib/secrets';
 import { type Leased, leaseDue } from '../store/sending.sql.js';
@@ -37,10 +37,12 @@ const STOP_MS = 3_000;
 /** Sends due messages, in the role `relay`. Any number of servers can do it at once. */
 @Injectable()
 export class WebhookSenders implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly bell = new Doorbell();
+  private readonly loop = new BackgroundLoop(
+    () => this.round(),
+    (error) => this.afterFailure(error),
+  );
   private readonly turns = new Map<Promise<void>, { failing: boolean; since: number }>();
-  private loop: Promise<void> | undefined;
-  private stopping = false;
+  private idle = 0;
   private abandoned = false;
 
   constructor(
@@ -53,13 +55,11 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.roles.includes('relay')) this.loop = this.run();
+    if (this.config.roles.includes('relay')) this.loop.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    this.bell.ring();
-    await this.loop;
+    await this.loop.stop();
     await Promise.race([Promise.all(this.turns.keys()), delay(STOP_MS, undefined, { ref: false })]);
     this.abandoned = true;
     if (this.turns.size > 0) await this.messages.close();
@@ -68,31 +68,28 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
 
   /** Announces a due message: look now, not at the next poll. */
   nudge(): void {
-    this.bell.ring();
+    this.loop.nudge();
   }
 
-  private async run(): Promise<void> {
-    for (let idle = 0; !this.stopping;) {
-      const leased = await this.lease();
-      idle = leased === 0 ? idle + 1 : 0;
-      const failed = leased === undefined;
-      await this.bell.wait(failed ? FAILED_MS : backoffCeiling(IDLE, idle));
-    }
+  private async round(): Promise<number> {
+    this.idle = (await this.fillSlots()) === 0 ? this.idle + 1 : 0;
+    return backoffCeiling(IDLE, this.idle);
   }
 
-  /** Fills the free slots. @returns their number; undefined if the database refused */
-  private async lease(): Promise<number | undefined> {
+  private afterFailure(error: unknown): number {
+    this.logger.warn('webhooks not sent, trying again', { error });
+    this.idle = 0;
+    return FAILED_MS;
+  }
+
+  /** @returns the number of filled slots */
+  private async fillSlots(): Promise<number> {
     const free = this.freeSlots();
     if (free.all === 0) return 0;
-    try {
-      const params = [free.all, free.failing, randomUUID(), LEASE_SECONDS, MESSAGES];
-      const leased = await this.database.service.rows(leaseDue, params);
-      if (leased.length > 0) await this.begin(leased);
-      return leased.length;
-    } catch (error) {
-      this.logger.warn('webhooks not sent, trying again', { error });
-      return undefined;
-    }
+    const params = [free.all, free.failing, randomUUID(), LEASE_SECONDS, MESSAGES];
+    const leased = await this.database.service.rows(leaseDue, params);
+    if (leased.length > 0) await this.begin(leased);
+    return leased.length;
   }
 
   private freeSlots(): { all: number; failing: number } {
@@ -111,7 +108,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     for (const each of leased) {
       const turn = this.turn(each, opened).finally(() => {
         this.turns.delete(turn);
-        this.bell.ring();
+        this.loop.nudge();
       });
       this.turns.set(turn, { failing: each.failures > 0, since });
     }

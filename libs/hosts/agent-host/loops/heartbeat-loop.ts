@@ -1,4 +1,4 @@
-import { Doorbell } from '#lib/kernel';
+import { BackgroundLoop } from '#lib/kernel';
 import { isUnauthenticated } from '../client/errors.js';
 import type { HostLog } from '../machine/log.js';
 import { Failures } from '../client/retry.js';
@@ -24,40 +24,37 @@ export interface HeartbeatOptions<T> {
 export class HeartbeatLoop<T> {
   /** Undefined before the first heartbeat. */
   server: ServerState | undefined;
-  private readonly bell = new Doorbell();
+  private readonly loop = new BackgroundLoop(
+    () => this.send(),
+    (error) => this.afterFailure(error),
+  );
   private readonly failures: Failures;
-  private stopped = false;
+  private begun = 0;
   private waiting: (() => void)[] = [];
 
   constructor(private readonly options: HeartbeatOptions<T>) {
     this.failures = new Failures('heartbeat', options.log);
   }
 
-  async run(): Promise<void> {
-    while (!this.stopped) {
-      const begun = performance.now();
-      const interval = await this.send();
-      await this.bell.wait(Math.max(0, begun + interval - performance.now()));
-    }
+  start(): void {
+    this.loop.start();
   }
 
   /** Resolves when a heartbeat composed after this call is answered or has failed. */
   async sendNow(): Promise<void> {
     const sent = new Promise<void>((resolve) => this.waiting.push(resolve));
-    this.bell.ring();
+    this.loop.nudge();
     await sent;
   }
 
-  stop(): void {
-    this.stopped = true;
-    this.bell.ring();
+  /** Resolves when the running heartbeat has ended. */
+  stop(): Promise<void> {
+    return this.loop.stop();
   }
 
-  /**
-   * @returns the milliseconds from the start of this heartbeat to the next one
-   */
   private async send(): Promise<number> {
-    const { log, intervalMs, send, onAnswer, onFailure } = this.options;
+    const { log, intervalMs, send, onAnswer } = this.options;
+    this.begun = performance.now();
     const waiting = this.waiting.splice(0);
     try {
       const answer = await send();
@@ -65,13 +62,21 @@ export class HeartbeatLoop<T> {
       this.server = 'reachable';
       this.failures.end();
       onAnswer(answer);
-      return intervalMs;
-    } catch (error) {
-      onFailure(error);
-      this.server = isUnauthenticated(error) ? 'refused' : 'unreachable';
-      return Math.min(intervalMs, this.failures.add(error));
+      return this.untilNext(intervalMs);
     } finally {
       for (const resolve of waiting) resolve();
     }
+  }
+
+  private afterFailure(error: unknown): number {
+    const { intervalMs, onFailure } = this.options;
+    onFailure(error);
+    this.server = isUnauthenticated(error) ? 'refused' : 'unreachable';
+    return this.untilNext(Math.min(intervalMs, this.failures.add(error)));
+  }
+
+  /** @param intervalMs from the beginning of the last heartbeat */
+  private untilNext(intervalMs: number): number {
+    return this.begun + intervalMs - performance.now();
   }
 }

@@ -1,6 +1,6 @@
-import { Doorbell } from '#lib/kernel';
+import { BackgroundLoop, type LoopPause, steadyPause } from '#lib/kernel';
 import type { HostLog } from '../machine/log.js';
-import { Failures, pause } from '../client/retry.js';
+import { Failures } from '../client/retry.js';
 
 const POLL_MS = 25_000;
 /** Changes of the held runs gather this long, so that short runs do not cost a request each. */
@@ -30,28 +30,21 @@ export interface SignalOptions<T> {
 
 /** Listens for the server's signals about the held runs, with one long poll at all times. */
 export class SignalLoop<T> {
-  private readonly stopped = new AbortController();
-  private readonly bell = new Doorbell();
+  private readonly loop = new BackgroundLoop(
+    () => this.listen(),
+    (error) => this.afterFailure(error),
+  );
+  private readonly failures: Failures;
   private poll = new AbortController();
   private changed: NodeJS.Timeout | undefined;
   private asked: string[] = [];
 
-  constructor(private readonly options: SignalOptions<T>) {}
+  constructor(private readonly options: SignalOptions<T>) {
+    this.failures = new Failures('signals', options.log);
+  }
 
-  async run(): Promise<void> {
-    const { log, runIds, listensWhenIdle } = this.options;
-    const failures = new Failures('signals', log);
-    while (!this.stopped.signal.aborted) {
-      this.asked = runIds();
-      if (this.asked.length === 0 && !listensWhenIdle) {
-        await this.bell.wait(LOOK_EVERY_MS);
-        continue;
-      }
-      this.poll = new AbortController();
-      const error = await this.once();
-      if (error === undefined || this.poll.signal.aborted) failures.end();
-      else await pause(failures.add(error), this.stopped.signal);
-    }
+  start(): void {
+    this.loop.start();
   }
 
   /** The held runs have changed since the poll under way started. */
@@ -59,27 +52,33 @@ export class SignalLoop<T> {
     this.changed ??= setTimeout(() => {
       this.changed = undefined;
       if (differ(this.asked, this.options.runIds())) this.poll.abort();
-      this.bell.ring();
+      this.loop.nudge();
     }, GATHER_MS);
   }
 
-  stop(): void {
+  /** Aborts the poll under way. */
+  stop(): Promise<void> {
     clearTimeout(this.changed);
-    this.stopped.abort();
+    const stopped = this.loop.stop();
     this.poll.abort();
-    this.bell.ring();
+    return stopped;
   }
 
-  private async once(): Promise<unknown> {
-    const { poll, onSignals } = this.options;
+  private async listen(): Promise<LoopPause | number> {
+    const { runIds, listensWhenIdle, poll, onSignals } = this.options;
+    this.asked = runIds();
+    if (this.asked.length === 0 && !listensWhenIdle) return LOOK_EVERY_MS;
+    this.poll = new AbortController();
     const begun = performance.now();
-    try {
-      onSignals(await poll({ runIds: this.asked, waitMs: POLL_MS }, this.poll.signal));
-      await pause(begun + AT_LEAST_MS - performance.now(), this.stopped.signal);
-      return undefined;
-    } catch (error) {
-      return error;
-    }
+    onSignals(await poll({ runIds: this.asked, waitMs: POLL_MS }, this.poll.signal));
+    this.failures.end();
+    return steadyPause(begun + AT_LEAST_MS - performance.now());
+  }
+
+  private afterFailure(error: unknown): LoopPause | number {
+    if (!this.poll.signal.aborted) return steadyPause(this.failures.add(error));
+    this.failures.end();
+    return 0;
   }
 }
 

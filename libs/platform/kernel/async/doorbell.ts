@@ -6,6 +6,9 @@ export class Doorbell {
   private rung = false;
   private hear: (() => void) | undefined;
 
+  /** @param options.unref whether a process can end during a wait */
+  constructor(private readonly options: { unref?: boolean } = {}) {}
+
   ring(): void {
     this.rung = true;
     this.hear?.();
@@ -26,6 +29,7 @@ export class Doorbell {
   private ringOrTime(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(done, ms);
+      if (this.options.unref) timer.unref();
       function done(): void {
         clearTimeout(timer);
         resolve();

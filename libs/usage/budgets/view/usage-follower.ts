@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Doorbell } from '#lib/kernel';
+import { BackgroundLoop } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { UsageRollup } from '#lib/ledger';
 import { UsageView } from './usage-view.js';
@@ -21,9 +21,13 @@ const FAILED_MS = 5_000;
  */
 @Injectable()
 export class UsageFollower implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly bell = new Doorbell();
-  private stopping = false;
-  private loop: Promise<void> | undefined;
+  private readonly loop = new BackgroundLoop(
+    () => this.round(),
+    (error) => {
+      this.logger.warn('usage not added up, trying again', { error });
+      return FAILED_MS;
+    },
+  );
 
   constructor(
     private readonly rollup: UsageRollup,
@@ -33,29 +37,18 @@ export class UsageFollower implements OnApplicationBootstrap, BeforeApplicationS
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.roles.includes('relay')) this.loop = this.run();
+    if (this.config.roles.includes('relay')) this.loop.start();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    this.bell.ring();
-    await this.loop;
-  }
-
-  private async run(): Promise<void> {
-    while (!this.stopping) await this.bell.wait(await this.round());
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
   }
 
   /** @returns milliseconds until the next round */
   private async round(): Promise<number> {
-    try {
-      const rolledUp = await this.rollup.round();
-      const view = await this.view.round(rolledUp.position);
-      if (view === 'more' || (rolledUp.kind === 'added' && rolledUp.full)) return 0;
-      return rolledUp.kind === 'held_back' ? HELD_BACK_MS : EVERY_MS;
-    } catch (error) {
-      this.logger.warn('usage not added up, trying again', { error });
-      return FAILED_MS;
-    }
+    const rolledUp = await this.rollup.round();
+    const view = await this.view.round(rolledUp.position);
+    if (view === 'more' || (rolledUp.kind === 'added' && rolledUp.full)) return 0;
+    return rolledUp.kind === 'held_back' ? HELD_BACK_MS : EVERY_MS;
   }
 }

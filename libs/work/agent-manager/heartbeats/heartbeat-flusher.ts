@@ -5,6 +5,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
+import { BackgroundLoop } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import type { FlushedRow } from './flush-heartbeats.sql.js';
@@ -18,9 +19,12 @@ const PER_FLUSH = 1_000;
 /** Empties the buffer of heartbeats every HEARTBEAT_FLUSH_MS, and once more at the end. */
 @Injectable()
 export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
+  private readonly loop = new BackgroundLoop(
+    () => this.round(),
+    (error) => this.afterFailure(error),
+    { unref: true },
+  );
   private flushing: Promise<void> = Promise.resolve();
-  private stopped = false;
 
   constructor(
     private readonly buffer: HeartbeatBuffer,
@@ -32,32 +36,32 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
   ) {}
 
   onApplicationBootstrap(): void {
-    this.schedule();
+    this.loop.start(this.config.agents.heartbeatFlushMs);
   }
 
   /** Writes the last heartbeats. No request can bring further ones now. */
   async onApplicationShutdown(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
-    await this.flush();
+    await this.loop.stop();
+    await this.flush().catch((error: unknown) => this.afterFailure(error));
     if (this.buffer.size > 0) {
       this.logger.warn('heartbeats not written before the end', { agents: this.buffer.size });
     }
   }
 
-  /** Writes all buffered heartbeats now. Unwritten ones stay. Never throws, never overlaps. */
+  /** Writes all buffered heartbeats now. Unwritten ones stay. Flushes never overlap. */
   flush(): Promise<void> {
-    this.flushing = this.flushing
-      .then(() => this.flushAll())
-      .catch((error: unknown) => this.logger.error('flushing heartbeats failed', { error }));
+    this.flushing = this.flushing.catch(() => undefined).then(() => this.flushAll());
     return this.flushing;
   }
 
-  private schedule(): void {
-    if (this.stopped) return;
-    const turn = (): void => void this.flush().then(() => this.schedule());
-    this.timer = setTimeout(turn, this.config.agents.heartbeatFlushMs);
-    this.timer.unref();
+  private async round(): Promise<number> {
+    await this.flush();
+    return this.config.agents.heartbeatFlushMs;
+  }
+
+  private afterFailure(error: unknown): number {
+    this.logger.error('flushing heartbeats failed', { error });
+    return this.config.agents.heartbeatFlushMs;
   }
 
   private async flushAll(): Promise<void> {

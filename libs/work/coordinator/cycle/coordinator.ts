@@ -4,10 +4,9 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { isUnreachable } from '#lib/database';
-import { Doorbell } from '#lib/kernel';
+import { BackgroundLoop, type LoopPause, steadyPause } from '#lib/kernel';
 import { CycleScheduler } from './cycle-scheduler.js';
 import { Outage } from '../domain/outage.js';
-import type { Pause } from '../domain/pause.js';
 import { EventLog } from '../status/event-log.js';
 import { LeadershipLost } from '../leadership/fence.js';
 import { Leadership } from '../leadership/leadership.js';
@@ -20,10 +19,12 @@ const AFTER_ERROR_MS = 1_000;
 /** The one loop of the coordinator, in the role `coordinator`. Cycles never overlap. */
 @Injectable()
 export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly bell = new Doorbell();
+  private readonly loop = new BackgroundLoop(
+    () => this.tick(),
+    (error) => this.afterFailure(error),
+  );
   private readonly outage = new Outage();
-  private readonly ending = new AbortController();
-  private loop: Promise<void> | undefined;
+  private started = false;
   private requested = true;
   private epoch: string | undefined;
 
@@ -43,36 +44,34 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   start(): void {
-    if (this.loop) return;
-    this.triggers.connect(() => this.bell.ring());
-    this.loop = this.run();
+    if (this.started) return;
+    this.started = true;
+    this.triggers.connect(() => this.request());
+    this.loop.start();
   }
 
   /** Resolves when the current sweep has ended and this process has given up the leadership. */
   async stop(): Promise<void> {
-    this.ending.abort();
-    this.bell.ring();
     this.triggers.disconnect();
-    await this.loop;
-  }
-
-  private async run(): Promise<void> {
-    while (!this.ending.signal.aborted) {
-      const pause = await this.tick().catch((error: unknown) => this.afterFailure(error));
-      await this.wait(pause);
-    }
+    await this.loop.stop();
+    if (!this.started) return;
     await this.eventLog.flush();
     await this.leadership.resign().catch(() => undefined);
     this.triggers.wakeOthers();
   }
 
-  private async tick(): Promise<Pause> {
+  private request(): void {
+    this.requested = true;
+    this.loop.nudge();
+  }
+
+  private async tick(): Promise<LoopPause> {
     const leads = await this.leadership.keep();
     this.noteTerm();
     if (!leads) return { waitMs: this.leadership.tickMs, cooldownMs: FOLLOWER_GAP_MS };
     const { requested } = this;
     this.requested = false;
-    const pause = await this.scheduler.tick(requested, this.ending.signal);
+    const pause = await this.scheduler.tick(requested, this.loop.stopping);
     this.noteDatabaseIsBack();
     return pause;
   }
@@ -106,8 +105,8 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     });
   }
 
-  private async afterFailure(error: unknown): Promise<Pause> {
-    if (this.ending.signal.aborted) return { waitMs: 0, cooldownMs: 0 };
+  private async afterFailure(error: unknown): Promise<LoopPause> {
+    if (this.loop.stopping.aborted) return steadyPause(0);
     this.requested = true;
     await this.leadership.standDown();
     // Another server that can reach the database can then lead before its next periodic check.
@@ -123,10 +122,10 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
       message: 'Cycle aborted by an error',
       details: { error: String(error) },
     });
-    return { waitMs: AFTER_ERROR_MS, cooldownMs: AFTER_ERROR_MS };
+    return steadyPause(AFTER_ERROR_MS);
   }
 
-  private afterOutage(error: unknown): Pause {
+  private afterOutage(error: unknown): LoopPause {
     const { waitMs, alert } = this.outage.failed(performance.now());
     this.eventLog.write({
       level: alert ? 'CRITICAL' : 'WARN',
@@ -136,17 +135,6 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
         : 'The database cannot be reached; the coordinator waits',
       details: { error: String(error), retryInMs: waitMs },
     });
-    return { waitMs, cooldownMs: waitMs };
-  }
-
-  private async wait({ waitMs, cooldownMs }: Pause): Promise<void> {
-    const start = performance.now();
-    let rung = false;
-    for (;;) {
-      const left: number = (rung ? cooldownMs : waitMs) - (performance.now() - start);
-      if (left <= 0 || this.ending.signal.aborted) break;
-      rung = (await this.bell.wait(left)) || rung;
-    }
-    this.requested ||= rung;
+    return steadyPause(waitMs);
   }
 }

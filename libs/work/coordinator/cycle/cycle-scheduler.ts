@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
+import type { LoopPause } from '#lib/kernel';
 import { Cycle } from './cycle.js';
 import { type CycleReport, hasFailed, leavesMore, movedIn } from '../domain/cycle-report.js';
 import { gapAfter, gapBeforeRepeating, untilDue, WATCH_MS } from '../domain/next-cycle.js';
-import type { Pause } from '../domain/pause.js';
 import { EventLog } from '../status/event-log.js';
 import { Housekeeping } from '../upkeep/housekeeping.js';
 import { LeadershipLost } from '../leadership/fence.js';
@@ -32,7 +32,7 @@ export class CycleScheduler {
    *
    * @param ended aborts a cycle between two sweeps
    */
-  async tick(requested: boolean, ended: AbortSignal): Promise<Pause> {
+  async tick(requested: boolean, ended: AbortSignal): Promise<LoopPause> {
     const due = requested || performance.now() >= this.dueAt;
     const report = due ? await this.runCycle(ended) : undefined;
     await this.housekeeping.runIfDue();
@@ -63,7 +63,7 @@ export class CycleScheduler {
 /**
  * If work is still due right after a cycle, the pause is longer than before work that is due later.
  */
-function pauseBefore(dueInMs: number, report: CycleReport | undefined): Pause {
+function pauseBefore(dueInMs: number, report: CycleReport | undefined): LoopPause {
   if (!report) return { waitMs: Math.min(dueInMs, WATCH_MS), cooldownMs: 0 };
   const failed = hasFailed(report);
   const repeats = failed || (dueInMs === 0 && movedIn(report) === 0);

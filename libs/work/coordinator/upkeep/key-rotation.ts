@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Doorbell } from '#lib/kernel';
+import { BackgroundLoop } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { Resealing } from '#lib/secrets';
 
@@ -24,9 +24,13 @@ const REST_MS = 1_000;
  */
 @Injectable()
 export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly bell = new Doorbell();
-  private ended = false;
-  private loop: Promise<void> | undefined;
+  private readonly loop = new BackgroundLoop(
+    () => this.round(),
+    (error) => {
+      this.logger.warn('resealing failed, next time again', { error });
+      return EVERY_MS;
+    },
+  );
 
   constructor(
     private readonly resealing: Resealing,
@@ -35,17 +39,11 @@ export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShu
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.roles.includes('coordinator')) this.loop = this.run();
+    if (this.config.roles.includes('coordinator')) this.loop.start();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.ended = true;
-    this.bell.ring();
-    await this.loop;
-  }
-
-  private async run(): Promise<void> {
-    while (!this.ended) await this.bell.wait(await this.round());
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
   }
 
   /**
@@ -53,13 +51,8 @@ export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShu
    */
   private async round(): Promise<number> {
     const start = performance.now();
-    try {
-      const { resealed, more } = await this.resealing.round();
-      if (!more) return EVERY_MS;
-      return resealed === 0 ? REST_MS : REST_FACTOR * (performance.now() - start);
-    } catch (error) {
-      this.logger.warn('resealing failed, next time again', { error });
-      return EVERY_MS;
-    }
+    const { resealed, more } = await this.resealing.round();
+    if (!more) return EVERY_MS;
+    return resealed === 0 ? REST_MS : REST_FACTOR * (performance.now() - start);
   }
 }

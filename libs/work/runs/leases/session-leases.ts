@@ -7,7 +7,7 @@ import {
 import { Heartbeats } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
-import { agentKey, type Caller } from '#lib/kernel';
+import { agentKey, BackgroundLoop, type Caller } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { BASIC_GATEWAY } from '../sessions/store/note-basic-gateway.sql.js';
 import { anyKeptByReports, renewSessionLeases, type SessionHeard } from './session-lease.sql.js';
@@ -31,9 +31,12 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
   /** Until the database has answered: collecting too much is better than missing a session. */
   private isNeeded = true;
   private lookedAt = -Infinity;
-  private timer: NodeJS.Timeout | undefined;
-  private writing: Promise<void> = Promise.resolve();
   private failing = false;
+  private readonly loop = new BackgroundLoop(
+    () => this.round(),
+    (error) => this.afterFailure(error),
+    { unref: true },
+  );
 
   constructor(
     private readonly database: Database,
@@ -46,13 +49,12 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
     this.heartbeats.listen((caller, { currentTaskId }) =>
       this.hearHeartbeat(caller, currentTaskId),
     );
-    this.timer = setInterval(() => void this.tick(), this.config.agents.heartbeatFlushMs);
-    this.timer.unref();
+    this.loop.start(this.config.agents.heartbeatFlushMs);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.write();
+    await this.loop.stop();
+    await this.write().catch((error: unknown) => this.afterFailure(error));
   }
 
   /** Notes an accepted report about a run. */
@@ -81,10 +83,11 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
     if (this.isNeeded && this.heard.size < MOST_HEARD) this.heard.set(key, session);
   }
 
-  private async tick(): Promise<void> {
+  private async round(): Promise<number> {
     await this.look();
-    if (this.isNeeded) return this.write();
-    this.heard.clear();
+    if (this.isNeeded) await this.write();
+    else this.heard.clear();
+    return this.config.agents.heartbeatFlushMs;
   }
 
   /** Never throws. Without an answer the value stays. */
@@ -97,29 +100,27 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
     if (row) this.isNeeded = row.found;
   }
 
-  /** Never throws. Renewals that cannot be written stay for the next time. */
-  private write(): Promise<void> {
-    return (this.writing = this.writing.then(async () => {
-      while (this.heard.size > 0) if (!(await this.writeSome())) return;
-    }));
+  private async write(): Promise<void> {
+    while (this.heard.size > 0) await this.writeSome();
   }
 
-  /**
-   * @returns whether the renewals were written
-   */
-  private async writeSome(): Promise<boolean> {
+  /** Renewals that cannot be written stay for the next time. */
+  private async writeSome(): Promise<void> {
     const batch = [...this.heard].slice(0, AT_ONCE);
     for (const [key] of batch) this.heard.delete(key);
     try {
       const sessions = JSON.stringify(batch.map(([, session]) => session));
       await this.database.service.rows(renewSessionLeases, [sessions]);
       this.failing = false;
-      return true;
     } catch (error) {
       for (const [key, session] of batch) this.heard.set(key, session);
-      if (!this.failing) this.logger.warn('Leases of sessions could not be renewed', { error });
-      this.failing = true;
-      return false;
+      throw error;
     }
+  }
+
+  private afterFailure(error: unknown): number {
+    if (!this.failing) this.logger.warn('Leases of sessions could not be renewed', { error });
+    this.failing = true;
+    return this.config.agents.heartbeatFlushMs;
   }
 }

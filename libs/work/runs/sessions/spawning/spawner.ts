@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
-import { Doorbell, fullJitter } from '#lib/kernel';
+import { BackgroundLoop, fullJitter } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { RunModels } from '../../claims/run-models.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
@@ -29,10 +29,11 @@ const TROUBLE = { baseMs: 500, capMs: 10_000 };
  */
 @Injectable()
 export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly bell = new Doorbell();
-  private readonly ending = new AbortController();
+  private readonly loop = new BackgroundLoop(
+    () => this.startDue(),
+    (error) => this.afterFailure(error),
+  );
   private readonly calls = new Set<Promise<void>>();
-  private loop: Promise<void> | undefined;
   private failures = 0;
 
   constructor(
@@ -45,45 +46,30 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.gateway.configured && this.config.roles.includes('coordinator')) {
-      this.loop = this.run();
-    }
+    if (this.gateway.configured && this.config.roles.includes('coordinator')) this.loop.start();
   }
 
   /** Waits for the current calls, which last GATEWAY_TIMEOUT_MS at most. */
   async beforeApplicationShutdown(): Promise<void> {
-    this.ending.abort();
-    this.bell.ring();
-    await this.loop;
+    await this.loop.stop();
     await Promise.all(this.calls);
   }
 
   /** Starts due intents now. */
   ring(): void {
-    this.bell.ring();
+    this.loop.nudge();
   }
 
-  private async run(): Promise<void> {
-    while (!this.ending.signal.aborted) {
-      const started = await this.startDue().catch((error: unknown) => this.afterTrouble(error));
-      if (started > 0 && this.calls.size < AT_ONCE) continue;
-      const pause = this.failures > 0 ? fullJitter(TROUBLE, this.failures, Math.random()) : 0;
-      await this.bell.wait(Math.max(LOOK_MS, pause));
-    }
-  }
-
-  /**
-   * @returns the number of calls that have begun
-   */
+  /** @returns milliseconds until the next search */
   private async startDue(): Promise<number> {
     const room = AT_ONCE - this.calls.size;
-    if (room <= 0) return 0;
+    if (room <= 0) return LOOK_MS;
     const seconds = (this.config.gateway.timeoutMs + TAKEN_FOR_MORE_MS) / 1_000;
     const params = [room, seconds, !this.config.gateway.isBasic];
     const due = await this.database.service.rows(takeDueSpawns, params);
     this.failures = 0;
     for (const spawn of due) this.begin(spawn);
-    return due.length;
+    return due.length > 0 && this.calls.size < AT_ONCE ? 0 : LOOK_MS;
   }
 
   private begin(spawn: DueSpawn): void {
@@ -94,7 +80,7 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
       })
       .finally(() => {
         this.calls.delete(call);
-        this.bell.ring();
+        this.loop.nudge();
       });
     this.calls.add(call);
   }
@@ -104,9 +90,9 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
     await this.attempts.make(spawn);
   }
 
-  private afterTrouble(error: unknown): number {
+  private afterFailure(error: unknown): number {
     this.failures += 1;
     if (this.failures === 1) this.logger.warn('Intents to spawn could not be read', { error });
-    return 0;
+    return Math.max(LOOK_MS, fullJitter(TROUBLE, this.failures, Math.random()));
   }
 }
