@@ -1,5 +1,5 @@
-// Runs commands in sandboxes, as a host does, and prints their ends. The test chooses its user. Input: one
-// JSON text.
+// Runs commands in sandboxes, as a host does, and prints their ends. The test chooses its user.
+// Input: one JSON text.
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { Drivers, type Sandbox, type SessionSpec, type SessionUser } from '#lib/session-runtime';

@@ -21,14 +21,19 @@ export interface Attacker {
 
 export interface AttackOptions extends Partial<SessionSpec> {
   limits?: Partial<Sandbox>;
-  /** A command that starts the host in place of this process, with the host's command at its end. */
+  /**
+   * A command that starts the host in place of this process, with the host's command at its end.
+   */
   wrapper?: string[];
 }
 
 const isRoot = process.getuid?.() === 0;
 const sandbox = await testSandbox();
 
-/** An ordinary user, and root with and without accounts for its sessions. A test that is not root is the first. */
+/**
+ * An ordinary user, and root with and without accounts for its sessions. A test that is not root is
+ * the first.
+ */
 export const ATTACKERS: Attacker[] = sandbox === undefined ? [] : attackers();
 
 function attackers(): Attacker[] {

@@ -6,7 +6,9 @@ const { pidfd_getfd: takeDescriptor, pidfd_open: openProcess, process_vm_readv: 
 const ATTACH = 16;
 const CHANNEL = 3;
 
-/** Each command speaks only if it succeeds. The parent of the session's shell is the first process. */
+/**
+ * Each command speaks only if it succeeds. The parent of the session's shell is the first process.
+ */
 const READING = ['environ', 'mem', 'maps', 'auxv', 'stack', 'syscall'].map(
   (name) => `timeout 1 head -c 1 /proc/$PPID/${name} > /dev/null && echo read ${name}`,
 );

@@ -11,7 +11,10 @@ const EPERM = 1;
 const ENOSYS = 38;
 const { clone, clone3, setns, unshare } = NUMBERS;
 
-/** A 32-bit program that prints "called": `write` and `exit` by the table of such programs (int 0x80). */
+/**
+ * A 32-bit program that prints "called": `write` and `exit` by the table of such programs (int
+ * 0x80).
+ */
 const OLD_PROGRAM = Buffer.from(
   'f0VMRgEBAQAAAAAAAAAAAAIAAwABAAAAVIAECDQAAAAAAAAAAAAAADQAIAABAAAAAAAAAAEAAAAAAAAAAIAECACABAh5AAAAeQAA' +
     'AAUAAAAAEAAAuAQAAAC7AQAAALlzgAQIugYAAADNgLgBAAAAMdvNgGNhbGxlZA==',

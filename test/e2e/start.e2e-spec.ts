@@ -135,7 +135,9 @@ function listenAt(host: string, port: string): Promise<string | undefined> {
   });
 }
 
-/** After a stop, another program can listen on the port. The command line does not connect to it. */
+/**
+ * After a stop, another program can listen on the port. The command line does not connect to it.
+ */
 async function expectNoCredentialsAt(address: string): Promise<void> {
   let connections = 0;
   const taker = createServer((socket) => {

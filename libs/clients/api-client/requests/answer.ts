@@ -3,10 +3,11 @@ import { ConnectionProblem, DroverProblem, type Problem, retryAfterOf } from './
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
- * A body as it comes. It ends early, without an error, by the signal, and is let go of when it is left.
+ * A body as it comes. It ends early, without an error, by the signal, and is let go of when it is
+ * left.
  *
- * The signal that a fetch was given does not do that: Node 20 and 22 forget it when garbage is collected
- * after the head of the answer, and a body that stalls would be waited for without end.
+ * The signal that a fetch was given does not do that: Node 20 and 22 forget it when garbage is
+ * collected after the head of the answer, and a body that stalls would be waited for without end.
  */
 export async function* chunksOf(
   body: ReadableStream<Uint8Array> | null,
@@ -80,7 +81,10 @@ export async function valueOf(
 /** The limit of a refusal. A longer body is not Drover's. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
-/** @returns the error of an answer that is a refusal. A proxy's page has no code, and is no answer of Drover. */
+/**
+ * @returns the error of an answer that is a refusal. A proxy's page has no code, and is no answer
+ *   of Drover.
+ */
 export async function refusalOf(
   response: Response,
   url: string,

@@ -105,7 +105,10 @@ export function createClient(options: ClientOptions): DroverClient {
   };
 }
 
-/** A lost POST may have been done: where the server keeps no key of it, it is not asked a second time. */
+/**
+ * A lost POST may have been done: where the server keeps no key of it, it is not asked a second
+ * time.
+ */
 function isRepeatable(method: HttpMethod, path: string, headers: Headers): boolean {
   if (method === 'post') return KEYED.has(path);
   // A repetition without the expected version could undo another client's change.
@@ -115,8 +118,8 @@ function isRepeatable(method: HttpMethod, path: string, headers: Headers): boole
 /**
  * The text of a request's body.
  *
- * @throws DroverProblem `malformed_json` for what cannot be written, such as thousands of nested levels: no network is
- *   to blame, and it is the same the next time
+ * @throws DroverProblem `malformed_json` for what cannot be written, such as thousands of nested
+ *   levels: no network is to blame, and it is the same the next time
  */
 function written(body: unknown, write: (body: unknown) => string): string {
   try {

@@ -2,7 +2,10 @@
 export interface Credentials {
   /** The headers of the next request. */
   headers(): Promise<Record<string, string>> | Record<string, string>;
-  /** The server refused these headers with 401. @returns whether others are at hand: then it is asked once more */
+  /**
+   * The server refused these headers with 401. @returns whether others are at hand: then it is
+   * asked once more
+   */
   renew?(refused: Record<string, string>): Promise<boolean>;
 }
 

@@ -4,7 +4,9 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
-/** Reads the page that begins at the cursor, or the first one: spread it into the request's query. */
+/**
+ * Reads the page that begins at the cursor, or the first one: spread it into the request's query.
+ */
 export type ReadPage<P> = (from: { cursor?: string }) => Promise<P>;
 
 /** A list page by page, each asked for when the one before was taken. Fails as `read` does. */

@@ -3,7 +3,10 @@ import type { components } from '../generated/api.js';
 export type Problem = components['schemas']['Problem'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 
-/** The server refused a request, and says why and what to do. Decide by `code`; the list of codes is closed. */
+/**
+ * The server refused a request, and says why and what to do. Decide by `code`; the list of codes is
+ * closed.
+ */
 export class DroverProblem extends Error {
   override readonly name = 'DroverProblem';
 

@@ -28,7 +28,10 @@ export interface SignedIn extends Credentials {
   pair(): TokenPair | undefined;
 }
 
-/** An access token is replaced when it has less than this left, in ms, or less than half of its life. */
+/**
+ * An access token is replaced when it has less than this left, in ms, or less than half of its
+ * life.
+ */
 const MARGIN_MS = 30_000;
 
 /**
@@ -48,7 +51,10 @@ export async function signIn(
   return session;
 }
 
-/** Goes on with a pair that `onPair` has stored. Of several processes with one pair, one alone may refresh it. */
+/**
+ * Goes on with a pair that `onPair` has stored. Of several processes with one pair, one alone may
+ * refresh it.
+ */
 export function resumeSignIn(options: SignInOptions, pair: TokenPair): SignedIn {
   return new Session(options, pair);
 }
@@ -81,7 +87,8 @@ class Session implements SignedIn {
   }
 
   async renew({ authorization }: Record<string, string>): Promise<boolean> {
-    // Requests that were sent together are refused together: the first of them has renewed it for all.
+    // Requests that were sent together are refused together: the first of them has renewed it for
+    // all.
     if (authorization === `Bearer ${this.current?.accessToken}`) await this.refresh();
     return this.current !== undefined;
   }

@@ -6,9 +6,14 @@ export interface TransportOptions {
   credentials: Credentials;
   /** The workspace to act in. Users send it; other credentials belong to one workspace. */
   workspaceId?: string;
-  /** Milliseconds for one try, 30,000 unless given. A signal of the caller ends a request as well. */
+  /**
+   * Milliseconds for one try, 30,000 unless given. A signal of the caller ends a request as well.
+   */
   timeoutMs?: number;
-  /** How often a request is sent again that was not answered, or is to come again later; 4 unless given. */
+  /**
+   * How often a request is sent again that was not answered, or is to come again later; 4 unless
+   * given.
+   */
   retries?: number;
   /** A longer answer is given up; 64 MiB unless given. */
   maxAnswerBytes?: number;
@@ -43,10 +48,12 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 20_000;
 
 /**
- * A `fetch` that shows credentials, gives each POST an Idempotency-Key, and sends again what can be sent again: after
- * 429 everything, since nothing was done; after 503, and where no answer came, what is repeatable.
+ * A `fetch` that shows credentials, gives each POST an Idempotency-Key, and sends again what can be
+ * sent again: after 429 everything, since nothing was done; after 503, and where no answer came,
+ * what is repeatable.
  *
- * @throws DroverProblem for a refusal, ConnectionProblem when no answer came, the reason of the caller's signal
+ * @throws DroverProblem for a refusal, ConnectionProblem when no answer came, the reason of the
+ *   caller's signal
  */
 export function transport(
   options: TransportOptions,

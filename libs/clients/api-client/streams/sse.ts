@@ -10,8 +10,8 @@ export interface ServerSentEvent {
 const NOTHING = '';
 
 /**
- * The events of an answer of the type text/event-stream, and, with empty `data`, places that the stream has reached.
- * Ends when the answer does.
+ * The events of an answer of the type text/event-stream, and, with empty `data`, places that the
+ * stream has reached. Ends when the answer does.
  */
 export async function* serverSentEvents(
   body: AsyncIterable<Uint8Array>,

@@ -38,9 +38,9 @@ export type LogFilter = Omit<
 >;
 
 /**
- * Events of the workspace as they happen, each once and in order. A stream that is cut is opened again behind the last
- * event, with any pause that the server needs. An event of the name `reset` says that events were missed, because they
- * are kept no longer: read the state by the API.
+ * Events of the workspace as they happen, each once and in order. A stream that is cut is opened
+ * again behind the last event, with any pause that the server needs. An event of the name `reset`
+ * says that events were missed, because they are kept no longer: read the state by the API.
  *
  * @throws DroverProblem for a refusal, such as of credentials that have ended
  */
@@ -53,7 +53,10 @@ export async function* streamEvents(
   }
 }
 
-/** The log of a task from its first entry, going on with what is written. Fails and resumes as `streamEvents`. */
+/**
+ * The log of a task from its first entry, going on with what is written. Fails and resumes as
+ * `streamEvents`.
+ */
 export async function* streamLogs(
   options: StreamOptions,
   taskId: string,
@@ -122,7 +125,9 @@ async function* resumed(
   }
 }
 
-/** A connection that breaks off ends the stream, as one that the server ends; a new request decides. */
+/**
+ * A connection that breaks off ends the stream, as one that the server ends; a new request decides.
+ */
 async function* uncut<T>(events: AsyncGenerator<T>): AsyncGenerator<T> {
   for (;;) {
     const next = await events.next().catch(() => undefined);

@@ -7,8 +7,8 @@ const sumsOf = (alias: string): string =>
   `(${SUMS.map((column) => `${alias}.${column}`).join(', ')})`;
 
 /**
- * The history's sums are those of the reports up to its position; those of a month are the sums of its days. Days of
- * which reports were removed can't be compared with any.
+ * The history's sums are those of the reports up to its position; those of a month are the sums of
+ * its days. Days of which reports were removed can't be compared with any.
  *
  * Reads the whole ledger and all sums, hashed once each.
  */

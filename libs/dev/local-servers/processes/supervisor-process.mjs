@@ -2,8 +2,8 @@
 // because tests start it from the source tree and the build alike.
 //
 // One JSON object a line. On standard input: own, hold, run, stop. On standard output: owned, held,
-// started, failed, output, exit. The end of standard input means that the parent wants to stop or is dead.
-// Either way every child is stopped and every owned path removed before this process ends.
+// started, failed, output, exit. The end of standard input means that the parent wants to stop or
+// is dead. Either way every child is stopped and every owned path removed before this process ends.
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

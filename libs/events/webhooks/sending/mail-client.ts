@@ -85,7 +85,10 @@ export class MailClient {
     }
   }
 
-  /** A place among those that may be open. @returns false when none became free in time, or none will */
+  /**
+   * A place among those that may be open. @returns false when none became free in time, or none
+   * will
+   */
   private async place(): Promise<boolean> {
     const until = performance.now() + WAIT_MS;
     while (!this.closed && this.busy >= MAX_OPEN) {

@@ -2,7 +2,9 @@ import pg from 'pg';
 import { withClient } from '../migrator/connection.js';
 import { SESSION_LIMITS } from './pools.js';
 
-/** A pooler that cannot carry prepared statements over its connections; the message says what to do. */
+/**
+ * A pooler that cannot carry prepared statements over its connections; the message says what to do.
+ */
 export class PoolerError extends Error {}
 
 const UNSUPPORTED =
@@ -43,9 +45,9 @@ function refuseStatementMode(error: unknown): never {
 }
 
 /**
- * Makes the limits that a connection of ours asks for at its start the defaults of the role that it signs in as,
- * because a pooler drops them. Connections that the pooler has idle are ended: they began with others, and so did this one,
- * which goes back to the pooler.
+ * Makes the limits that a connection of ours asks for at its start the defaults of the role that it
+ * signs in as, because a pooler drops them. Connections that the pooler has idle are ended: they
+ * began with others, and so did this one, which goes back to the pooler.
  */
 export async function setRoleLimits(url: string, statementTimeoutMs: number): Promise<void> {
   const limits = { ...SESSION_LIMITS, statement_timeout: `${statementTimeoutMs}ms` };

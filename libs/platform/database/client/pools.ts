@@ -10,7 +10,10 @@ export interface PoolOptions {
   connectionTimeoutMs?: number;
   /** Milliseconds the server gives one statement. */
   statementTimeoutMs?: number;
-  /** PgBouncer stands between, which refuses limits at the start of a connection: they are the role's defaults. */
+  /**
+   * PgBouncer stands between, which refuses limits at the start of a connection: they are the
+   * role's defaults.
+   */
   pooled?: boolean;
   onError?: (error: Error) => void;
 }
@@ -26,8 +29,8 @@ export const SESSION_LIMITS = {
 };
 
 /**
- * A connection signs in, and plans every large statement at its first use: tens of milliseconds, which a burst after
- * a few quiet seconds must not pay.
+ * A connection signs in, and plans every large statement at its first use: tens of milliseconds,
+ * which a burst after a few quiet seconds must not pay.
  */
 const IDLE_MS = 600_000;
 
@@ -35,8 +38,8 @@ const IDLE_MS = 600_000;
 const types = new pg.TypeOverrides();
 
 /**
- * A pool in which nothing can hang forever: connecting, waiting for a connection, a statement on the
- * server and an answer that never comes all have their limit.
+ * A pool in which nothing can hang forever: connecting, waiting for a connection, a statement on
+ * the server and an answer that never comes all have their limit.
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const statementTimeout = options.statementTimeoutMs ?? 30_000;

@@ -73,8 +73,8 @@ async function makeClients(appPool: pg.Pool, servicePool: pg.Pool): Promise<Clie
 }
 
 /**
- * Node remembers a module that could not be read, until the process ends. So it is not asked to read any while the
- * process may open no more files.
+ * Node remembers a module that could not be read, until the process ends. So it is not asked to
+ * read any while the process may open no more files.
  *
  * @throws EMFILE or ENFILE when `count` more can't be opened
  */
@@ -117,7 +117,10 @@ interface PrismaError {
   meta?: { driverAdapterError?: { cause?: { originalCode?: string; severity?: string } } };
 }
 
-/** Prisma wraps the driver's error; its cause is what says whether to try again, or that the database was away. */
+/**
+ * Prisma wraps the driver's error; its cause is what says whether to try again, or that the
+ * database was away.
+ */
 function rootCause(error: unknown): unknown {
   const { code = '', meta } = (error ?? {}) as PrismaError;
   if (UNREACHABLE.includes(code))

@@ -23,7 +23,10 @@ const SET_TENANT_PINNED_EARLY = {
 /** Statements that every connection has parsed before its first use. */
 export const PREAMBLES = [SET_TENANT, SET_TENANT_PINNED, SET_TENANT_PINNED_EARLY];
 
-/** Commits by itself, and by that brings everything to disk that was committed before it, as the installation wants it. */
+/**
+ * Commits by itself, and by that brings everything to disk that was committed before it, as the
+ * installation wants it.
+ */
 export const FLUSH = {
   name: 'drover_flush',
   text: `SELECT pg_logical_emit_message(true, 'drover', '')`,
@@ -44,7 +47,9 @@ export interface Statement {
   values: unknown[];
 }
 
-/** The members of the driver's Query that this file overrides; its published types leave them out. */
+/**
+ * The members of the driver's Query that this file overrides; its published types leave them out.
+ */
 interface DriverQuery extends Statement {
   prepare(connection: Connection): void;
   _getRows(connection: Connection): void;
@@ -76,7 +81,8 @@ class TenantQuery extends BaseQuery {
     callback: Callback,
     private readonly preamble: { name: string },
   ) {
-    // The text alone: the driver copies a configuration property by property, with their descriptors.
+    // The text alone: the driver copies a configuration property by property, with their
+    // descriptors.
     super(statements[0].text, callback);
     Object.assign(this, statements[0]);
   }
@@ -114,7 +120,9 @@ class TenantQuery extends BaseQuery {
   }
 }
 
-/** The driver's own way to bring a value into a form that can be sent; throws when there is none. */
+/**
+ * The driver's own way to bring a value into a form that can be sent; throws when there is none.
+ */
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } })
   .utils;
 
@@ -122,13 +130,16 @@ export interface TenantQueryOptions {
   /** Whether the first statement is; then all are planned so. */
   pinned?: boolean;
   /**
-   * Other statements see what was done, and get its locks, before it is on disk; it resolves when it is. A crash of Postgres takes it
-   * back only together with all that was committed after it.
+   * Other statements see what was done, and get its locks, before it is on disk; it resolves when
+   * it is. A crash of Postgres takes it back only together with all that was committed after it.
    */
   earlyLockRelease?: boolean;
 }
 
-/** Runs prepared statements for one tenant, as one transaction. The client must have parsed the preambles. */
+/**
+ * Runs prepared statements for one tenant, as one transaction. The client must have parsed the
+ * preambles.
+ */
 export async function runTenantQuery(
   client: pg.PoolClient,
   workspaceId: string,

@@ -1,6 +1,9 @@
 import { refusesWrites } from './db-errors.js';
 
-/** Whether the database has refused a change, as far as this process knows, and taken none on a probe since. */
+/**
+ * Whether the database has refused a change, as far as this process knows, and taken none on a
+ * probe since.
+ */
 export class Refusals {
   private refused = false;
 

@@ -13,7 +13,9 @@ export interface MigrationFile {
   otherChecksums: readonly string[];
 }
 
-/** The migrations of this build, oldest first. @throws MigrationError when their folder is damaged */
+/**
+ * The migrations of this build, oldest first. @throws MigrationError when their folder is damaged
+ */
 export function readMigrations(dir = defaultDirectory()): MigrationFile[] {
   return readdirSync(dir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

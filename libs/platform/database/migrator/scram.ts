@@ -5,8 +5,8 @@ const ITERATIONS = 4096;
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 
 /**
- * The verifier that PostgreSQL itself would store for a password. Sent in its place, it keeps the password
- * out of the server's log, where a statement that fails is written in full.
+ * The verifier that PostgreSQL itself would store for a password. Sent in its place, it keeps the
+ * password out of the server's log, where a statement that fails is written in full.
  *
  * Anything but printable ASCII comes back as it is: the server alone knows how to normalise it.
  */

@@ -1,8 +1,8 @@
 import type { Prisma } from '../generated/client.js';
 
 /**
- * A row of a model, as statements of our own read one: numbers that a JavaScript number may not hold are text.
- * What a JSON column holds is anybody's.
+ * A row of a model, as statements of our own read one: numbers that a JavaScript number may not
+ * hold are text. What a JSON column holds is anybody's.
  */
 export type Row<Model> = {
   [Field in keyof Model]: Prisma.JsonValue extends Model[Field] ? unknown : Exact<Model[Field]>;
@@ -22,7 +22,9 @@ export function fieldsBut(model: Record<string, string>, hidden: readonly string
   return Object.values(model).filter((field) => !hidden.includes(field));
 }
 
-/** A SELECT list of a table's columns, each under the name of its field: its rows are the model's. */
+/**
+ * A SELECT list of a table's columns, each under the name of its field: its rows are the model's.
+ */
 export function selected(alias: string, fields: readonly string[]): string {
   return fields.map((field) => `${alias}.${columnOf(field)} AS "${field}"`).join(', ');
 }

@@ -27,9 +27,9 @@ export function command<Row>(name: string, text: string): Sql<Row> {
 }
 
 /**
- * A statement that writes, of the busiest paths: Postgres keeps one plan for all its values, and looks up rows by
- * their keys, whatever the statistics say. They are missing or minutes old when it matters: a plan that was made
- * for an empty table reads the whole of a full one.
+ * A statement that writes, of the busiest paths: Postgres keeps one plan for all its values, and
+ * looks up rows by their keys, whatever the statistics say. They are missing or minutes old when it
+ * matters: a plan that was made for an empty table reads the whole of a full one.
  */
 export function hotCommand<Row>(name: string, text: string): Sql<Row> {
   return declare({ name, text, kind: 'command', pinned: true });

@@ -4,7 +4,10 @@ import type { DroverFastifyAdapter } from '../server/adapter.js';
 export interface ListenOptions {
   host: string;
   port: number;
-  /** Number of listening sockets that this process inherited. If there are any, `host` and `port` do not apply. */
+  /**
+   * Number of listening sockets that this process inherited. If there are any, `host` and `port` do
+   * not apply.
+   */
   inheritedSockets: number;
 }
 

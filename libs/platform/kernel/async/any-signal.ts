@@ -4,7 +4,8 @@ import { setMaxListeners } from 'node:events';
  * Runs `work` with a signal that aborts with the first of `sources`, and removes its listeners when
  * it is done.
  *
- * AbortSignal.any is no alternative: a long-lived source keeps each signal with a listener for ever.
+ * AbortSignal.any is no alternative: a long-lived source keeps each signal with a listener for
+ * ever.
  */
 export async function withAnySignal<T>(
   sources: readonly AbortSignal[],

@@ -36,7 +36,10 @@ export interface AgentTokenMarks {
   tokenVersion?: number;
   /** Absent if no token was used, and in older tokens. */
   tokenId?: string;
-  /** The expiry of an agent's token in seconds since 1970. A run's token lacks it: it claims nothing. */
+  /**
+   * The expiry of an agent's token in seconds since 1970. A run's token lacks it: it claims
+   * nothing.
+   */
   tokenEndsAt?: number;
 }
 

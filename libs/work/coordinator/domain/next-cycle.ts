@@ -1,4 +1,7 @@
-/** Milliseconds until the next row of each step is due, by the database's clock; null when there is none. */
+/**
+ * Milliseconds until the next row of each step is due, by the database's clock; null when there is
+ * none.
+ */
 export type Dues = Readonly<Record<string, number | null>>;
 
 /**

@@ -15,8 +15,8 @@ interface Moment {
  * Measures how long this process has observed the agents without a blind window. The observation
  * begins at the start. It begins again after a pause, and after a time without a database that
  * accepts writes, as heartbeats are. Late ticks reveal a pause. A wall clock ahead of the monotonic
- * clock reveals that the machine slept. Both clocks are this machine's own. Servers that do not lead
- * also ask the database every second, because any of them can be asked to evaluate the fleet.
+ * clock reveals that the machine slept. Both clocks are this machine's own. Servers that do not
+ * lead also ask the database every second, because any of them can be asked to evaluate the fleet.
  */
 @Injectable()
 export class LivenessObserver implements OnModuleInit, OnModuleDestroy {

@@ -146,7 +146,10 @@ const STRAY = `FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE ${isLiveRun('r')} AND t.run_id IS DISTINCT FROM r.id`;
 
-/** Index: task_runs_live_agent_idx, then a primary key for each live run. $1 rows, $2 workspace or NULL. */
+/**
+ * Index: task_runs_live_agent_idx, then a primary key for each live run. $1 rows, $2 workspace or
+ * NULL.
+ */
 export const findStrayRuns = query<StrayRun>(
   'find_stray_runs',
   `SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND ($2::uuid IS NULL OR r.workspace_id = $2) LIMIT $1`,

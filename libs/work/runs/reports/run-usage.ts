@@ -12,7 +12,10 @@ import type { Reporter } from './reporter.js';
 export class RunUsage {
   constructor(private readonly charges: UsageCharges) {}
 
-  /** @throws DroverError `validation_failed`, `unknown_model`, `run_not_found`, `usage_report_conflict` */
+  /**
+   * @throws DroverError `validation_failed`, `unknown_model`, `run_not_found`,
+   *   `usage_report_conflict`
+   */
   report(by: Reporter, reports: readonly UsageReport[]): Promise<UsageOutcome> {
     return this.charges.record(by.workspaceId, usageOf(by, reports));
   }

@@ -34,7 +34,9 @@ SELECT id FROM agent_tasks
 WHERE workspace_id = $1 AND id = ANY($3::uuid[]) AND (id = $2 OR parent_task_id = $2)`,
 );
 
-/** Whether runs of a workspace can create tasks with a command. Index: primary key. $1 workspace. */
+/**
+ * Whether runs of a workspace can create tasks with a command. Index: primary key. $1 workspace.
+ */
 export const commandPolicy = query<{ allow_run_commands: boolean }>(
   'command_policy',
   `SELECT allow_run_commands FROM workspaces WHERE id = $1`,

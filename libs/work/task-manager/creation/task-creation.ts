@@ -38,7 +38,11 @@ export class TaskCreation {
     private readonly wakeUps: WakeUps,
   ) {}
 
-  /** @throws DroverError `queue_full`, `exceeds_queue`, `subtask_limit`, `stale_run`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found`, `milestone_archived`, `agent_not_found`, `agent_terminated` */
+  /**
+   * @throws DroverError `queue_full`, `exceeds_queue`, `subtask_limit`, `stale_run`,
+   *   `task_not_found` (a dependency), `project_not_found`, `project_archived`,
+   *   `milestone_not_found`, `milestone_archived`, `agent_not_found`, `agent_terminated`
+   */
   async createOne(
     caller: Caller,
     requested: TaskRequest,
