@@ -3,11 +3,11 @@ import { ConnectionProblem, DroverProblem, type Problem, retryAfterOf } from './
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
- * A body as it comes. It ends early, without an error, by the signal, and is let go of when it is
- * left.
+ * Reads the chunks of a body. The signal ends the iteration early, without an error. A caller that
+ * leaves the iteration closes the body.
  *
- * The signal that a fetch was given does not do that: Node 20 and 22 forget it when garbage is
- * collected after the head of the answer, and a body that stalls would be waited for without end.
+ * The signal of the fetch is not enough: Node 20 and 22 forget it if garbage is collected after the
+ * head of the answer, and the wait for a stalled body would never end.
  */
 export async function* chunksOf(
   body: ReadableStream<Uint8Array> | null,
@@ -32,9 +32,9 @@ export async function* chunksOf(
 }
 
 /**
- * The body as text.
+ * Returns the body as text.
  *
- * @throws ConnectionProblem when it has more bytes, the signal's reason, the connection's error
+ * @throws ConnectionProblem if it has more bytes, the signal's reason, the connection's error
  */
 export async function textOf(
   answer: Response,
@@ -72,7 +72,7 @@ export async function valueOf(
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      // Told below, as a page is.
+      // Treated below like a page that is not Drover's.
     }
   } else if (!type.includes('html')) return text;
   throw new ConnectionProblem(`${url} answered ${answer.status}, and not as Drover does`);
@@ -82,8 +82,7 @@ export async function valueOf(
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 /**
- * @returns the error of an answer that is a refusal. A proxy's page has no code, and is no answer
- *   of Drover.
+ * @returns the error of a refusal. A proxy's page has no code, and is not an answer of Drover
  */
 export async function refusalOf(
   response: Response,

@@ -17,7 +17,7 @@ import { transport, type TransportOptions, trimmed } from './transport.js';
 export interface ClientOptions extends Partial<TransportOptions> {
   /** The address of Drover without `/api/v1`: `http://127.0.0.1:3000`. */
   baseUrl: string;
-  /** Writes bodies, as JSON.stringify unless given. */
+  /** Serializes bodies; `JSON.stringify` by default. */
   write?: (body: unknown) => string;
 }
 
@@ -38,7 +38,7 @@ type Answer<P extends keyof paths, M extends HttpMethod> = NonNullable<
   >['data']
 >;
 
-/** One method of HTTP over all of its paths. Fails as `transport` says. */
+/** A method of HTTP over all of its paths. Its errors are those of `transport`. */
 export type Call<M extends HttpMethod> = <P extends PathWith<M>>(
   path: P,
   ...init: Given<Init<P, M>>
@@ -50,7 +50,9 @@ export interface DroverClient {
   put: Call<'put'>;
   patch: Call<'patch'>;
   delete: Call<'delete'>;
-  /** The same server with other credentials, another workspace or other limits. */
+  /**
+   * Returns a client of the same server with other credentials, another workspace or other limits.
+   */
   with(options: Partial<ClientOptions>): DroverClient;
 }
 
@@ -74,7 +76,9 @@ const serializers = {
   pathSerializer: defaultPathSerializer,
 };
 
-/** Requests to one server, each path, parameter, body and answer typed by the OpenAPI document. */
+/**
+ * Creates a client of one server. The OpenAPI document types each path, parameter, body and answer.
+ */
 export function createClient(options: ClientOptions): DroverClient {
   const send = transport({ credentials: anonymous, ...options });
   const { baseUrl, write = JSON.stringify, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
@@ -106,8 +110,8 @@ export function createClient(options: ClientOptions): DroverClient {
 }
 
 /**
- * A lost POST may have been done: where the server keeps no key of it, it is not asked a second
- * time.
+ * A POST without an answer may have taken effect. It is not repeated if the server stores no key of
+ * it.
  */
 function isRepeatable(method: HttpMethod, path: string, headers: Headers): boolean {
   if (method === 'post') return KEYED.has(path);
@@ -116,10 +120,10 @@ function isRepeatable(method: HttpMethod, path: string, headers: Headers): boole
 }
 
 /**
- * The text of a request's body.
+ * Returns the text of a request's body.
  *
- * @throws DroverProblem `malformed_json` for what cannot be written, such as thousands of nested
- *   levels: no network is to blame, and it is the same the next time
+ * @throws DroverProblem `malformed_json` for a body without a JSON form, such as thousands of
+ *   nested levels. The network is not the cause, and a retry fails the same way
  */
 function written(body: unknown, write: (body: unknown) => string): string {
   try {

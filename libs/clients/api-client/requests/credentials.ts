@@ -1,10 +1,10 @@
 /** Headers that authenticate requests at the server. */
 export interface Credentials {
-  /** The headers of the next request. */
+  /** Returns the headers of the next request. */
   headers(): Promise<Record<string, string>> | Record<string, string>;
   /**
-   * The server refused these headers with 401. @returns whether others are at hand: then it is
-   * asked once more
+   * Called after the server refused these headers with 401. @returns whether other credentials
+   * exist, with which the request is repeated once
    */
   renew?(refused: Record<string, string>): Promise<boolean>;
 }

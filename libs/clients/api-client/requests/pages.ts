@@ -5,11 +5,15 @@ export interface Page<T> {
 }
 
 /**
- * Reads the page that begins at the cursor, or the first one: spread it into the request's query.
+ * Reads the page that begins at the cursor, or the first one. Spread the argument into the
+ * request's query.
  */
 export type ReadPage<P> = (from: { cursor?: string }) => Promise<P>;
 
-/** A list page by page, each asked for when the one before was taken. Fails as `read` does. */
+/**
+ * Yields a list page by page. Each page is read after the previous one was consumed. Its errors are
+ * those of `read`.
+ */
 export async function* pagesOf<P extends Page<unknown>>(read: ReadPage<P>): AsyncGenerator<P> {
   let page = await read({});
   yield page;
@@ -19,7 +23,7 @@ export async function* pagesOf<P extends Page<unknown>>(read: ReadPage<P>): Asyn
   }
 }
 
-/** The items of a list's pages, one by one. Fails as `read` does. */
+/** Yields the items of a list's pages, one by one. Its errors are those of `read`. */
 export async function* itemsOf<T>(read: ReadPage<Page<T>>): AsyncGenerator<T> {
   for await (const { items } of pagesOf(read)) yield* items;
 }

@@ -4,7 +4,7 @@ export type Problem = components['schemas']['Problem'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 
 /**
- * The server refused a request, and says why and what to do. Decide by `code`; the list of codes is
+ * A refusal by the server, with its reason and a remedy. Decide by `code`: the list of codes is
  * closed.
  */
 export class DroverProblem extends Error {
@@ -12,7 +12,7 @@ export class DroverProblem extends Error {
 
   constructor(
     readonly problem: Problem,
-    /** Seconds after which the server wants to be asked again, where it says so. */
+    /** The time after which the server accepts a retry, in seconds, if it names one. */
     readonly retryAfterSeconds: number | undefined,
   ) {
     super([problem.title, problem.detail].filter(Boolean).join(': '));
@@ -27,7 +27,7 @@ export class DroverProblem extends Error {
   }
 }
 
-/** No whole answer of Drover came: nothing is known of what the request did. */
+/** No whole answer of Drover arrived, so the outcome of the request is unknown. */
 export class ConnectionProblem extends Error {
   override readonly name = 'ConnectionProblem';
   /** The status of an answer that is not Drover's. A proxy that sheds load answers 429, too. */
@@ -41,7 +41,7 @@ export class ConnectionProblem extends Error {
   }
 }
 
-/** Seconds of `Retry-After`; a date in it is of no use where clocks differ, and is left out. */
+/** Returns the seconds of `Retry-After`. A date is ignored, because clocks can differ. */
 export function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;

@@ -6,11 +6,11 @@ import { DroverProblem } from './problem.js';
 /** The tokens of a sign-in. Their holder acts as the user: store them like a password. */
 export interface TokenPair {
   accessToken: string;
-  /** When the access token ends, in milliseconds since 1970 by this machine's clock. */
+  /** The expiry of the access token in milliseconds since 1970 by this machine's clock. */
   endsAt: number;
-  /** Good for one refresh. */
+  /** A token for one refresh. */
   refreshToken: string;
-  /** The one workspace that the tokens are for, if they were asked for one. */
+  /** The one workspace of the tokens, if the sign-in named one. */
   workspaceId?: string;
 }
 
@@ -18,18 +18,18 @@ export interface SignInOptions extends Pick<
   ClientOptions,
   'baseUrl' | 'timeoutMs' | 'retries' | 'fetch'
 > {
-  /** Stores each new pair, before a request uses it; `undefined` when the sign-in has ended. */
+  /** Stores each new pair before a request uses it; `undefined` after the sign-in has ended. */
   onPair?: (pair: TokenPair | undefined) => Promise<void> | void;
 }
 
 /** Credentials of a user who has signed in. */
 export interface SignedIn extends Credentials {
-  /** The present pair; `undefined` when the sign-in has ended. */
+  /** Returns the current pair; `undefined` after the sign-in has ended. */
   pair(): TokenPair | undefined;
 }
 
 /**
- * An access token is replaced when it has less than this left, in ms, or less than half of its
+ * An access token is replaced in the last milliseconds of its life, or in the last half of a short
  * life.
  */
 const MARGIN_MS = 30_000;
@@ -52,8 +52,8 @@ export async function signIn(
 }
 
 /**
- * Goes on with a pair that `onPair` has stored. Of several processes with one pair, one alone may
- * refresh it.
+ * Resumes a sign-in with a pair that `onPair` has stored. Only one of several processes with the
+ * same pair can refresh it.
  */
 export function resumeSignIn(options: SignInOptions, pair: TokenPair): SignedIn {
   return new Session(options, pair);
@@ -63,7 +63,7 @@ class Session implements SignedIn {
   readonly server: DroverClient;
   private renewFrom: number;
   private refreshing: Promise<void> | undefined;
-  /** Why there is no pair any more. */
+  /** The refusal that ended the sign-in. */
   private end: DroverProblem | undefined;
 
   constructor(
@@ -79,7 +79,9 @@ class Session implements SignedIn {
     return this.current;
   }
 
-  /** @throws DroverProblem `invalid_refresh_token` when the sign-in has ended */
+  /**
+   * @throws DroverProblem `invalid_refresh_token` if the sign-in has ended
+   */
   async headers(): Promise<Record<string, string>> {
     if (this.refreshing || Date.now() >= this.renewFrom) await this.early();
     if (this.current === undefined) throw this.end as DroverProblem;
@@ -87,8 +89,7 @@ class Session implements SignedIn {
   }
 
   async renew({ authorization }: Record<string, string>): Promise<boolean> {
-    // Requests that were sent together are refused together: the first of them has renewed it for
-    // all.
+    // Concurrent requests are refused together. The first of them refreshes the pair for all.
     if (authorization === `Bearer ${this.current?.accessToken}`) await this.refresh();
     return this.current !== undefined;
   }
@@ -96,7 +97,7 @@ class Session implements SignedIn {
   async accept(answer: components['schemas']['TokenPair'], workspaceId?: string): Promise<void> {
     const { accessToken, refreshToken, expiresInSeconds } = answer;
     const life = expiresInSeconds * 1000;
-    // Counted from now: the server's clock may be another than ours.
+    // The expiry counts from now, because the server's clock can differ.
     const endsAt = Date.now() + life;
     this.renewFrom = endsAt - Math.min(MARGIN_MS, life / 2);
     this.current = { accessToken, endsAt, refreshToken, ...(workspaceId && { workspaceId }) };
@@ -107,12 +108,12 @@ class Session implements SignedIn {
     try {
       await this.refresh();
     } catch (error) {
-      // The server is away: the token that is there may outlast that.
+      // The server is away. The current token can outlast the outage.
       if (this.current === undefined || Date.now() >= this.current.endsAt) throw error;
     }
   }
 
-  /** One at a time: a second use of a refresh token would end the sign-in. */
+  /** Refreshes one at a time, because a second use of a refresh token would end the sign-in. */
   private refresh(): Promise<void> {
     this.refreshing ??= this.exchange().finally(() => (this.refreshing = undefined));
     return this.refreshing;

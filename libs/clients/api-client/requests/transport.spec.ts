@@ -29,7 +29,7 @@ beforeEach(async () => {
   asked = [];
   server = createServer((request, response) => {
     asked.push(request);
-    // The last answer goes on.
+    // The last answer is repeated.
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     answer?.(response);
   });

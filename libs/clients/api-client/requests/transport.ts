@@ -4,20 +4,15 @@ import { ConnectionProblem, DroverProblem } from './problem.js';
 
 export interface TransportOptions {
   credentials: Credentials;
-  /** The workspace to act in. Users send it; other credentials belong to one workspace. */
+  /** The workspace to act in. Users send it. Other credentials belong to one workspace. */
   workspaceId?: string;
-  /**
-   * Milliseconds for one try, 30,000 unless given. A signal of the caller ends a request as well.
-   */
+  /** Milliseconds for one try; default 30,000. A signal of the caller also ends a request. */
   timeoutMs?: number;
-  /**
-   * How often a request is sent again that was not answered, or is to come again later; 4 unless
-   * given.
-   */
+  /** The maximum number of repetitions after a lost answer or a temporary refusal; default 4. */
   retries?: number;
-  /** A longer answer is given up; 64 MiB unless given. */
+  /** The maximum length of an answer; default 64 MiB. A longer one fails. */
   maxAnswerBytes?: number;
-  /** Told before a request is sent again, and why. */
+  /** Called before a request is repeated, with the reason. */
   onRetry?: (failed: DroverProblem | ConnectionProblem) => void;
   fetch?: Fetch;
 }
@@ -30,15 +25,18 @@ export interface Outgoing {
   url: string;
   headers: Headers;
   body?: string;
-  /** The caller's. */
+  /** The caller's signal. */
   signal?: AbortSignal;
 }
 
 /** The settings of a request besides its content. */
 export interface Sending<T> {
-  /** Twice does the same as once: a lost answer is no reason to give up. */
+  /**
+   * True if two identical requests have the effect of one, so that a lost answer allows a
+   * repetition.
+   */
   repeatable: boolean;
-  /** Makes something of the answer to a success. The signal ends when the try has to. */
+  /** Converts a successful answer. The signal aborts at the end of the try. */
   take: (answer: Response, signal: AbortSignal) => Promise<T>;
 }
 
@@ -48,11 +46,11 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 20_000;
 
 /**
- * A `fetch` that shows credentials, gives each POST an Idempotency-Key, and sends again what can be
- * sent again: after 429 everything, since nothing was done; after 503, and where no answer came,
- * what is repeatable.
+ * A `fetch` that sends credentials, gives each POST an Idempotency-Key, and repeats requests. After
+ * 429 it repeats everything, because nothing was done. After 503 or without an answer it repeats
+ * requests that are repeatable.
  *
- * @throws DroverProblem for a refusal, ConnectionProblem when no answer came, the reason of the
+ * @throws DroverProblem for a refusal, ConnectionProblem if no answer arrived, the reason of the
  *   caller's signal
  */
 export function transport(
@@ -85,7 +83,7 @@ export function transport(
 
 type Failed = DroverProblem | ConnectionProblem;
 
-/** One try, to the end of the answer's body unless that is a stream. */
+/** Makes one try, to the end of the answer's body, or to its head for a stream. */
 async function once<T>(
   { signal, url, method, body, headers }: Outgoing,
   shown: Record<string, string>,
@@ -112,7 +110,7 @@ async function once<T>(
       return { failed: error };
     const { origin } = new URL(url);
     const unsendable = whyUnsendable(url, shown);
-    // Neither the words nor the cause of this one: they repeat the secret.
+    // The text and the cause of this error are left out, because they repeat the secret.
     if (unsendable !== undefined)
       throw new ConnectionProblem(`${origin} is not asked: ${unsendable}`);
     const why = end.signal.aborted ? 'no answer in time' : causeOf(error);
@@ -125,7 +123,7 @@ async function once<T>(
   }
 }
 
-/** An address without the slash at its end. */
+/** Returns an address without the slash at its end. */
 export function trimmed(url: string): string {
   return url.replace(/\/$/, '');
 }
@@ -147,7 +145,7 @@ function causeOf(error: unknown): string {
   return cause instanceof Error && cause.message !== '' ? cause.message : message;
 }
 
-/** Milliseconds to wait before the next try; undefined when the answer is final. */
+/** Returns the milliseconds to wait before the next try; undefined if the answer is final. */
 function pauseBefore(
   failed: Failed,
   { repeatable }: { repeatable: boolean },
@@ -164,11 +162,14 @@ function mayRepeat(failed: Failed, repeatable: boolean): boolean {
   if (failed.status === 429) return true;
   if (!repeatable) return false;
   if (failed instanceof ConnectionProblem) return true;
-  // The server is still at work on our first try, whose answer was lost.
+  // The server still processes the first try, whose answer was lost.
   return failed.status === 503 || failed.code === 'idempotency_in_progress';
 }
 
-/** The work goes on when its caller leaves: a sign-in that is being refreshed is everybody's. */
+/**
+ * Waits for work that continues after its caller has left: all callers share the refresh of a
+ * sign-in.
+ */
 async function unlessAborted<T>(work: Promise<T> | T, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   signal.throwIfAborted();

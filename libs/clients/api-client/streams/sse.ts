@@ -1,17 +1,17 @@
 /** One event of a stream, by the rules of the HTML standard. */
 export interface ServerSentEvent {
-  /** The place to resume behind. */
+  /** The position to resume after. */
   id: string;
   event: string;
   data: string;
 }
 
-/** A place without an event: what comes with a heartbeat. */
+/** A position without an event, which a heartbeat carries. */
 const NOTHING = '';
 
 /**
- * The events of an answer of the type text/event-stream, and, with empty `data`, places that the
- * stream has reached. Ends when the answer does.
+ * Yields the events of an answer of the type text/event-stream, and its positions as events with
+ * empty `data`. Ends with the answer.
  */
 export async function* serverSentEvents(
   body: AsyncIterable<Uint8Array>,

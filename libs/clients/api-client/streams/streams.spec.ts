@@ -6,15 +6,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { streamEvents, streamLogs } from './streams.js';
 
-/** Streams that are cut, by a server that says what it was asked for. */
+/** Tests of streams that are cut, on a server that sends prepared content. */
 
 let server: Server;
 let baseUrl: string;
 /** The content that each connection gets before it is cut. */
 let answers: string[];
-/** Answers are not cut. */
+/** True to keep the connections open after the content. */
 let stays: boolean;
-/** The place that each connection has asked for. */
+/** The position that each connection has sent. */
 let asked: (string | undefined)[];
 
 beforeEach(async () => {

@@ -8,13 +8,13 @@ import { sleep, transport, type TransportOptions, trimmed } from '../requests/tr
 
 export interface StreamOptions extends Partial<TransportOptions> {
   baseUrl: string;
-  /** Told that entries of a log were missed, because they are kept no longer. */
+  /** Called if log entries were missed because their retention has ended. */
   onReset?: (problem: Problem) => void;
-  /** Ends the stream; the iteration then ends without an error. */
+  /** Ends the stream. The iteration then ends without an error. */
   signal?: AbortSignal;
-  /** Begins behind the event of this id; else with what happens next, or a log's first entry. */
+  /** Starts after the event with this id. Default: the next event, or a log's first entry. */
   lastEventId?: string;
-  /** Told when the stream is open, and when it is cut and the server is asked again. */
+  /** Called when the stream opens, and when it is cut and opened again. */
   onState?: (state: 'open' | 'away') => void;
 }
 
@@ -38,11 +38,12 @@ export type LogFilter = Omit<
 >;
 
 /**
- * Events of the workspace as they happen, each once and in order. A stream that is cut is opened
- * again behind the last event, with any pause that the server needs. An event of the name `reset`
- * says that events were missed, because they are kept no longer: read the state by the API.
+ * Yields events of the workspace as they happen, each once and in order. A stream that is cut is
+ * opened again after the last event, with any pause that the server asks for. An event with the
+ * name `reset` means that events were missed because their retention has ended: read the state
+ * through the API.
  *
- * @throws DroverProblem for a refusal, such as of credentials that have ended
+ * @throws DroverProblem for a refusal, for example after the credentials have expired
  */
 export async function* streamEvents(
   options: StreamOptions,
@@ -54,8 +55,8 @@ export async function* streamEvents(
 }
 
 /**
- * The log of a task from its first entry, going on with what is written. Fails and resumes as
- * `streamEvents`.
+ * Yields the log of a task from its first entry, and then each new entry. Errors and resumption are
+ * those of `streamEvents`.
  */
 export async function* streamLogs(
   options: StreamOptions,
@@ -69,10 +70,10 @@ export async function* streamLogs(
   }
 }
 
-/** Says where a stream begins, to pages that see nothing but named events. */
+/** The event that names the start of a stream, for pages that see only named events. */
 const PLACE = 'place';
 
-/** The server sends something every 15 s: after this silence the connection is dead. */
+/** The server sends something every 15 s. After this silence the connection is dead. */
 const SILENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
@@ -114,7 +115,7 @@ async function* resumed(
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      // A stream that is left in the middle would be sent on, and keep the process.
+      // An abandoned stream would continue to receive, and keep the process alive.
       abort();
     }
     if (signal?.aborted) return;
@@ -125,9 +126,7 @@ async function* resumed(
   }
 }
 
-/**
- * A connection that breaks off ends the stream, as one that the server ends; a new request decides.
- */
+/** A broken connection ends the stream like an end by the server. A new request decides. */
 async function* uncut<T>(events: AsyncGenerator<T>): AsyncGenerator<T> {
   for (;;) {
     const next = await events.next().catch(() => undefined);
@@ -137,14 +136,14 @@ async function* uncut<T>(events: AsyncGenerator<T>): AsyncGenerator<T> {
 }
 
 /**
- * @returns milliseconds that the server wants to be left alone
- * @throws what does not pass by itself
+ * @returns the pause that the server asks for, in milliseconds
+ * @throws errors that are permanent
  */
 function pauseAfter(error: unknown, failures: number): number {
   if (error instanceof ConnectionProblem) return 0;
   if (!(error instanceof DroverProblem)) throw error;
   const { status, retryAfterSeconds = 0 } = error;
-  // The token may have been renewed since the stream was opened: a new request decides.
+  // The token may have been renewed since the stream was opened, so a new request decides.
   const isPassing = status === 429 || status >= 500 || (status === 401 && failures === 0);
   if (!isPassing) throw error;
   return retryAfterSeconds * 1000;
@@ -160,7 +159,7 @@ async function open(
   const send = transport({ ...options, credentials, retries: 0 });
   const headers = new Headers({ accept: 'text/event-stream' });
   if (lastEventId !== undefined) headers.set('last-event-id', lastEventId);
-  // The time-out of a try is for the head; a stream has no end.
+  // The timeout of a try covers the head, because a stream has no end.
   const take = async ({ body }: Response) => chunksOf(body, signal);
   return send({ method: 'GET', url: url.href, headers, signal }, { repeatable: true, take });
 }

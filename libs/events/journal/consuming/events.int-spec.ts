@@ -16,6 +16,7 @@ import type { Consumer, Work } from './consumer-loop.js';
 import type { JournalCursor } from '../reading/journal-cursor.js';
 import { JournalTail } from '../reading/journal-tail.js';
 import { EventRelay } from './event-relay.js';
+import { withoutRepetitions } from '../testing/repetitions.js';
 
 interface Message {
   id: string;
@@ -164,16 +165,6 @@ async function unpublished(): Promise<number> {
 
 async function heldBackSeconds(): Promise<number> {
   return (await instruments.eventsHeldBack.get()).values[0]?.value ?? 0;
-}
-
-/** What a subscriber should do: a message that is not newer than the last is a repetition. */
-function withoutRepetitions(heard: readonly Message[]): Message[] {
-  let last = 0n;
-  return heard.filter(({ workspaceSeq }) => {
-    const isNew = BigInt(workspaceSeq) > last;
-    if (isNew) last = BigInt(workspaceSeq);
-    return isNew;
-  });
 }
 
 function numbersOf(heard: readonly Message[]): string[] {

@@ -11,6 +11,7 @@ import { testValkey } from '../../../../test/support/valkey.js';
 import { numbered, type NumberedMessage } from '../domain/channel.js';
 import { JournalCursor } from './journal-cursor.js';
 import { JournalTail } from './journal-tail.js';
+import { withoutRepetitions } from '../testing/repetitions.js';
 
 const TASKS = 12;
 const LOCKING_WRITERS = 8;
@@ -193,13 +194,3 @@ it('each event is sent, in order for each task, whichever writer is late and whi
 }, 120_000);
 
 const versionOf = ({ body }: NumberedMessage): unknown => body['version'];
-
-/** What a subscriber should do: a message that is not newer than the last is a repetition. */
-function withoutRepetitions(all: readonly NumberedMessage[]): NumberedMessage[] {
-  let last = 0n;
-  return all.filter(({ workspaceSeq }) => {
-    const isNew = BigInt(workspaceSeq) > last;
-    if (isNew) last = BigInt(workspaceSeq);
-    return isNew;
-  });
-}
