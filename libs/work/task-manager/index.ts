@@ -2,7 +2,8 @@ export * from './domain/index.js';
 export { TaskSuspension } from './suspension/task-suspension.js';
 export { TaskManagerModule } from './task-manager.module.js';
 export { TaskCreation } from './creation/task-creation.js';
-export { CreateTaskDto, TaskPageDto } from './http/dto/task.dto.js';
+export { CreateTaskDto } from './http/dto/task-requests.dto.js';
+export { TaskPageDto } from './http/dto/task.dto.js';
 export { TaskCommands } from './commands/task-commands.js';
 export {
   ShownFlag,

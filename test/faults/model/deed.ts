@@ -1,7 +1,8 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import type { Model } from './state.js';
-import { expectedLook, misplaced, type World } from './world.js';
+import { expectedLook } from './look.js';
+import { misplaced, type World } from './world.js';
 
 export type ModelCommand = fc.AsyncCommand<Model, World>;
 

@@ -1,4 +1,4 @@
-import { DroverError } from '../errors/errors.js';
+import { DroverError } from '../errors/drover-error.js';
 import { isUuid } from './ids.js';
 
 /** One page of a list. `nextCursor` is null on the last page. */

@@ -3,7 +3,8 @@ import { ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Hot, type HotCall, Idempotent, Versioned } from '#lib/http';
 import { Auth } from '#lib/identity';
 import { TaskCreation } from '../creation/task-creation.js';
-import { CreateTasksDto, CreateTaskDto, TaskDto, TaskListDto } from './dto/task.dto.js';
+import { TaskDto, TaskListDto } from './dto/task.dto.js';
+import { CreateTasksDto, CreateTaskDto } from './dto/task-requests.dto.js';
 
 /** Agents and runs create tasks below their own task. */
 const CREATORS = {

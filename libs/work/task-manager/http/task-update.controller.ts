@@ -4,7 +4,8 @@ import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http'
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TaskUpdates } from '../updates/task-updates.js';
-import { AssignTaskDto, TaskDto, UpdateTaskDto } from './dto/task.dto.js';
+import { TaskDto } from './dto/task.dto.js';
+import { AssignTaskDto, UpdateTaskDto } from './dto/task-requests.dto.js';
 
 @ApiTags('Tasks')
 @Controller('agent-tasks')

@@ -1,19 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { CAPABILITY } from '#lib/agent-manager';
-import {
-  field,
-  Flag,
-  Id,
-  Int,
-  JsonObject,
-  NestedList,
-  OneOf,
-  Text,
-  TextList,
-  TokenCount,
-} from '#lib/http';
-import { isUuid, type Page } from '#lib/kernel';
-import { Secrets } from '#lib/secrets';
+import type { Page } from '#lib/kernel';
 import {
   ABORT_REASONS,
   PAUSED_FOR,
@@ -21,16 +7,13 @@ import {
   TASK_STATUSES,
   type TaskStatus,
 } from '#lib/transitions';
-import { ESTIMATE_SOURCES, MAX_ESTIMATE } from '#lib/models';
+import { ESTIMATE_SOURCES } from '#lib/models';
 import {
   DEPENDENCY_POLICIES,
   type DependencyPolicy,
   type DependencyView,
   type TaskView,
 } from '../../domain/task-view.js';
-import type { DependencyRequest, TaskRequest } from '../../domain/new-task.js';
-import type { TaskUpdate } from '../../domain/task-update.js';
-import { REQUESTED_STATUSES, type RequestedStatus } from '../../updates/task-updates.js';
 import {
   ShownFlag,
   ShownId,
@@ -47,8 +30,6 @@ import {
   ShownTimeOrNull,
 } from './shown.js';
 
-/* A task in answers, at creation, and in updates. */
-
 export class DependencyDto implements DependencyView {
   @ShownId() taskId!: string;
   @ShownOneOf(DEPENDENCY_POLICIES) policy!: DependencyPolicy;
@@ -56,14 +37,6 @@ export class DependencyDto implements DependencyView {
 }
 
 const REDACTED = 'Secrets in it are shown as "[redacted]", but to the run that holds the task';
-
-const SECRETS =
-  'Variables for the environment of the run. They are encrypted, given to the run and never shown.';
-
-const COMPLEXITY =
-  'The complexity from 1 to 100. The server estimates 1794 tokens a point, times a learned factor.';
-const ESTIMATE =
-  'The expected tokens. By default the server estimates them by complexity or by similar tasks';
 
 /** A task in every answer with one. */
 export class TaskDto implements TaskView {
@@ -170,245 +143,4 @@ export class TaskPageDto implements Page<TaskView> {
   @ApiProperty({ type: [TaskDto] }) items!: TaskDto[];
   @ShownTextOrNull({ description: 'The cursor of the next page, or null on the last page' })
   nextCursor!: string | null;
-}
-
-function isDependency(value: unknown): boolean {
-  if (typeof value === 'string') return isUuid(value);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const { taskId, ref, policy, ...rest } = value as DependencyRequest & Record<string, unknown>;
-  return (
-    Object.keys(rest).length === 0 &&
-    (taskId === undefined || isUuid(taskId)) &&
-    (ref === undefined || (typeof ref === 'string' && ref.length <= 100)) &&
-    (taskId === undefined) !== (ref === undefined) &&
-    (policy === undefined || DEPENDENCY_POLICIES.includes(policy))
-  );
-}
-
-/** `dependsOn`: ids, or objects with a policy, or with the ref of a task of the same batch. */
-function Dependencies(): PropertyDecorator {
-  return field(
-    {
-      name: 'dependencies',
-      message:
-        'must be an array of at most 1000 task ids or objects {taskId | ref, policy: block | fail | ignore}',
-      holds: (value) => Array.isArray(value) && value.length <= 1000 && value.every(isDependency),
-      schema: {
-        type: 'array',
-        maxItems: 1000,
-        items: {
-          oneOf: [
-            { type: 'string', format: 'uuid' },
-            {
-              type: 'object',
-              properties: {
-                taskId: { type: 'string', format: 'uuid' },
-                ref: { type: 'string', maxLength: 100 },
-                policy: { type: 'string', enum: [...DEPENDENCY_POLICIES] },
-              },
-            },
-          ],
-        },
-      },
-    },
-    { optional: true },
-  );
-}
-
-export class CreateTaskDto implements TaskRequest {
-  @Text({ max: 255, example: 'Fix TypeScript strict errors' })
-  title!: string;
-
-  @Text({ min: 0, max: 20_000, optional: true })
-  description?: string;
-
-  @Text({ max: 100, example: 'development' })
-  taskType!: string;
-
-  @Int(1, 10, { optional: true, description: 'The priority; 10 is the highest, 5 the default' })
-  priority?: number;
-
-  @Id({ optional: true })
-  projectId?: string;
-
-  @Id({ optional: true, description: 'The milestone. It requires projectId.' })
-  milestoneId?: string;
-
-  @Int(1, 525_600, { optional: true })
-  estimatedDurationMinutes?: number;
-
-  @Int(1, 100, { optional: true, description: COMPLEXITY })
-  estimatedComplexity?: number;
-
-  @TokenCount({ max: MAX_ESTIMATE, optional: true, description: ESTIMATE })
-  estimatedTokens?: string;
-
-  @Int(1, 2_592_000, {
-    optional: true,
-    nullable: true,
-    description:
-      'The seconds after which the server ends a run; DEFAULT_TIMEOUT_SECONDS by default. ' +
-      'null means no limit.',
-  })
-  timeoutSeconds?: number | null;
-
-  @Int(0, 100, { optional: true, description: 'The maximum number of retries; 3 by default' })
-  maxRetries?: number;
-
-  @Int(0, 86_400, {
-    optional: true,
-    description:
-      'The seconds before the first retry; 300 by default. The delay doubles with each ' + 'retry.',
-  })
-  retryBackoffSeconds?: number;
-
-  @Int(1, 31_536_000, {
-    optional: true,
-    description: 'The seconds after which the server aborts a task that still waits',
-  })
-  queueExpiresInSeconds?: number;
-
-  @TextList({ item: CAPABILITY, maxItems: 20, optional: true })
-  requiredCapabilities?: string[];
-
-  @Id({ optional: true, description: 'The only agent that can take the task' })
-  agentId?: string;
-
-  @JsonObject({ optional: true, description: 'The input for the agent' })
-  inputContext?: Record<string, unknown>;
-
-  @JsonObject({ optional: true })
-  metadata?: Record<string, unknown>;
-
-  @Secrets({ optional: true, description: SECRETS, example: { GITHUB_TOKEN: 'ghp_…' } })
-  secrets?: Record<string, string>;
-
-  @TextList({ item: { max: 100 }, maxItems: 50, optional: true })
-  tags?: string[];
-
-  @Dependencies()
-  dependsOn?: (string | DependencyRequest)[];
-
-  @Id({
-    optional: true,
-    description:
-      'For agents: the task that the agent holds and that this subtask belongs to. A run ' +
-      'holds only one.',
-  })
-  parentTaskId?: string;
-
-  @Flag({
-    optional: true,
-    description:
-      'For agents and runs: a task that is released or retried waits until this subtask ' +
-      'has ended. A task that completes does not wait.',
-  })
-  blocksParent?: boolean;
-}
-
-export class BatchTaskDto extends CreateTaskDto {
-  @Text({ max: 100, optional: true, description: 'Your name for the task within this batch' })
-  ref?: string;
-}
-
-export class CreateTasksDto {
-  @NestedList(() => BatchTaskDto, { minItems: 1, maxItems: 1000 })
-  tasks!: BatchTaskDto[];
-}
-
-export class AssignTaskDto {
-  @Id({ nullable: true })
-  agentId!: string | null;
-}
-
-/** Absent fields stay. Null empties a field. */
-export class UpdateTaskDto implements TaskUpdate {
-  @Text({ max: 255, optional: true })
-  title?: string;
-
-  @Text({ min: 0, max: 20_000, optional: true, nullable: true })
-  description?: string | null;
-
-  @Int(1, 10, { optional: true, description: 'The priority; 10 is the highest' })
-  priority?: number;
-
-  @TextList({
-    item: CAPABILITY,
-    maxItems: 20,
-    optional: true,
-    description: 'The new value, from the next run on',
-  })
-  requiredCapabilities?: string[];
-
-  @Id({
-    optional: true,
-    nullable: true,
-    description:
-      'The only agent that can take the task from the next run on. null means any agent.',
-  })
-  agentId?: string | null;
-
-  @TextList({
-    item: { max: 100 },
-    maxItems: 50,
-    optional: true,
-    description: 'The new value. It replaces all entries.',
-  })
-  tags?: string[];
-
-  @JsonObject({
-    optional: true,
-    description: 'The new object. It replaces the whole object; a "[redacted]" keeps its value.',
-  })
-  metadata?: Record<string, unknown>;
-
-  @Secrets({
-    optional: true,
-    description: `${SECRETS} They replace all secrets from the next run on; a "[redacted]" keeps its value.`,
-  })
-  secrets?: Record<string, string>;
-
-  @Int(1, 525_600, { optional: true, nullable: true })
-  estimatedDurationMinutes?: number | null;
-
-  @Int(1, 100, { optional: true, nullable: true, description: COMPLEXITY })
-  estimatedComplexity?: number | null;
-
-  @TokenCount({
-    max: MAX_ESTIMATE,
-    optional: true,
-    nullable: true,
-    description: `${ESTIMATE}. null removes the value`,
-  })
-  estimatedTokens?: string | null;
-
-  @Int(0, 100, { optional: true })
-  maxRetries?: number;
-
-  @Int(0, 86_400, { optional: true })
-  retryBackoffSeconds?: number;
-
-  @Int(1, 2_592_000, {
-    optional: true,
-    nullable: true,
-    description: 'The new value, from the next run on',
-  })
-  timeoutSeconds?: number | null;
-
-  @Id({ optional: true, nullable: true })
-  projectId?: string | null;
-
-  @Id({ optional: true, nullable: true, description: "A milestone of the task's project" })
-  milestoneId?: string | null;
-
-  @OneOf(REQUESTED_STATUSES, {
-    optional: true,
-    description:
-      'The requested status. PAUSED pauses the task. PENDING resumes it, or retries a ' +
-      'failed or aborted one. ABORTED cancels it. ARCHIVED archives it.',
-  })
-  status?: RequestedStatus;
-
-  @Text({ max: 1000, optional: true, description: 'The reason for the change of status' })
-  reason?: string;
 }
