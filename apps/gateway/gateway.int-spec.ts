@@ -8,10 +8,8 @@ import {
   uniqueSeconds,
 } from '../../libs/hosts/session-runtime/testing/processes.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { aSpawn } from './testing/gateway-process.js';
+import { aSpawn, sleeper } from './testing/gateway-process.js';
 import { oneGateway } from './testing/world.js';
-
-const sleeper = (seconds: string) => `exec sleep ${seconds}`;
 
 afterAll(killMarked);
 

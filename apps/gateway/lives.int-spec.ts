@@ -5,10 +5,8 @@ import {
   uniqueSeconds,
 } from '../../libs/hosts/session-runtime/testing/processes.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { aSpawn, TestGateway } from './testing/gateway-process.js';
+import { aSpawn, sleeper, TestGateway } from './testing/gateway-process.js';
 import { gatewayForEach } from './testing/world.js';
-
-const sleeper = (seconds: string) => `exec sleep ${seconds}`;
 
 afterAll(killMarked);
 

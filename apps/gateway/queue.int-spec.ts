@@ -4,10 +4,8 @@ import {
   processesWith,
   uniqueSeconds,
 } from '../../libs/hosts/session-runtime/testing/processes.js';
-import { aSpawn } from './testing/gateway-process.js';
+import { aSpawn, sleeper } from './testing/gateway-process.js';
 import { gatewayForEach } from './testing/world.js';
-
-const sleeper = (seconds: string) => `exec sleep ${seconds}`;
 
 afterAll(killMarked);
 

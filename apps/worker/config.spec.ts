@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ConfigError, readConfig } from './config.js';
+import { readConfig } from './config.js';
 
 const AGENT = '01890000-0000-7000-8000-000000000000';
 const enough = { DROVER_API_URL: 'http://127.0.0.1:3000', DROVER_API_KEY: 'drv_x' };
@@ -52,7 +52,6 @@ describe('The configuration', () => {
     [{ DROVER_WORKER_ALLOWED_DIRS: '/a:b' }, 'DROVER_WORKER_ALLOWED_DIRS'],
   ])('the configuration with %j is refused in one sentence', (wrong, named) => {
     const read = (): unknown => readConfig({ ...enough, ...wrong });
-    expect(read).toThrow(ConfigError);
     expect(read).toThrow(named);
     expect(read).toThrow(/^[^\n]+\.$/);
   });

@@ -73,23 +73,20 @@ export const environment = z.object({
 
 export type WorkerConfig = ReturnType<typeof toConfig>;
 
-/** Its message is one sentence for the user who started the worker. */
-export class ConfigError extends Error {}
-
 /** Only the key is missing, and the user can still create it. */
-export class NoCredentials extends ConfigError {}
+export class NoCredentials extends Error {}
 
 /**
  * Reads the worker's environment variables. docs/run-workers.md lists them.
  *
- * @throws ConfigError that names the first wrong variable and its valid values
+ * @throws Error in a sentence that names the first wrong variable and its valid values
  */
 export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   try {
     return toConfig(readVariables(environment, env), env);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    throw new ConfigError(`${error.problems[0]}.`);
+    throw new Error(`${error.problems[0]}.`, { cause: error });
   }
 }
 
@@ -97,7 +94,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
   const dataDir = resolve(env.DROVER_WORKER_DATA_DIR);
   const agentId = env.DROVER_AGENT_ID;
   if (env.DROVER_WORKER_STALE_SECONDS <= env.DROVER_WORKER_HEARTBEAT_SECONDS) {
-    throw new ConfigError(
+    throw new Error(
       'DROVER_WORKER_STALE_SECONDS must be greater than DROVER_WORKER_HEARTBEAT_SECONDS.',
     );
   }
@@ -136,7 +133,7 @@ function metricsOf(env: z.infer<typeof environment>) {
   const { DROVER_WORKER_METRICS_PORT: port, DROVER_WORKER_METRICS_TOKEN: token } = env;
   if (port === 0) return undefined;
   if (token === undefined) {
-    throw new ConfigError('DROVER_WORKER_METRICS_PORT needs DROVER_WORKER_METRICS_TOKEN.');
+    throw new Error('DROVER_WORKER_METRICS_PORT needs DROVER_WORKER_METRICS_TOKEN.');
   }
   return { host: env.DROVER_WORKER_METRICS_HOST, port, token };
 }
@@ -150,7 +147,7 @@ function credentialsOf(env: z.infer<typeof environment>): Credentials {
     );
   }
   if (env.DROVER_AGENT_ID === undefined) {
-    throw new ConfigError('An agent token needs DROVER_AGENT_ID, the agent that it was made for.');
+    throw new Error('An agent token needs DROVER_AGENT_ID, the agent that it was made for.');
   }
   return { kind: 'agent', token, tokenFile: file };
 }

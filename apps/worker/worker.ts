@@ -24,7 +24,7 @@ import type { Heartbeat, Signals } from './api/types.js';
 import type { WorkerConfig } from './config.js';
 import { Claimer } from './runs/claimer.js';
 import { Reconciler, recover } from './runs/recovery.js';
-import { type Member, Runs } from './runs/runs.js';
+import { type RegisteredWorker, Runs } from './runs/runs.js';
 import { UsageOutbox } from './runs/usage-outbox.js';
 
 /** The time to deliver a run's end while the worker stops. */
@@ -66,9 +66,9 @@ export async function runWorker(config: WorkerConfig, context: WorkerContext): P
   const host = { dir, passedEnv, warn };
   const drivers = new Drivers(host, { process: { searchPath, accounts, sandbox } });
   try {
-    const membership = await registerUnlessStopped(config, server, { ...context, drivers });
-    if (membership === undefined) return;
-    await new Worker(config, membership, { ...context, drivers }).work();
+    const registered = await registerUnlessStopped(config, server, { ...context, drivers });
+    if (registered === undefined) return;
+    await new Worker(config, registered, { ...context, drivers }).work();
   } finally {
     for (const driver of drivers.all) driver.close();
     log.info('Stopped', { asked: stop.drain.aborted });
@@ -88,15 +88,15 @@ async function registerUnlessStopped(
   config: WorkerConfig,
   server: DroverClient,
   { log, stop, drivers }: WorkerContext & { drivers: Drivers },
-): Promise<Member | undefined> {
+): Promise<RegisteredWorker | undefined> {
   try {
     const { api, state } = await register(config, { server, drivers, log, signal: stop.drain });
-    const membership = { api, state, usage: UsageOutbox.of(config.dataDir, { api, log }) };
+    const registered = { api, state, usage: UsageOutbox.of(config.dataDir, { api, log }) };
     log.info('Registered', { agentId: api.agentId, restartCount: state.restartCount });
     const { workDir, keepRuns } = config;
     const keepFolders = keepRuns !== 'never';
-    await recover({ ...membership, drivers, workDir, keepFolders, log, signal: stop.drain });
-    return membership;
+    await recover({ ...registered, drivers, workDir, keepFolders, log, signal: stop.drain });
+    return registered;
   } catch (error) {
     if (stop.drain.aborted) return undefined;
     throw error;
@@ -119,15 +119,15 @@ class Worker {
 
   constructor(
     private readonly config: WorkerConfig,
-    private readonly membership: Member,
+    private readonly registered: RegisteredWorker,
     private readonly context: WorkerContext & { drivers: Drivers },
   ) {
-    const { api } = membership;
+    const { api } = registered;
     const { log } = context;
     setMaxListeners(0, this.giveUp.signal);
     this.ending = new Promise((resolve) => (this.end = resolve));
     this.runs = this.makeRuns();
-    const { bootId } = membership.state;
+    const { bootId } = registered.state;
     const onReplaced = () => this.end({ kind: 'fatal', message: REPLACED });
     this.reconciler = new Reconciler({ api, log, bootId, onReplaced }, (runId) =>
       this.runs.holds(runId),
@@ -162,13 +162,13 @@ class Worker {
     this.signals.start();
     const claiming = this.claimer.run();
     this.reconciler.start();
-    this.membership.usage.start();
+    this.registered.usage.start();
     const ending = await this.ending;
     log.info('Stopping', { why: ending.kind, runs: this.runs.summary().count });
     this.claimer.stop();
     await this.finish(ending);
     this.reconciler.stop();
-    this.membership.usage.stop();
+    this.registered.usage.stop();
     await Promise.all([this.signals.stop(), this.heartbeat.stop(), claiming]);
     if (ending.kind === 'drain') await this.deregister();
     if (ending.kind === 'fatal') throw new Error(ending.message);
@@ -197,22 +197,22 @@ class Worker {
   private async deregister(): Promise<void> {
     const { log } = this.context;
     // A restarted worker delivers the rest, as the same agent.
-    const isDone = !this.runs.hasUndelivered && this.membership.usage.isEmpty;
+    const isDone = !this.runs.hasUndelivered && this.registered.usage.isEmpty;
     if (!this.config.deregister || !isDone) return;
-    await this.membership.api.deregister('drained').catch((error: unknown) => {
+    await this.registered.api.deregister('drained').catch((error: unknown) => {
       log.warn('Deregistration failed', { error: messageOf(error) });
     });
   }
 
   private makeRuns(): Runs {
-    const { config, membership } = this;
+    const { config, registered } = this;
     const { log, drivers } = this.context;
     const { allowedDirs, passedEnv } = config;
     return new Runs({
       config,
-      membership,
+      registered,
       log,
-      execution: { drivers, allowedDirs, passedEnv, workspaceId: membership.api.workspaceId },
+      execution: { drivers, allowedDirs, passedEnv, workspaceId: registered.api.workspaceId },
       giveUp: this.giveUp.signal,
       claims: {
         claimNext: () => this.claimer.claimNext(),
@@ -223,7 +223,7 @@ class Worker {
   }
 
   private makeHeartbeat(): HeartbeatLoop<unknown> {
-    const { api } = this.membership;
+    const { api } = this.registered;
     return new HeartbeatLoop({
       log: this.context.log,
       intervalMs: this.config.heartbeatSeconds * 1000,

@@ -13,7 +13,7 @@ export class AgentsController {
   ) {}
 
   @Post('spawn')
-  async spawn(@Body() body: SpawnAgentDto, @Res({ passthrough: true }) reply: FastifyReply) {
-    return answerSpawned(reply, this.gateway, await this.sessions.spawnForTask(body));
+  spawn(@Body() body: SpawnAgentDto, @Res({ passthrough: true }) reply: FastifyReply) {
+    return answerSpawned(reply, this.gateway, this.sessions.spawnForTask(body));
   }
 }

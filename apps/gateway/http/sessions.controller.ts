@@ -16,25 +16,25 @@ export class SessionsController {
   ) {}
 
   @Post('spawn')
-  async spawn(@Body() body: SpawnSessionDto, @Res({ passthrough: true }) reply: FastifyReply) {
-    return answerSpawned(reply, this.gateway, await this.sessions.spawn(body));
+  spawn(@Body() body: SpawnSessionDto, @Res({ passthrough: true }) reply: FastifyReply) {
+    return answerSpawned(reply, this.gateway, this.sessions.spawn(body));
   }
 
   @Get()
-  async list(@Query() query: ListSessionsQuery) {
-    const sessions = await this.sessions.list(query);
+  list(@Query() query: ListSessionsQuery) {
+    const sessions = this.sessions.list(query);
     if (query.view === 'labels') return sessions.map(toLabelled);
     return { sessions, gateway: this.gateway.facts() };
   }
 
   @Get(':id')
-  async get(@UuidParam() id: string) {
-    return answerSession(this.gateway, await this.sessions.get(id));
+  get(@UuidParam() id: string) {
+    return answerSession(this.gateway, this.sessions.get(id));
   }
 
   @Delete(':id')
   @HttpCode(202)
-  async stop(@Param('id') id: string, @Query() { graceSeconds }: StopSessionQuery) {
-    return answerSession(this.gateway, await this.sessions.stop(id, graceSeconds));
+  stop(@Param('id') id: string, @Query() { graceSeconds }: StopSessionQuery) {
+    return answerSession(this.gateway, this.sessions.stop(id, graceSeconds));
   }
 }

@@ -54,34 +54,35 @@ export class SessionsService {
 
   /**
    * Starts or queues the session of a run; for a known run, returns its session. A task without a
-   * run has one session at a time. There is no wait between the look and the entry, so two requests
-   * cannot both find the run unknown.
+   * run has one session at a time. It is synchronous, so two requests cannot both find the run
+   * unknown.
    *
    * @throws DroverError `gateway_draining` or `resource_exhausted` if there is no session yet;
    *   `validation_failed`
    */
-  async spawnForTask(body: SpawnAgentDto): Promise<Spawned> {
+  spawnForTask(body: SpawnAgentDto): Spawned {
     const { runId, taskId } = body;
     const known = runId === undefined ? this.book.findByTask(taskId) : this.book.find(runId);
-    if (known !== undefined) return { session: await this.viewOf(known), known: true };
+    if (known !== undefined) return { session: this.viewOf(known), known: true };
     return this.accept(sessionOfTask(body, this.identity()));
   }
 
   /** @throws DroverError `gateway_draining` or `resource_exhausted` */
-  spawn(body: SpawnSessionDto): Promise<Spawned> {
+  spawn(body: SpawnSessionDto): Spawned {
     return this.accept(freeSession(body, this.identity()));
   }
 
-  async list({ status, runId }: ListSessionsQuery): Promise<SessionView[]> {
-    const wanted = this.book
+  list({ status, runId }: ListSessionsQuery): SessionView[] {
+    return this.book
       .all()
       .filter((one) => status === undefined || one.status === status)
-      .filter((one) => runId === undefined || one.runId === runId);
-    return Promise.all(wanted.reverse().map((record) => this.viewOf(record)));
+      .filter((one) => runId === undefined || one.runId === runId)
+      .reverse()
+      .map((record) => this.viewOf(record));
   }
 
   /** @throws DroverError `session_not_found` */
-  get(id: string): Promise<SessionView> {
+  get(id: string): SessionView {
     return this.viewOf(this.require(id));
   }
 
@@ -91,7 +92,7 @@ export class SessionsService {
    * @param id the id or the label of the session, or the id of its run
    * @throws DroverError `session_not_found`
    */
-  async stop(id: string, graceSeconds: number | undefined): Promise<SessionView> {
+  stop(id: string, graceSeconds: number | undefined): SessionView {
     const record = this.book.find(id) ?? this.book.findByLabel(id) ?? this.require(id);
     const grace = graceSeconds ?? record.graceSeconds;
     const message = 'stopped through the API';
@@ -99,14 +100,14 @@ export class SessionsService {
     return this.viewOf(record);
   }
 
-  private async accept(record: SessionRecord): Promise<Spawned> {
+  private accept(record: SessionRecord): Spawned {
     this.refuseWhenFull();
     const refusal = this.whyNotServed(record) ?? this.whyNotAllowed(record.order?.command[0] ?? '');
     if (refusal !== undefined) failUnstarted(record, { class: 'setup', message: refusal });
     this.book.add(record);
     if (hasEnded(record)) this.options.onReport();
     else this.dispatcher.add(record);
-    return { session: await this.viewOf(record), known: false };
+    return { session: this.viewOf(record), known: false };
   }
 
   private refuseWhenFull(): void {
@@ -138,7 +139,7 @@ export class SessionsService {
     const allowed = this.config.allowedExecutables;
     if (allowed === undefined || allowed.includes(program)) return undefined;
     const name = program.slice(0, 200).toWellFormed();
-    return `The program "${name}" is not among those that this gateway may start`;
+    return `This gateway cannot start the program "${name}" (GATEWAY_ALLOWED_EXECUTABLES)`;
   }
 
   private require(id: string): SessionRecord {
@@ -147,7 +148,7 @@ export class SessionsService {
     return record;
   }
 
-  private async viewOf(record: SessionRecord): Promise<SessionView> {
+  private viewOf(record: SessionRecord): SessionView {
     return toView(record, this.dispatcher.lastActivityAt(record.id));
   }
 

@@ -132,6 +132,9 @@ export function serverToken(claims: object = {}, secret = SECRET, algorithm = 'H
   });
 }
 
+/** A script that sleeps, with a mark in its command line. */
+export const sleeper = (seconds: string) => `exec sleep ${seconds}`;
+
 /** A request for a session of an unknown run. */
 export function aSpawn(script: string, more: object = {}) {
   return {

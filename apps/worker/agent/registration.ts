@@ -20,7 +20,7 @@ import { endLeftovers } from '../state/leftovers.js';
 import { StateFile } from '../state/state-file.js';
 import { explainRefusal } from './refusal.js';
 
-export interface Membership {
+export interface RegisteredAgent {
   api: DroverApi;
   state: StateFile;
 }
@@ -43,7 +43,7 @@ export interface RegistrationContext {
 export async function register(
   config: WorkerConfig,
   { server, drivers, log, signal }: RegistrationContext,
-): Promise<Membership> {
+): Promise<RegisteredAgent> {
   const { credentials } = config;
   const first = config.agentId ?? agentIdOf(config.dataDir, config.name);
   const state = StateFile.open(config.dataDir, first, log);

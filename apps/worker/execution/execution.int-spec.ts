@@ -13,7 +13,7 @@ import {
   uniqueSeconds,
 } from '../../../libs/hosts/session-runtime/testing/processes.js';
 import { makeJob, RUN_TOKEN, type TestJob } from '../testing/job.js';
-import { waitUntil } from '../testing/wait-until.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import { startExecution } from './execution.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -115,7 +115,7 @@ describe('An executed task', () => {
     const said = say({ progress: 40.9, step: 'half', checkpoint: { page: 7 } });
     const { execution, progress } = await start(node(`${said} setInterval(() => {}, 1000)`));
     const hasCheckpoint = () => merged(progress)['checkpointData'] !== undefined;
-    await waitUntil('the checkpoint was reported', hasCheckpoint);
+    await waitFor('the checkpoint to be reported', hasCheckpoint);
     expect(merged(progress)).toEqual({
       progressPercent: 40,
       currentStep: 'half',
@@ -127,7 +127,7 @@ describe('An executed task', () => {
 
   test('a task that does not stop is killed at the earliest deadline', async () => {
     const made = await start(shell('trap "" TERM; echo ready; while true; do sleep 1; done'));
-    await waitUntil('it is ready', () => hasSaid(made, 'ready'));
+    await waitFor('it to be ready', () => hasSaid(made, 'ready'));
     made.execution.stop(600_000);
     made.execution.stop(100);
     expect(await made.execution.exit).toMatchObject({ kind: 'failed' });
@@ -273,8 +273,8 @@ describe('The process tree of a run', () => {
     const seconds = uniqueSeconds();
     const script = `${family(seconds)}; echo ready; while true; do sleep ${seconds}; done`;
     const made = await start(shell(script));
-    await waitUntil('all are there', () => processesWith(seconds).length === 4);
-    await waitUntil('it is ready', () => hasSaid(made, 'ready'));
+    await waitFor('all of them', () => processesWith(seconds).length === 4);
+    await waitFor('it to be ready', () => hasSaid(made, 'ready'));
     made.execution.stop(200);
     expect(await made.execution.exit).toMatchObject({ error: { signal: 'SIGKILL' } });
     expect(processesWith(seconds)).toEqual([]);
@@ -284,7 +284,7 @@ describe('The process tree of a run', () => {
     const made = await start(
       shell('trap "echo saved; exit 0" TERM; echo ready; while true; do sleep 0.05; done'),
     );
-    await waitUntil('it is ready', () => hasSaid(made, 'ready'));
+    await waitFor('it to be ready', () => hasSaid(made, 'ready'));
     made.execution.stop(60_000);
     expect(await made.execution.exit).toMatchObject({ kind: 'succeeded' });
     expect(hasSaid(made, 'saved')).toBe(true);
@@ -317,7 +317,7 @@ describe('The signals file', () => {
       setInterval(() => heard() && console.log('::drover {"progress": 1}'), 20);`;
     const { execution, progress } = await start(node(script));
     execution.notify({ action: 'warn', reason: 'hung' });
-    await waitUntil('it has heard', () => progress.length > 0);
+    await waitFor('the warning to arrive', () => progress.length > 0);
     execution.notify({ action: 'pause', reason: 'pause', graceSeconds: 60 });
     execution.stop(60_000);
     const outcome = await execution.exit;
@@ -343,7 +343,7 @@ describe('The checkpoint file', () => {
       });
       setInterval(() => {}, 1000);`;
     const { execution, progress } = await start(node(script), { page: 7 });
-    await waitUntil('the first checkpoint is reported', () => progress.length > 0);
+    await waitFor('the first checkpoint to be reported', () => progress.length > 0);
     execution.stop(60_000);
     await execution.exit;
     expect(progress).toEqual([{ checkpointData: { page: 8 } }, { checkpointData: { page: 9 } }]);

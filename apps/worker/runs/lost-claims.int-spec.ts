@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { hostClient, Log } from '#lib/agent-host';
 import { GivenToken } from '../api/agent-token.js';
 import { DroverApi } from '../api/drover-api.js';
-import { waitUntil } from '../testing/wait-until.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import { Claimer } from './claimer.js';
 import { Reconciler } from './recovery.js';
 import { Reporter } from './reporter.js';
@@ -92,9 +92,9 @@ test('a lost run is released as soon as the server answers again', async () => {
   const reconciler = new Reconciler(options, () => false);
   reconciler.compareSoon();
   try {
-    await waitUntil('the run to be handed back', () => ended.length > 0, 60_000);
+    await waitFor('the run to be released', () => ended.length > 0);
   } finally {
     reconciler.stop();
   }
   expect(ended[0]).toBe('/api/v1/runs/lost/release');
-}, 90_000);
+});

@@ -71,11 +71,10 @@ async function liveTasksOf({ api, log, signal }: RecoveryOptions): Promise<LiveT
   }
 }
 
-/**
- * The time from a loss to the first look. The second value is the time to the next look after a
- * look that found a run or failed.
- */
+const INTERVAL_MS = 30_000;
+/** The time from a loss to the first look. */
 const FIRST_LOOK_MS = 1_000;
+/** The time to the next look, after one that found a run or failed. */
 const NEXT_LOOK_MS = 3_000;
 
 /**
@@ -97,8 +96,8 @@ export class Reconciler {
     private readonly holds: (runId: string) => boolean,
   ) {}
 
-  start(everyMs = 30_000): void {
-    this.interval = setInterval(() => void this.compare(), everyMs);
+  start(): void {
+    this.interval = setInterval(() => void this.compare(), INTERVAL_MS);
   }
 
   /** An answer was lost just now: looks before the next interval. */

@@ -1,26 +1,23 @@
 import { causeOf, type Log, SessionHost } from '#lib/agent-host';
 import { parseTraceparent } from '#lib/kernel';
-import type { DroverApi } from '../api/drover-api.js';
+import type { RegisteredAgent } from '../agent/registration.js';
 import type { ClaimedTask, ProgressReport, RunSignal, Signals } from '../api/types.js';
 import type { WorkerConfig } from '../config.js';
 import { driverOf, type ExecutionOptions, startExecution } from '../execution/execution.js';
 import { removeRun } from '../state/leftovers.js';
-import type { StateFile } from '../state/state-file.js';
 import { type NextClaims, Reporter } from './reporter.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
 import type { UsageOutbox } from './usage-outbox.js';
 
 /** This worker as an agent of the server, with its state on disk. */
-export interface Member {
-  api: DroverApi;
-  state: StateFile;
+export interface RegisteredWorker extends RegisteredAgent {
   usage: UsageOutbox;
 }
 
 export interface RunsOptions {
   config: WorkerConfig;
-  membership: Member;
+  registered: RegisteredWorker;
   log: Log;
   execution: ExecutionOptions;
   giveUp: AbortSignal;
@@ -104,15 +101,15 @@ export class Runs {
   }
 
   private make(claimed: ClaimedTask): Run {
-    const { config, membership, execution, giveUp, claims } = this.options;
+    const { config, registered, execution, giveUp, claims } = this.options;
     const { run, task } = claimed;
     const traceId = parseTraceparent(run.traceparent)?.traceId;
     const log = this.options.log.with({ runId: run.id, taskId: task.id, traceId });
     return new Run(claimed, {
-      reporter: new Reporter(membership.api, run.id, log),
-      usage: membership.usage,
+      reporter: new Reporter(registered.api, run.id, log),
+      usage: registered.usage,
       folder: new RunFolder(config.workDir, run.id),
-      memory: membership.state.runs,
+      memory: registered.state.runs,
       log,
       apiUrl: config.apiUrl,
       graceSeconds: config.graceSeconds,
