@@ -33,7 +33,9 @@ const serverAddress = webAddress('of the server');
 /** Every variable of the gateway, with unit and default. docs/run-a-gateway.md has the table. */
 export const environment = z.object({
   DROVER_API_URL: serverAddress,
-  /** Path of the Unix socket on which the server listens. The gateway uses it instead of the address. */
+  /**
+   * Path of the Unix socket on which the server listens. The gateway uses it instead of the address.
+   */
   DROVER_API_SOCKET: z.string().optional(),
   /** The server's address for sessions. Default: the address that the server names. */
   GATEWAY_SESSIONS_API_URL: serverAddress.optional(),
@@ -70,8 +72,8 @@ export const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: integer(8787, 0, 65_535),
   /**
-   * Number of listening sockets that the gateway inherits, from descriptor 3 on, as systemd's socket
-   * activation hands them over. HOST and PORT then do not apply.
+   * Number of listening sockets that the gateway inherits, from descriptor 3 on, as systemd's
+   * socket activation hands them over. HOST and PORT then do not apply.
    */
   LISTEN_FDS: integer(0, 0, 16),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

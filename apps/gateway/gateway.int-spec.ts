@@ -312,7 +312,7 @@ describe('A gateway with settings', () => {
     [['true'], 'failed'],
     [['/bin/sh', '-c', 'exit 0'], 'failed'],
     [['./sh'], 'failed'],
-  ])('the command %j is %s', async (command, event) => {
+  ])('the command %j has the result %s', async (command, event) => {
     const body = aSpawn('', { command });
     expect((await world.gateway.spawn(body)).status).toBe(201);
     const end = await world.server.endOf(body.runId);

@@ -31,7 +31,9 @@ const text = z.string().trim();
 /** Every variable of the worker, with unit and default. docs/run-workers.md has the table. */
 export const environment = z.object({
   DROVER_API_URL: webAddress('of the server, such as http://127.0.0.1:3000'),
-  /** Path of the Unix socket on which the server listens. The worker uses it instead of the address. */
+  /**
+   * Path of the Unix socket on which the server listens. The worker uses it instead of the address.
+   */
   DROVER_API_SOCKET: text.optional(),
   DROVER_API_KEY: text.optional(),
   DROVER_WORKSPACE_ID: text.optional(),

@@ -33,7 +33,7 @@ afterAll(() => {
 
 const fetchLocal = fetchOver(path);
 
-test('a request over a socket carries method, path, headers and body, and gets the answer', async () => {
+test('a request over a socket sends all its parts, and gets the answer', async () => {
   const headers = new Headers({ 'x-who': 'me' });
   const init = { method: 'POST', headers, body: '{"ä":1}' };
   const answer = await fetchLocal('http://drover.example:3000/api/v1/x?y=1', init);

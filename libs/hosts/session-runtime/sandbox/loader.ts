@@ -8,13 +8,13 @@ const ENTRY_BYTES = 56;
 /** Before this version a process that nobody can trace cannot list its own descriptors. */
 const MINIMUM = [5, 14] as const;
 
-/** Of this Node: it stays the same. */
+/** The loader of this Node. It does not change while the process lives. */
 let found: { path: string | undefined } | undefined;
 
 /**
- * The program that loads this Node, such as `/lib64/ld-linux-x86-64.so.2`. A process that starts from a
- * file which its user can execute and cannot read can be traced by nobody, and nobody reads its memory and
- * descriptors. A copy of the loader is such a file at no cost; one of Node has 100 MB.
+ * The program that loads this Node, such as `/lib64/ld-linux-x86-64.so.2`. If a process starts from
+ * a file that its user can execute but not read, nobody can trace it or read its memory and
+ * descriptors. A copy of the loader is such a file and small; a copy of Node has 100 MB.
  *
  * @returns undefined if Node has no loader, or the kernel is too old
  */

@@ -1,4 +1,4 @@
-/** An instruction of the filter language (classic BPF) that the kernel runs for each system call. */
+/** An instruction of the filter language (classic BPF). The kernel runs it for each system call. */
 export interface Instruction {
   code: number;
   /** Instructions to skip if the condition is true, and if it is false. */
@@ -113,15 +113,15 @@ const REFUSED: readonly SystemCall[] = [
   'userfaultfd',
 ];
 
-/** Whether there is a filter for the processor. */
+/** True if there is a filter for the processor. */
 export function isKnownProcessor(name: string): name is Processor {
   return Object.hasOwn(TABLES, name);
 }
 
 /**
- * The filter for everything that runs in a sandbox. A refused call fails with EPERM. Calls by the tables
- * of other processors, such as those of 32-bit programs, fail with ENOSYS. So does `clone3`, whose flags a
- * filter cannot read: the C libraries then use `clone`.
+ * The filter for all processes of a sandbox. A refused call fails with EPERM. Calls by the tables of
+ * other processors, such as those of 32-bit programs, fail with ENOSYS. So does `clone3`, because a
+ * filter cannot read its flags: the C libraries then use `clone`.
  */
 export function sandboxFilter(processor: Processor): Instruction[] {
   const { mark, numbers } = TABLES[processor];
@@ -157,8 +157,8 @@ export function encodeFilter(filter: readonly Instruction[]): Buffer {
 }
 
 /**
- * The last condition skips the refusal if it is false. The kernel reads only the lower half of these
- * arguments, so the filter does, too: a set bit above hides nothing.
+ * The last condition skips the refusal if it is false. The kernel reads only the lower half of
+ * these arguments, so the filter does, too: a set bit above hides nothing.
  */
 function refuseIf(number: number, offset: number, conditions: Instruction[]): Instruction[] {
   const body = [load(offset), ...conditions, refuse(EPERM), load(NUMBER)];
