@@ -34,7 +34,8 @@ const serverAddress = webAddress('of the server');
 export const environment = z.object({
   DROVER_API_URL: serverAddress,
   /**
-   * Path of the Unix socket on which the server listens. The gateway uses it instead of the address.
+   * Path of the Unix socket on which the server listens. The gateway uses it instead of the
+   * address.
    */
   DROVER_API_SOCKET: z.string().optional(),
   /** The server's address for sessions. Default: the address that the server names. */

@@ -119,9 +119,9 @@ export function isKnownProcessor(name: string): name is Processor {
 }
 
 /**
- * The filter for all processes of a sandbox. A refused call fails with EPERM. Calls by the tables of
- * other processors, such as those of 32-bit programs, fail with ENOSYS. So does `clone3`, because a
- * filter cannot read its flags: the C libraries then use `clone`.
+ * The filter for all processes of a sandbox. A refused call fails with EPERM. Calls by the tables
+ * of other processors, such as those of 32-bit programs, fail with ENOSYS. So does `clone3`: a
+ * filter cannot read its flags, and the C libraries then use `clone`.
  */
 export function sandboxFilter(processor: Processor): Instruction[] {
   const { mark, numbers } = TABLES[processor];
