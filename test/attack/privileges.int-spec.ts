@@ -83,4 +83,14 @@ describe.each(accounts)('A session of $name', (attacker) => {
       rmSync(closed, { recursive: true });
     }
   });
+
+  test('cannot start in a directory that only root can enter', async () => {
+    const closed = mkdtempSync(join(tmpdir(), 'drover-closed-'));
+    try {
+      const attempt = outputOf(attacker, 'pwd', { cwd: closed, within: closed });
+      await expect(attempt).rejects.toThrow('cannot enter its working directory');
+    } finally {
+      rmSync(closed, { recursive: true });
+    }
+  });
 });

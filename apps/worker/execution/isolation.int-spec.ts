@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '#lib/agent-host';
-import { Drivers, type Sandbox } from '#lib/session-runtime';
+import { Drivers, type Sandbox, type SessionUser } from '#lib/session-runtime';
 import { testSandbox } from '../../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { makeJob, type TestJob } from '../testing/job.js';
 import { startExecution } from './execution.js';
@@ -36,13 +36,13 @@ afterAll(() => {
   rmSync(allowed, { recursive: true });
 });
 
-async function finish(inputContext: JsonObject, within?: Sandbox) {
+async function finish(inputContext: JsonObject, within?: Sandbox, account?: SessionUser) {
   const made = makeJob(inputContext);
   jobs.push(made);
   const searchPath = process.env['PATH'] ?? '';
   const drivers = new Drivers(
     { dir: made.workDir },
-    { process: { searchPath, supervisor, sandbox: within } },
+    { process: { searchPath, supervisor, sandbox: within, accounts: account && (() => account) } },
   );
   try {
     const options = { drivers, allowedDirs: [allowed], passedEnv: {} };
@@ -54,12 +54,30 @@ async function finish(inputContext: JsonObject, within?: Sandbox) {
   }
 }
 
+/** No account of the machine has these numbers. */
+const ACCOUNT = { uid: 1_900_200_003, gid: 1_900_200_003 };
+const isRoot = process.getuid?.() === 0;
+
 const node = (script: string): JsonObject => ({ command: [process.execPath, '-e', script] });
 
 test('a task without network is refused if there is no sandbox', async () => {
   await expect(finish({ ...node(''), network: 'off' })).rejects.toThrow(
     'The network can be off in a sandbox only, and there is none here',
   );
+});
+
+(isRoot ? describe : describe.skip)('An account', () => {
+  test.each([
+    ['without a sandbox', undefined],
+    ['in a sandbox', sandbox],
+  ])('an account reads its task’s input and leaves a result %s', async (_, within) => {
+    const script = 'grep -o taskType "$DROVER_INPUT_FILE" | head -1; umask 077';
+    const result = `printf '{"uid": %s}' "$(id -u)" > new && mv new "$DROVER_OUTPUT_FILE"`;
+    const command = ['sh', '-c', `${script}; ${result}`];
+    const { outcome, lines } = await finish({ command }, within, ACCOUNT);
+    expect(lines).toEqual(['taskType']);
+    expect(outcome).toMatchObject({ kind: 'succeeded', result: { uid: ACCOUNT.uid } });
+  });
 });
 
 (sandbox === undefined ? describe.skip : describe)('A task in a sandbox', () => {

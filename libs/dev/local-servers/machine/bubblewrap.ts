@@ -12,7 +12,7 @@ export interface Bubblewrap {
 }
 
 const INSTALL_COMMANDS: Record<string, string> = {
-  alpine: 'apk add bubblewrap',
+  alpine: 'apk add bubblewrap setpriv',
   arch: 'pacman -S bubblewrap',
   fedora: 'dnf install bubblewrap',
   suse: 'zypper install bubblewrap',

@@ -16,7 +16,7 @@ export interface InnerOrder {
 export type InnerAnswer =
   /** The process id within the sandbox. */
   | { started: number }
-  /** The code of the error. */
+  /** The code of the error; `cwd` if its user cannot enter the working directory. */
   | { failed: string }
   /** The command ends, or has closed its files. Nobody waits for it before the next empty line. */
   | { ending: true }

@@ -5,7 +5,15 @@
 // Node gets this file as a text, so that the sandbox needs no file of Drover. It can import only
 // modules of Node.
 import { spawn } from 'node:child_process';
-import { closeSync, readdirSync, readFileSync, readSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  readdirSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
 import type { InnerAnswer, InnerOrder } from './inner-order.js';
 
@@ -74,6 +82,15 @@ function sendAnswer(answer: InnerAnswer): void {
   }
 }
 
+function canEnter(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // The first process ignores these signals. A request to end goes to the command.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
@@ -88,7 +105,7 @@ const child = spawn(program, args, {
   stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
 });
 child.on('error', (error: NodeJS.ErrnoException) => {
-  sendAnswer({ failed: error.code ?? error.message });
+  sendAnswer({ failed: canEnter(cwd) ? (error.code ?? error.message) : 'cwd' });
   process.exit(0);
 });
 if (child.pid !== undefined) {

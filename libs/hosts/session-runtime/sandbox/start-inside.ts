@@ -41,7 +41,7 @@ export async function startInside(
   channel.write(`${JSON.stringify(order)}\n`);
   const first = await next();
   if (first === undefined) throw notMade(await lastWordsOf(child));
-  if ('failed' in first) throw explainSpawnFailure(command[0], { code: first.failed });
+  if ('failed' in first) throw explainFailure(command[0], first.failed);
   const leader = 'started' in first && findInside(child.pid as number, first.started);
   if (!leader) throw notMade('its first process was not found');
   channel.write('\n');
@@ -115,6 +115,11 @@ async function lastWordsOf({ stderr }: ChildProcess): Promise<string> {
   let words = '';
   for await (const chunk of stderr ?? []) words = `${words}${String(chunk)}`.slice(-LAST_WORDS);
   return words.trim().split('\n').at(-1) ?? '';
+}
+
+function explainFailure(program: string, code: string): SpawnError {
+  if (code !== 'cwd') return explainSpawnFailure(program, { code });
+  return new SpawnError('setup', 'The user of the session cannot enter its working directory');
 }
 
 function notMade(why: string): SpawnError {
