@@ -2,20 +2,22 @@ import '#lib/env/node';
 import 'reflect-metadata';
 import { isolate } from '#lib/agent-host';
 import { listen } from '#lib/http';
-import { requireArguments } from '#lib/kernel';
+import { lineWriter, requireArguments } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { type GatewayConfig, loadGatewayConfig } from './config.js';
 import { createApp } from './create-app.js';
 import { Gateway } from './gateway.js';
 import { shutDownOnSignals } from './shutdown.js';
 
+const write = lineWriter(1);
+
 /** Tests and scripts wait for these lines. No log level hides them. */
 function announce(line: Record<string, unknown>): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  write(`${JSON.stringify(line)}\n`);
 }
 
 async function start(config: GatewayConfig): Promise<void> {
-  const logger = Logger.create({ level: config.logLevel });
+  const logger = Logger.create({ level: config.logLevel, destination: { write } });
   const gateway = new Gateway(config, logger, await isolate(config.isolation));
   const app = await createApp(gateway, logger);
   await gateway.recover();

@@ -2,7 +2,7 @@ import '#lib/env/node';
 import 'reflect-metadata';
 import { type Config, loadConfig } from '#lib/config';
 import { listen } from '#lib/http';
-import { requireArguments } from '#lib/kernel';
+import { lineWriter, requireArguments } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { createAdministrator } from './create-administrator.js';
 import { createApp } from './create-app.js';
@@ -12,9 +12,11 @@ import { rotateKeys } from './rotate-keys.js';
 import { shutDownOnSignals } from './shutdown.js';
 import { explainStartup } from './startup-error.js';
 
+const write = lineWriter(1);
+
 /** Tests, the demo and scripts wait for these lines, so no log level silences them. */
 function announce(line: Record<string, unknown>): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  write(`${JSON.stringify(line)}\n`);
 }
 
 const USAGE = `Usage: node dist/apps/server/main.js [argument]
@@ -34,6 +36,7 @@ type Errands = Record<keyof typeof ERRANDS, boolean>;
 async function start(config: Config, errands: Errands): Promise<void> {
   const logger = Logger.create({
     level: config.logLevel,
+    destination: { write },
     base: config.instanceId === undefined ? {} : { instance: config.instanceId },
   });
   const migrate = errands['--migrate-only'];

@@ -1,12 +1,10 @@
 import '#lib/env/node';
 import { Log, messageOf, pause, StopRequests } from '#lib/agent-host';
-import { requireArguments } from '#lib/kernel';
+import { lineWriter, requireArguments } from '#lib/kernel';
 import { NoCredentials, readConfig, type WorkerConfig } from './config.js';
 import { runWorker } from './worker.js';
 
-const write = (line: string): void => void process.stderr.write(line);
-// If the disk of the log is full, or nobody reads it, the lines are lost. The worker continues.
-process.stderr.on('error', () => undefined);
+const write = lineWriter(2);
 let log = new Log(write);
 const stop = new StopRequests();
 

@@ -83,6 +83,15 @@ export class BuiltProcess {
     this.child.kill(signal);
   }
 
+  /** From now on, until it ends, nobody reads what it writes. */
+  pauseOutput(): void {
+    const streams = [this.child.stdout, this.child.stderr];
+    for (const stream of streams) stream?.pause();
+    this.child.once('exit', () => {
+      for (const stream of streams) stream?.resume();
+    });
+  }
+
   /** @returns the exit code, or the signal that ended it */
   async ended(): Promise<number | NodeJS.Signals | null> {
     if (this.child.exitCode === null && this.child.signalCode === null)
