@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type OutputSink, type SessionExit, SpawnError } from '../drivers/driver.js';
 import type { Throttle } from '../output/throttle.js';
 import { endStrays } from './end-strays.js';
@@ -13,9 +12,7 @@ import type { SandboxLaunch } from '../sandbox/sandbox.js';
 import { startInside } from '../sandbox/start-inside.js';
 import type { SessionFolder, SessionUser } from './session-folder.js';
 import { explainSpawnFailure } from './spawn-failure.js';
-
-/** The time that streams can stay open after every known process is gone. */
-const STREAM_END_MS = 1_000;
+import { streamsEnd } from './streams-end.js';
 
 /** The specification of a session's first process. */
 export interface Launch {
@@ -101,7 +98,7 @@ export class FirstProcess {
     const tree = { id: this.sessionId, leader: this.leader, groupIsOurs: true };
     const strays = await endStrays(tree);
     release();
-    await Promise.race([this.closed, delay(STREAM_END_MS)]);
+    await streamsEnd(this.closed, [stdout, stderr]);
     stdout.destroy();
     stderr.destroy();
     output.end();
