@@ -20,6 +20,16 @@ describe('The configuration', () => {
     expect(config.workDir).toBe(`${config.dataDir}/runs`);
   });
 
+  test('runs have limits unless the configuration removes them', () => {
+    const limits = { memoryMb: 4_096, processes: 512, diskMb: 10_240, openFiles: 1_024 };
+    expect(readConfig(enough).isolation.limits).toMatchObject({ limits, maxLimits: limits });
+    const env = { DROVER_SANDBOX_DISK_MB: '0', DROVER_SANDBOX_MAX_MEMORY_MB: '8192' };
+    expect(readConfig({ ...enough, ...env }).isolation.limits).toMatchObject({
+      limits: { ...limits, diskMb: 0 },
+      maxLimits: { ...limits, diskMb: 0, memoryMb: 8_192 },
+    });
+  });
+
   test('a chosen agent is not deregistered', () => {
     const env = {
       DROVER_API_URL: 'https://drover.example/base/',
@@ -50,6 +60,8 @@ describe('The configuration', () => {
     [{ DROVER_WORKER_KEEP_RUNS: 'some' }, 'DROVER_WORKER_KEEP_RUNS'],
     [{ DROVER_WORKER_STALE_SECONDS: '10' }, 'DROVER_WORKER_STALE_SECONDS'],
     [{ DROVER_WORKER_ALLOWED_DIRS: '/a:b' }, 'DROVER_WORKER_ALLOWED_DIRS'],
+    [{ DROVER_SANDBOX_MEMORY_MB: '100' }, 'DROVER_SANDBOX_MEMORY_MB must be 0 (no limit) or at'],
+    [{ DROVER_SANDBOX_MAX_PROCESSES: '7' }, 'DROVER_SANDBOX_MAX_PROCESSES must be 0'],
   ])('the configuration with %j is refused in one sentence', (wrong, named) => {
     const read = (): unknown => readConfig({ ...enough, ...wrong });
     expect(read).toThrow(named);

@@ -2,7 +2,13 @@
 // Input: one JSON text.
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { Drivers, type Sandbox, type SessionSpec, type SessionUser } from '#lib/session-runtime';
+import {
+  Drivers,
+  type Sandbox,
+  type SessionExit,
+  type SessionSpec,
+  type SessionUser,
+} from '#lib/session-runtime';
 
 export interface AttackOrder {
   /** The folder of all sessions. */
@@ -15,11 +21,7 @@ export interface AttackOrder {
   more?: Partial<SessionSpec>;
 }
 
-export interface AttackEnd {
-  exitCode: number | null;
-  signal: string | null;
-  output: string;
-}
+export type AttackEnd = SessionExit;
 
 const { dir, sandbox, user, scripts, more } = JSON.parse(await text(process.stdin)) as AttackOrder;
 const searchPath = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
@@ -38,9 +40,9 @@ async function attack(script: string): Promise<AttackEnd> {
     output: { write: (_stream, chunk) => chunks.push(chunk), end: () => undefined },
     ...more,
   });
-  const { exitCode, signal } = await session.exit;
+  const exit = await session.exit;
   await driver.remove(session.id);
-  return { exitCode, signal, output: Buffer.concat(chunks).toString().trim() };
+  return { ...exit, output: Buffer.concat(chunks).toString().trim() };
 }
 
 const ends = await Promise.all(scripts.map(attack));

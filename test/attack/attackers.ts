@@ -20,7 +20,7 @@ export interface Attacker {
 }
 
 export interface AttackOptions extends Partial<SessionSpec> {
-  limits?: Partial<Sandbox>;
+  settings?: Partial<Sandbox>;
   /**
    * A command that starts the host in place of this process, with the host's command at its end.
    */
@@ -49,13 +49,13 @@ function attackers(): Attacker[] {
 export async function attack(
   { host, account }: Attacker,
   scripts: string[],
-  { limits, wrapper = [], ...more }: AttackOptions = {},
+  { settings, wrapper = [], ...more }: AttackOptions = {},
 ): Promise<AttackEnd[]> {
   const folder = mkdtempSync(join(tmpdir(), 'drover-attack-'));
   try {
     const order: AttackOrder = {
       dir: prepare(folder, host),
-      sandbox: { ...sandbox!, ...limits, program: reachableProgram(folder) },
+      sandbox: { ...sandbox!, ...settings, program: reachableProgram(folder) },
       user: account,
       scripts,
       more,

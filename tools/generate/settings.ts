@@ -17,7 +17,9 @@ interface Program {
 }
 
 /** Settings that worker and gateway share. */
-const SHARED = 'libs/hosts/agent-host/machine/isolation.ts';
+const SHARED = ['isolation', 'limit-settings'].map(
+  (name) => `libs/hosts/agent-host/machine/${name}.ts`,
+);
 
 const PROGRAMS: Program[] = [
   {
@@ -29,13 +31,13 @@ const PROGRAMS: Program[] = [
   {
     title: 'Worker',
     schema: worker,
-    sources: ['apps/worker/config.ts', SHARED],
+    sources: ['apps/worker/config.ts', ...SHARED],
     page: 'docs/run-workers.md',
   },
   {
     title: 'Gateway',
     schema: gateway,
-    sources: ['apps/gateway/config.ts', SHARED],
+    sources: ['apps/gateway/config.ts', ...SHARED],
     page: 'docs/run-a-gateway.md',
   },
 ];

@@ -1,5 +1,5 @@
 import { DroverError, type FieldError, looksSecret, newId, whyNoVariable } from '#lib/kernel';
-import { secretsIn } from '#lib/session-runtime';
+import { readLimits, secretsIn, SpawnError } from '#lib/session-runtime';
 import type { SpawnAgentDto, SpawnSessionDto } from '../http/dto/spawn.dto.js';
 import type { SessionOrder, SessionRecord } from './domain/session.js';
 
@@ -49,6 +49,7 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
       capabilities: body.capabilities ?? [],
     },
     ...networkOf(context.inputContext, body.metadata),
+    ...limitsOf(context.inputContext, body.metadata),
     secrets: [
       ...(run ? [run.runToken] : []),
       ...Object.values(secrets),
@@ -87,6 +88,7 @@ export function freeSession(body: SpawnSessionDto, by: Identity): SessionRecord 
     env: { ...env, DROVER_SESSION_KEY: sessionKey(by, id) },
     task: { session: { id, label: sessionLabel, prompt, model, thinking, channel }, metadata },
     ...networkOf(metadata),
+    ...limitsOf(metadata),
     secrets: [...by.passedSecrets, ...secretValues(env)],
   };
   return { ...blankRecord({ ...body, label: sessionLabel }, by, id), order };
@@ -101,6 +103,20 @@ function networkOf(
   ...saying: (Record<string, unknown> | null | undefined)[]
 ): Pick<SessionOrder, 'network'> {
   return saying.some((one) => one?.['network'] === 'off') ? { network: 'off' } : {};
+}
+
+/** Those of the task, or else those of its agent. */
+function limitsOf(
+  ...saying: (Record<string, unknown> | null | undefined)[]
+): Pick<SessionOrder, 'limits'> {
+  try {
+    const limits = saying.map((one) => readLimits(one?.['limits'], 'limits'));
+    return { limits: limits.find((one) => one !== undefined) };
+  } catch (error) {
+    if (!(error instanceof SpawnError)) throw error;
+    const [field = '', ...words] = error.message.split(' ');
+    return refuse({ field, message: words.join(' ') });
+  }
 }
 
 /** The model that was chosen for the run, and the traceparent of its span, if they exist. */

@@ -19,6 +19,7 @@ type Needed =
 
 export const FAILURE_CLASSES = [
   'oom',
+  'disk',
   'timeout',
   'exit_code',
   'signal',

@@ -5,7 +5,7 @@ import type { RunFailure } from '../api/types.js';
 /** The end of a process, with other known facts. */
 export interface ExitEvidence extends Pick<
   SessionExit,
-  'lost' | 'exitCode' | 'signal' | 'oomKilled'
+  'lost' | 'exitCode' | 'signal' | 'oomKilled' | 'exceeded'
 > {
   /** The process's own classification of its failure, in the line protocol. */
   ownReport?: { message?: string; retryable?: boolean };

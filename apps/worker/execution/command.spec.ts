@@ -21,6 +21,11 @@ describe('inputContext', () => {
     });
   });
 
+  test('inputContext defines the limits of the run', () => {
+    const limits = { memoryMb: 512, diskMb: 100 };
+    expect(readCommandSpec({ command: ['true'], limits }).limits).toEqual(limits);
+  });
+
   test.each([
     [{}],
     [{ command: 'rm -rf /' }],
@@ -39,6 +44,9 @@ describe('inputContext', () => {
     [{ command: ['true'], env: { A: 'x\0' } }],
     [{ command: ['true'], env: { DROVER_RUN_TOKEN: 'x' } }],
     [{ command: ['true'], stdin: {} }],
+    [{ command: ['true'], limits: 'none' }],
+    [{ command: ['true'], limits: { memoryMb: 1 } }],
+    [{ command: ['true'], limits: { memory: 1_000 } }],
   ])('the input %j is refused without another attempt', (input) => {
     expect(() => readCommandSpec(input)).toThrow(SpawnError);
     try {

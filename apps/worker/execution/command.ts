@@ -1,5 +1,5 @@
 import type { JsonObject } from '#lib/agent-host';
-import { SpawnError } from '#lib/session-runtime';
+import { readLimits, type SessionLimits, SpawnError } from '#lib/session-runtime';
 
 /** The command of `inputContext`, checked. */
 export interface CommandSpec {
@@ -8,6 +8,7 @@ export interface CommandSpec {
   env: Record<string, string>;
   stdin: string | undefined;
   network: 'on' | 'off' | undefined;
+  limits: Partial<SessionLimits> | undefined;
 }
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -23,6 +24,7 @@ export function readCommandSpec(inputContext: JsonObject): CommandSpec {
     env: readEnv(inputContext['env']),
     stdin: optionalText(inputContext['stdin'], 'stdin', true),
     network: readNetwork(inputContext['network']),
+    limits: readLimits(inputContext['limits'], 'inputContext.limits'),
   };
 }
 

@@ -50,6 +50,7 @@ export async function startExecution(
     ...(await workingDirectory(spec.cwd, options.allowedDirs)),
     stdin: spec.stdin,
     network: spec.network,
+    limits: spec.limits,
     secrets,
     output,
   });

@@ -1,8 +1,7 @@
+import { LOG_ENTRY_COST } from '#lib/kernel';
 import type { EntryLevel, LogEntry } from '../api/types.js';
 import type { LogLine } from '../execution/job.js';
 
-/** The cost of an entry in addition to its text: a flood of empty lines must end too. */
-const ENTRY_COST = 64;
 /** The share of the budget for the last lines, which contain the reason of a failure. */
 const TAIL_SHARE = 0.25;
 
@@ -102,7 +101,7 @@ function toEntry({ level, event, line, at }: RawEntry): LogEntry {
 }
 
 export function costOf(entry: RawEntry): number {
-  return sizeOf(entry.line) + ENTRY_COST;
+  return sizeOf(entry.line) + LOG_ENTRY_COST;
 }
 
 function sizeOf(line: LogLine): number {

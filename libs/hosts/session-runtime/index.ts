@@ -24,6 +24,14 @@ export { bootId as machineBootId, type SessionUser } from './process/session-fol
 export { readRegularFile } from './files/regular-file.js';
 export { removeTree } from './files/remove-tree.js';
 export type { SessionSignal } from './files/signals-file.js';
-export { findGroup } from './sandbox/control-group.js';
+export { countsBySandbox } from './sandbox/apply-limits.js';
+export { type ControlGroups, findGroups } from './sandbox/control-group.js';
+export {
+  capLimits,
+  LOWEST_LIMITS,
+  NO_LIMITS,
+  readLimits,
+  type SessionLimits,
+} from './sandbox/limits.js';
 export { whyNoSession } from './sandbox/open-sandbox.js';
 export type { Sandbox, SandboxProgram } from './sandbox/sandbox.js';

@@ -204,6 +204,16 @@ export const variables = z.object({
    */
   SPAWNS_PER_MINUTE: integer(600, 0, 1_000_000),
 
+  /**
+   * Size of the log of a run, in MiB, for the server that stores it. Further entries are dropped, and
+   * the log says so. 0 means no limit. The default is 64 times what a worker sends by default.
+   */
+  LOG_MB_PER_RUN: integer(64, 0, 1_048_576),
+  /**
+   * Size of the logs of all runs of a workspace in a day (UTC), in MiB, for each server. 0 means no
+   * limit. The default is 10,000 runs with the most that a worker sends for one by default.
+   */
+  LOG_MB_PER_WORKSPACE_AND_DAY: integer(10_240, 0, 1_073_741_824),
   /** Retention of the journal: the history of tasks, and events for readers that resume. */
   JOURNAL_RETENTION_DAYS: integer(365, 1, 36_500),
   /**
@@ -404,6 +414,10 @@ function toConfig(env: z.infer<typeof environment>) {
     admission: {
       maxQueueDepth: env.MAX_QUEUE_DEPTH_PER_WORKSPACE,
       spawnsPerMinute: env.SPAWNS_PER_MINUTE,
+    },
+    logs: {
+      mbPerRun: env.LOG_MB_PER_RUN,
+      mbPerWorkspaceAndDay: env.LOG_MB_PER_WORKSPACE_AND_DAY,
     },
     journal: { retentionDays: env.JOURNAL_RETENTION_DAYS },
     audit: { retentionDays: env.AUDIT_RETENTION_DAYS },

@@ -6,4 +6,5 @@ export {
   readVariables,
   SettingsError,
   webAddress,
+  wholeNumber,
 } from './settings.js';

@@ -27,15 +27,19 @@ export function webAddress(whose: string) {
   });
 }
 
-/** A whole number from `min` to `max`. `fallback` applies if the variable is absent. */
-export function integer(fallback: number, min: number, max: number) {
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z
     .string()
     .regex(/^\s*-?\d+\s*$/, error)
     .transform(Number)
-    .pipe(z.number().min(min, error).max(max, error))
-    .default(fallback);
+    .pipe(z.number().min(min, error).max(max, error));
+}
+
+/** The same with `fallback` for an absent variable. */
+export function integer(fallback: number, min: number, max: number) {
+  return wholeNumber(min, max).default(fallback);
 }
 
 /** Its message names every invalid variable, one in each line. */

@@ -15,6 +15,7 @@ export * from './errors/exit-classes.js';
 export * from './values/ids.js';
 export * from './secrets/secret-patterns.js';
 export { looksSecret } from './secrets/secret-names.js';
+export * from './values/log-cost.js';
 export * from './system/make-folder.js';
 export * from './values/pagination.js';
 export * from './async/read-at-most.js';

@@ -1,4 +1,5 @@
 import type { HostedRecord } from '#lib/agent-host';
+import type { SessionLimits } from '#lib/session-runtime';
 
 export const SESSION_STATUSES = [
   'QUEUED',
@@ -13,6 +14,7 @@ export type SessionStatus = (typeof SESSION_STATUSES)[number];
 /** The reason why a session did not end well. The server classifies its run by it. */
 export type FailureClass =
   | 'oom'
+  | 'disk'
   | 'timeout'
   | 'exit_code'
   | 'signal'
@@ -37,6 +39,7 @@ export interface SessionOrder {
   task: object;
   /** Absent in records of earlier versions. */
   network?: 'off';
+  limits?: Partial<SessionLimits>;
   /** Values to hide in its output. */
   secrets: string[];
 }

@@ -33,7 +33,7 @@ export function judgeExit(
   if (exit.lost) return judgeLost(exit, stopping);
   const ended = classOf(exit, stopping);
   const oomKilled = ended === 'oom';
-  if (stopping !== null && !oomKilled) {
+  if (stopping !== null && !oomKilled && ended !== 'disk') {
     // Its last output is no reason: it followed an order.
     const message = `${describeExit(exit)} after it was asked to end: ${wordsOf(stopping)}`;
     const failureClass = classOfGivenUp(stopping.kind) ?? ended;

@@ -203,7 +203,16 @@ export const RUN_TOOLS: readonly Tool[] = [
     input: z.strictObject({
       message: z.string().describe('Description of the failure.'),
       class: z
-        .enum(['oom', 'timeout', 'exit_code', 'signal', 'infrastructure', 'setup', 'unknown'])
+        .enum([
+          'oom',
+          'disk',
+          'timeout',
+          'exit_code',
+          'signal',
+          'infrastructure',
+          'setup',
+          'unknown',
+        ])
         .optional(),
       retryable: z.boolean().optional().describe('Whether a retry can succeed.'),
       checkpointData: checkpointData.optional(),

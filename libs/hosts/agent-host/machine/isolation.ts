@@ -1,14 +1,14 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { integer, list, oneOf } from '#lib/env';
+import { list, oneOf } from '#lib/env';
+import { findLimitGroups, LIMIT_VARIABLES, limitSettings } from './limit-settings.js';
 import { searchPathOf } from './settings.js';
 import {
   type AccountRange,
   type Accounts,
   accountsIn,
   accountWithin,
-  findGroup,
   type Sandbox,
   type SandboxProgram,
   type SessionUser,
@@ -56,13 +56,7 @@ export const SANDBOX_VARIABLES = {
   DROVER_SANDBOX_HIDE: paths.default([]),
   /** With `off` no session reaches a network, whatever its task requests. */
   DROVER_SANDBOX_NETWORK: oneOf(['on', 'off']).default('on'),
-  /** Memory of a run with a control group, else of each of its processes; 0: no limit. */
-  DROVER_SANDBOX_MEMORY_MB: integer(0, 0, 16_777_216),
-  /**
-   * Processes and threads of a run with a control group, else of the user that runs them;
-   * 0: no limit.
-   */
-  DROVER_SANDBOX_PROCESSES: integer(0, 0, 4_194_304),
+  ...LIMIT_VARIABLES,
 };
 
 type Variables = z.infer<z.ZodObject<typeof SANDBOX_VARIABLES>>;
@@ -106,8 +100,7 @@ export function sandboxSettings(
       hidden: [...env.DROVER_SANDBOX_HIDE, dir, ...secretFiles(all)],
       shown: env.DROVER_SANDBOX_SHOW,
       network: env.DROVER_SANDBOX_NETWORK,
-      memoryMb: env.DROVER_SANDBOX_MEMORY_MB,
-      processes: env.DROVER_SANDBOX_PROCESSES,
+      ...limitSettings(env),
     },
     accounts: {
       range: env.DROVER_ACCOUNTS,
@@ -189,17 +182,18 @@ function whyNotAs(user: SessionUser, { dir, searchPath }: SandboxSettings) {
 }
 
 async function tryOut(
-  { mode, searchPath, program = bubblewrapOn(searchPath), limits, dir }: SandboxSettings,
+  { mode, searchPath, program = bubblewrapOn(searchPath), limits, dir, accounts }: SandboxSettings,
   user?: SessionUser,
 ): Promise<SandboxChoice> {
   const none = (reason: string): SandboxChoice => ({ sandbox: undefined, reason });
   if (mode === 'off') return none('DROVER_SANDBOX is "off"');
   if (process.platform !== 'linux') return none('only Linux has what it needs');
   if (program === undefined) return none('bubblewrap (`bwrap`) is not on the PATH');
-  const grouped = groupsFor(limits);
-  const sandbox = { ...limits, ...grouped.found, program };
+  const { groups, description } = findLimitGroups(limits);
+  const sharesAccount = accounts.fixed !== undefined;
+  const sandbox = { ...limits, groups, sharesAccount, program };
   const why = await whyNoSession({ dir, searchPath, user, sandbox });
-  return why === undefined ? { sandbox, limits: grouped.limits } : none(why);
+  return why === undefined ? { sandbox, limits: description } : none(why);
 }
 
 function toRange(text: string): AccountRange {
@@ -209,16 +203,6 @@ function toRange(text: string): AccountRange {
 
 function isRange(range: AccountRange | 'auto' | 'off'): boolean {
   return typeof range === 'string' || (range.first < range.last && range.last <= MAX_ID);
-}
-
-function groupsFor({ memoryMb, processes }: SandboxSettings['limits']): {
-  found: Pick<Sandbox, 'groups'>;
-  limits: string;
-} {
-  if (memoryMb === 0 && processes === 0) return { found: {}, limits: 'none' };
-  const group = findGroup();
-  if ('path' in group) return { found: { groups: group.path }, limits: 'of each session' };
-  return { found: {}, limits: `of each process and of the user, since ${group.reason}` };
 }
 
 function bubblewrapOn(searchPath: string): SandboxProgram | undefined {

@@ -1,4 +1,6 @@
+import type { ExceededLimit } from '#lib/kernel';
 import type { SessionSignal } from '../files/signals-file.js';
+import type { SessionLimits } from '../sandbox/limits.js';
 
 /** A file in a session's folder. */
 export interface SessionFile {
@@ -47,6 +49,8 @@ export interface SessionSpec {
    * setting.
    */
   network?: 'on' | 'off';
+  /** Limits of its own instead of the host's, in a sandbox only. */
+  limits?: Partial<SessionLimits>;
   /** Values that must not appear in the output that Drover keeps. */
   secrets: string[];
   /**
@@ -64,6 +68,13 @@ export interface Strays {
   gone: boolean;
 }
 
+/** A limit that a session exceeded. */
+export interface Exceeded {
+  limit: ExceededLimit;
+  /** The limit itself, in MiB. */
+  mb: number;
+}
+
 /** The end of a session. */
 export interface SessionExit {
   /** Null if a signal ended the session, or if nobody saw the end. */
@@ -74,6 +85,8 @@ export interface SessionExit {
    * it.
    */
   oomKilled: boolean | null;
+  /** The limit that it exceeded, if its host ended it for that. */
+  exceeded?: Exceeded;
   /** True if nobody saw the end of the session because its watcher is gone too. */
   lost: boolean;
   /**

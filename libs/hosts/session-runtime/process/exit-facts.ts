@@ -15,7 +15,7 @@ export const MAX_MESSAGE = 1_000;
 
 /** Describes the failure, with the line of the last output that explains it best. */
 export function describeExit(
-  exit: Pick<SessionExit, 'lost' | 'exitCode' | 'signal'>,
+  exit: Pick<SessionExit, 'lost' | 'exitCode' | 'signal' | 'exceeded'>,
   lastWords: readonly string[] = [],
 ): string {
   const what = endOf(exit);
@@ -24,7 +24,13 @@ export function describeExit(
   return message.slice(0, MAX_MESSAGE).toWellFormed();
 }
 
-function endOf({ lost, exitCode, signal }: Parameters<typeof describeExit>[0]): string {
+const OVER_LIMIT = {
+  disk: 'Ended because its folder exceeded',
+  memory: 'Ended because its processes exceeded',
+};
+
+function endOf({ lost, exitCode, signal, exceeded }: Parameters<typeof describeExit>[0]): string {
   if (lost) return 'The session ended, and what watched it was ended too: nobody knows how';
+  if (exceeded) return `${OVER_LIMIT[exceeded.limit]} ${exceeded.mb} MiB`;
   return exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
 }

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { type OutputSink, type SessionExit, SpawnError } from '../drivers/driver.js';
+import { type Exceeded, type OutputSink, type SessionExit, SpawnError } from '../drivers/driver.js';
 import type { Throttle } from '../output/throttle.js';
 import { endStrays } from './end-strays.js';
 import { exitOf, type FirstExit } from './exit-of.js';
 import { countOomKills, oomKillsIn } from './oom-evidence.js';
 import { type ProcessRef, readProcess } from './process-tree.js';
-import { removeGroup } from '../sandbox/control-group.js';
+import { removeGroups } from '../sandbox/control-group.js';
+import { LimitWatch } from '../sandbox/limit-watch.js';
 import type { SandboxLaunch } from '../sandbox/sandbox.js';
 import { startInside } from '../sandbox/start-inside.js';
 import type { SessionFolder, SessionUser } from './session-folder.js';
@@ -40,20 +41,23 @@ export interface RunningProcess {
 }
 
 /** The end of a process that this process followed. */
-export type ProcessExit = Pick<SessionExit, 'exitCode' | 'signal' | 'oomKilled' | 'strays'>;
+export type ProcessExit = Pick<
+  SessionExit,
+  'exitCode' | 'signal' | 'oomKilled' | 'exceeded' | 'strays'
+>;
 
 /** A session's first process, from its start until no process of its tree is left. */
 export class FirstProcess {
   readonly leader: ProcessRef;
   readonly startedAt = new Date().toISOString();
   private readonly closed: Promise<unknown>;
+  private exceeded: Exceeded | undefined;
 
   private constructor(
     private readonly sessionId: string,
     private readonly running: RunningProcess,
     private readonly oomKillsBefore: number | undefined,
-    /** The session's own control group. */
-    private readonly group: string | undefined,
+    private readonly sandbox: SandboxLaunch | undefined,
   ) {
     this.leader = running.leader;
     this.closed = new Promise((resolve) => running.child.once('close', resolve));
@@ -72,7 +76,7 @@ export class FirstProcess {
       // A process can ignore its input.
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(stdin);
-      return new FirstProcess(sessionId, running, oomKillsBefore, sandbox?.group);
+      return new FirstProcess(sessionId, running, oomKillsBefore, sandbox);
     } catch (error) {
       if (error instanceof SpawnError) throw error;
       throw explainSpawnFailure(command[0], error);
@@ -93,6 +97,7 @@ export class FirstProcess {
     };
     throttle.read(stdout, forward('stdout'));
     throttle.read(stderr, forward('stderr'));
+    const watch = this.watchLimits(folder);
     const exit = await exited;
     const oomKilled = this.wasOomKilled(exit);
     const tree = { id: this.sessionId, leader: this.leader, groupIsOurs: true };
@@ -102,12 +107,32 @@ export class FirstProcess {
     stdout.destroy();
     stderr.destroy();
     output.end();
-    if (this.group !== undefined) removeGroup(this.group);
-    return { ...exit, oomKilled, ...(strays.found > 0 && { strays }) };
+    watch?.stop();
+    if (this.sandbox?.groups !== undefined) removeGroups(this.sandbox.groups);
+    const exceeded = exit.exitCode === 0 ? undefined : this.exceeded;
+    return { ...exit, oomKilled, exceeded, ...(strays.found > 0 && { strays }) };
+  }
+
+  /** Ends a session that exceeds a limit at once: a grace period would let it take more. */
+  private watchLimits({ root }: SessionFolder): LimitWatch | undefined {
+    if (this.sandbox === undefined) return undefined;
+    const { child, release } = this.running;
+    const { limits, groups } = this.sandbox;
+    const pid = child.pid as number;
+    const watch = new LimitWatch({ pid, root, limits, memoryGroup: groups?.memory });
+    void watch.run().then((exceeded) => {
+      if (exceeded === undefined) return;
+      this.exceeded = exceeded;
+      // The sandbox ends with the process that made it, whatever its first process does.
+      child.kill('SIGKILL');
+      release();
+    });
+    return watch;
   }
 
   private wasOomKilled(exit: Parameters<typeof wasOomKilled>[0]): boolean | null {
-    const inGroup = this.group === undefined ? undefined : oomKillsIn(this.group);
+    const groups = this.sandbox?.groups;
+    const inGroup = groups === undefined ? undefined : oomKillsIn(groups.memory);
     if (inGroup !== undefined) return wasOomKilled(exit, 0, inGroup);
     return wasOomKilled(exit, this.oomKillsBefore, countOomKills());
   }

@@ -9,9 +9,10 @@ export function countOomKills(): number | undefined {
   return groupKills() ?? numberIn('/proc/vmstat', 'oom_kill');
 }
 
-/** The same number for one control group; undefined if there is no such group. */
+/** The same number for one control group of either version; undefined if there is no such group. */
 export function oomKillsIn(group: string): number | undefined {
-  return numberIn(`${group}/memory.events`, 'oom_kill');
+  const files = ['memory.events', 'memory.oom_control'];
+  return files.map((file) => numberIn(`${group}/${file}`, 'oom_kill')).find(Number.isFinite);
 }
 
 function groupKills(): number | undefined {
@@ -22,7 +23,7 @@ function groupKills(): number | undefined {
       if (kills !== undefined) return kills;
     }
     if (controllers.split(',').includes('memory')) {
-      const kills = numberIn(`/sys/fs/cgroup/memory${path}/memory.oom_control`, 'oom_kill');
+      const kills = oomKillsIn(`/sys/fs/cgroup/memory${path}`);
       if (kills !== undefined) return kills;
     }
   }

@@ -11,8 +11,9 @@ import {
 } from '../drivers/driver.js';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
-import { removeGroup } from '../sandbox/control-group.js';
-import { groupOf, type Sandbox, sandboxLaunch, type SandboxLaunch } from '../sandbox/sandbox.js';
+import { groupsOf, removeGroups } from '../sandbox/control-group.js';
+import { limitsOf } from '../sandbox/limits.js';
+import { type Sandbox, sandboxLaunch, type SandboxLaunch } from '../sandbox/sandbox.js';
 import type { Accounts } from './accounts.js';
 import { FirstProcess, type Launch } from './first-process.js';
 import { ProcessSession } from './process-session.js';
@@ -125,8 +126,7 @@ export class ProcessDriver implements RuntimeDriver {
     // A session without a folder was never started.
     if (folder?.hasEnded() === false && !isVoided(folder)) await this.end(id);
     const { dir, sandbox } = this.options;
-    const group = sandbox && groupOf(sandbox, id);
-    if (group !== undefined) removeGroup(group);
+    if (sandbox?.groups !== undefined) removeGroups(groupsOf(sandbox.groups, id));
     await removeFolder(dir, id);
   }
 
@@ -232,14 +232,15 @@ export class ProcessDriver implements RuntimeDriver {
   }
 
   private sandboxOf(
-    { network, cwd, within: shared = cwd }: SessionSpec,
+    { network, cwd, within: shared = cwd, limits: asked }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
     user: SessionUser | undefined,
   ): SandboxLaunch | undefined {
     const { dir, sandbox, searchPath } = this.options;
     if (sandbox !== undefined) {
       const places = { dir, root, launch, tmp, shared, searchPath, user };
-      return sandboxLaunch(sandbox, places, network);
+      const limits = limitsOf(asked, sandbox.limits, sandbox.maxLimits);
+      return sandboxLaunch({ ...sandbox, limits }, places, network);
     }
     if (network !== 'off') return undefined;
     throw new SpawnError(

@@ -88,6 +88,13 @@ export function realtimeSignalOf(pid: number): number | undefined {
   return number >= FIRST_REALTIME ? number : undefined;
 }
 
+/** A process and all its descendants. The processes of a sandbox cannot leave them. */
+export function descendantsOf(pid: number): number[] {
+  const found = [pid];
+  for (const one of found) found.push(...childrenOf(one));
+  return found;
+}
+
 /** True if the process is the meant one, and not a later one with its number. */
 export function isAlive(ref: ProcessRef): boolean {
   return readProcess(ref.pid)?.startTicks === ref.startTicks;
@@ -193,6 +200,12 @@ function statusOf(pid: number): string[] | undefined {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
+function childrenOf(pid: number): number[] {
+  const tasks = `/proc/${pid}/task`;
+  const lists = namesIn(tasks).map((task) => readText(`${tasks}/${task}/children`) ?? '');
+  return lists.join(' ').split(' ').filter(Boolean).map(Number);
+}
+
 function innerPidOf(pid: number): number {
   const [, numbers = ''] = /^NSpid:\t(.*)$/m.exec(readText(`/proc/${pid}/status`) ?? '') ?? [];
   return Number(numbers.split('\t').at(-1));
@@ -203,8 +216,12 @@ function same(a: ProcessRef, b: ProcessRef): boolean {
 }
 
 function pids(): number[] {
+  return namesIn('/proc').map(Number).filter(Number.isInteger);
+}
+
+function namesIn(folder: string): string[] {
   try {
-    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+    return readdirSync(folder);
   } catch {
     return [];
   }

@@ -1,10 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseGroup, type GroupFacts, removeGroup } from './control-group.js';
-import { sandboxLaunch } from './sandbox.js';
+import { countsBySandbox, limitingScript } from './apply-limits.js';
+import {
+  chooseGroup,
+  type ControlGroups,
+  type GroupFacts,
+  groupsOf,
+  removeGroups,
+} from './control-group.js';
 
 const BOTH = ['cpu', 'memory', 'pids'];
 const group = (more: Partial<GroupFacts>): GroupFacts => ({
@@ -56,68 +62,64 @@ describe("The parent of the sessions' groups", () => {
   });
 });
 
-describe("A session's limits", () => {
-  const inner = join(import.meta.dirname, 'sandbox.ts');
-  let groups: string;
+describe('The groups of a session', () => {
+  let parent: string;
 
   beforeEach(() => {
-    groups = mkdtempSync(join(tmpdir(), 'drover-groups-'));
+    parent = mkdtempSync(join(tmpdir(), "drover groups' "));
   });
-  afterEach(() => rmSync(groups, { recursive: true, force: true }));
+  afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-  /** The limits of a process after it joined the group: `program` is a shell, no sandbox. */
-  function limitsIn(parent: string | undefined): string {
-    const {
-      file,
-      args,
-      group: made,
-    } = sandboxLaunch(
-      {
-        program: { file: '/bin/sh', env: {} },
-        hidden: [],
-        shown: [],
-        network: 'on',
-        inner,
-        memoryMb: 512,
-        processes: 3_000,
-        groups: parent,
-      },
-      {
-        dir: '/d',
-        root: '/d/id',
-        launch: '/d/id/l',
-        tmp: '/d/id/t',
-        searchPath: '',
-      },
-    );
-    expect(made).toBe(parent && join(parent, 'drover-id'));
-    const [dashC = '', script = ''] = args;
-    const command = ['sh', made ?? '', 'sh', '-c', 'echo $$; cat /proc/self/limits'];
-    return execFileSync(file, [dashC, script, ...command], { encoding: 'utf8' });
+  /** The limits of a process that has run the limiting script: \`program\` is no sandbox. */
+  function limitsIn(groups: ControlGroups | undefined): string {
+    const limits = { memoryMb: 512, processes: 3_000, diskMb: 0, openFiles: 300 };
+    const script = limitingScript(limits, groups && groupsOf(groups, 'id'));
+    const command = ['-c', script, 'sh', 'sh', '-c', 'echo $$; cat /proc/self/limits'];
+    return execFileSync('/bin/sh', command, { encoding: 'utf8' });
   }
 
-  test('a session is limited by its own control group', () => {
-    const said = limitsIn(groups);
-    const read = (name: string) => readFileSync(join(groups, 'drover-id', name), 'utf8').trim();
-    expect(read('memory.max')).toBe('536870912');
-    expect(read('memory.swap.max')).toBe('0');
-    expect(read('pids.max')).toBe('3000');
-    expect(said.split('\n')[0]).toBe(read('cgroup.procs'));
-    expect(said).not.toMatch(/^Max data size +536870912/m);
+  const read = (name: string) => readFileSync(join(parent, name), 'utf8').trim();
+
+  test('of version 2 limit memory and processes', () => {
+    const said = limitsIn({ version: 2, memory: parent, pids: parent });
+    expect(read('drover-id/memory.max')).toBe('536870912');
+    expect(read('drover-id/memory.swap.max')).toBe('0');
+    expect(read('drover-id/pids.max')).toBe('3000');
+    expect(said.split('\n')[0]).toBe(read('drover-id/cgroup.procs'));
+    expect(said).not.toMatch(/^Max data size +\d/m);
+    expect(said).toMatch(/^Max open files +300 +300 /m);
+  });
+
+  test('of version 1 limit memory and processes in two trees', () => {
+    const [memory, pids, cpu] = ['memory', 'pids', 'cpu'].map((name) => join(parent, name));
+    for (const path of [memory, pids, cpu]) mkdirSync(path!);
+    const said = limitsIn({ version: 1, memory: memory!, pids: pids!, cpu });
+    expect(read('memory/drover-id/memory.limit_in_bytes')).toBe('536870912');
+    expect(read('memory/drover-id/memory.memsw.limit_in_bytes')).toBe('536870912');
+    expect(read('pids/drover-id/pids.max')).toBe('3000');
+    for (const tree of ['memory', 'pids', 'cpu']) {
+      expect(said.split('\n')[0]).toBe(read(`${tree}/drover-id/cgroup.procs`));
+    }
   });
 
   test.each([
-    ['without a group', undefined],
-    ['if no group can be created', '/proc/none'],
-  ])('the processes of a session are limited %s', (_, parent) => {
-    const said = limitsIn(parent);
-    expect(said).toMatch(/^Max data size +536870912 /m);
-    expect(said).toMatch(/^Max processes +3000 /m);
+    ['are absent', undefined],
+    ['cannot be created', { version: 2, memory: '/proc/none', pids: '/proc/none' } as const],
+  ])('%s: the data of each process is limited, and it yields to others', (_, groups) => {
+    const said = limitsIn(groups);
+    expect(said).toMatch(/^Max data size +1207959552 /m);
+    expect(said).toMatch(/^Max open files +300 +300 /m);
   });
 
-  test('a removed group is gone, and an absent one is no error', () => {
-    removeGroup(mkdtempSync(join(groups, 'drover-')));
-    removeGroup(join(groups, 'none'));
-    expect(readdirSync(groups)).toEqual([]);
+  test('are removed without an error, also where there are none', () => {
+    const groups = { version: 1 as const, memory: join(parent, 'a'), pids: join(parent, 'none') };
+    mkdirSync(groups.memory);
+    removeGroups(groups);
+    expect(readdirSync(parent)).toEqual([]);
   });
+});
+
+test('kernels from 5.14 on count the processes of each sandbox', () => {
+  const versions = ['4.18.0-553.el8', '5.10.0-28-amd64', '5.14.0-427.el9', '6.1.0', '6.18.44-fc'];
+  expect(versions.filter(countsBySandbox)).toEqual(versions.slice(2));
 });

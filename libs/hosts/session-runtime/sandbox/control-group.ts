@@ -1,12 +1,22 @@
 import { accessSync, constants, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { SessionLimits } from './limits.js';
 
-/**
- * The folder of control groups if only version 2 is in use. Beside version 1 it controls neither
- * memory nor processes.
- */
+/** The folder of version 2 if it is in use alone. Controllers of version 1 have folders in it. */
 const ROOT = '/sys/fs/cgroup';
 const NEEDED = ['memory', 'pids'];
+/** Gives each session the same share of the cores, however many processes it has. */
+const USEFUL = ['cpu'];
+const MIB = 1_048_576;
+
+/** The folders of control groups by controller: the parents of sessions' groups, or one session's. */
+export interface ControlGroups {
+  version: 1 | 2;
+  memory: string;
+  pids: string;
+  /** Absent where processor time cannot be shared out. */
+  cpu?: string;
+}
 
 /** The facts about a control group. */
 export interface GroupFacts {
@@ -42,28 +52,98 @@ export function chooseGroup(candidates: readonly GroupFacts[]): GroupChoice {
   return none('processes are in the control group that is this user’s');
 }
 
-/** The group in which the groups of sessions can be created, or the reason why there is none. */
-export function findGroup(): { path: string } | { reason: string } {
+/** The groups in which the groups of sessions can be created, or the reason why there are none. */
+export function findGroups(): { groups: ControlGroups } | { reason: string } {
+  const ofVersion1 = groupsOfVersion1();
+  if (ofVersion1 !== undefined) return { groups: ofVersion1 };
   const choice = chooseGroup(ownGroups().map(factsOf));
   if (choice.kind === 'none') return choice;
+  const { path } = choice;
   try {
-    if (choice.kind === 'free') {
-      const handOn = NEEDED.map((name) => `+${name}`).join(' ');
-      writeFileSync(join(choice.path, 'cgroup.subtree_control'), handOn);
-    }
-    return { path: choice.path };
+    if (choice.kind === 'free') handOn(path);
+    const sharesTime = wordsIn(join(path, 'cgroup.subtree_control')).includes('cpu');
+    const groups = { version: 2 as const, memory: path, pids: path };
+    return { groups: sharesTime ? { ...groups, cpu: path } : groups };
   } catch (error) {
     return { reason: (error as Error).message };
   }
 }
 
+/** The groups of one session. */
+export function groupsOf({ version, ...parents }: ControlGroups, sessionId: string): ControlGroups {
+  const within = (parent: string): string => join(parent, `drover-${sessionId}`);
+  const { memory, pids, cpu } = parents;
+  const groups = { version, memory: within(memory), pids: within(pids) };
+  return cpu === undefined ? groups : { ...groups, cpu: within(cpu) };
+}
+
+/** The steps with which a shell creates the groups of a session, limits them and joins them. */
+export function joinGroups(
+  groups: ControlGroups,
+  { memoryMb, processes }: Pick<SessionLimits, 'memoryMb' | 'processes'>,
+): string[] {
+  const paths = pathsOf(groups);
+  const bytes = memoryMb * MIB;
+  const write = (value: number | string, path: string, file: string): string =>
+    `echo ${value} > ${quote(join(path, file))}`;
+  const [memory, memoryAndSwap] =
+    groups.version === 2
+      ? [write(bytes, groups.memory, 'memory.max'), write(0, groups.memory, 'memory.swap.max')]
+      : [
+          write(bytes, groups.memory, 'memory.limit_in_bytes'),
+          write(bytes, groups.memory, 'memory.memsw.limit_in_bytes'),
+        ];
+  return [
+    `mkdir ${paths.map(quote).join(' ')}`,
+    // Some kernels do not limit swap.
+    ...(memoryMb > 0 ? [memory, `{ ${memoryAndSwap} || true; }`] : []),
+    ...(processes > 0 ? [write(processes, groups.pids, 'pids.max')] : []),
+    ...paths.map((path) => write('$$', path, 'cgroup.procs')),
+  ];
+}
+
 /** A group in use stays. The next removal of the session tries again. */
-export function removeGroup(path: string): void {
-  try {
-    rmdirSync(path);
-  } catch {
-    // There is no such group, or it is in use.
+export function removeGroups(groups: ControlGroups): void {
+  for (const path of pathsOf(groups)) {
+    try {
+      rmdirSync(path);
+    } catch {
+      // There is no such group, or it is in use.
+    }
   }
+}
+
+/** Version 2 has one folder for all controllers. */
+function pathsOf({ memory, pids, cpu }: ControlGroups): string[] {
+  return [...new Set([memory, pids, cpu])].filter((path) => path !== undefined);
+}
+
+function quote(path: string): string {
+  return `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+function handOn(path: string): void {
+  const offered = wordsIn(join(path, 'cgroup.controllers'));
+  const controllers = [...NEEDED, ...USEFUL.filter((name) => offered.includes(name))];
+  const orders = controllers.map((name) => `+${name}`).join(' ');
+  writeFileSync(join(path, 'cgroup.subtree_control'), orders);
+}
+
+/** Each controller has a tree of its own, and this process a group in each. */
+function groupsOfVersion1(): ControlGroups | undefined {
+  const [memory, pids, cpu] = [...NEEDED, ...USEFUL].map(groupOfVersion1);
+  if (memory === undefined || pids === undefined) return undefined;
+  const groups = { version: 1 as const, memory, pids };
+  return cpu === undefined ? groups : { ...groups, cpu };
+}
+
+function groupOfVersion1(controller: string): string | undefined {
+  const line = new RegExp(`^[1-9]\\d*:(?:[^:]*,)?${controller}(?:,[^:]*)?:(/.*)$`, 'm');
+  const own = line.exec(read('/proc/self/cgroup'))?.[1];
+  if (own === undefined) return undefined;
+  // In a container the group of this process is the root of what it sees.
+  const folders = [join(ROOT, controller, own), join(ROOT, controller)];
+  return folders.find((path) => isWritable(join(path, 'cgroup.procs')));
 }
 
 /**
@@ -76,14 +156,17 @@ function ownGroups(): string[] {
 }
 
 function factsOf(path: string): GroupFacts {
-  const words = (name: string): string[] => read(join(path, name)).trim().split(/\s+/);
-  const controllers = words('cgroup.controllers');
-  const handedOn = words('cgroup.subtree_control');
+  const controllers = wordsIn(join(path, 'cgroup.controllers'));
+  const handedOn = wordsIn(join(path, 'cgroup.subtree_control'));
   const inUse = read(join(path, 'cgroup.procs')).trim() !== '';
   const writable = ['.', 'cgroup.procs', 'cgroup.subtree_control'].every((name) =>
     isWritable(join(path, name)),
   );
   return { path, controllers, handedOn, inUse, writable };
+}
+
+function wordsIn(file: string): string[] {
+  return read(file).trim().split(/\s+/);
 }
 
 function hasAll(controllers: string[]): boolean {

@@ -158,15 +158,9 @@ cases('A session of %s', (_, user) => {
     expect(output.split('\n')).toEqual(['mine', 'x', '{}', '0', SECRET]);
   });
 
-  test('a session cannot exceed its memory and processes, and leaves no core dump', async () => {
-    const driver = driverOf(true, { memoryMb: 256, processes: 5_000 });
-    const { output } = await endOf(driver, 'cat /proc/self/limits');
-    expect(output).toMatch(/^Max data size +268435456 +268435456 /m);
-    expect(output).toMatch(/^Max processes +5000 +5000 /m);
+  test('a session leaves no core dump', async () => {
+    const { output } = await endOf(driverOf(true), 'cat /proc/self/limits');
     expect(output).toMatch(/^Max core file size +0 +0 /m);
-    const copy = (size: string): string => `dd if=/dev/zero of=/dev/null count=1 bs=${size}`;
-    expect((await endOf(driver, copy('100M'))).exitCode).toBe(0);
-    expect((await endOf(driver, copy('300M'))).exitCode).toBe(1);
   });
 
   test('a session can change no setting of the machine', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NO_LIMITS } from './limits.js';
 import { sandboxLaunch } from './sandbox.js';
 
 const NOBODY = 65_534;
@@ -27,8 +28,8 @@ function argumentsFor(searchPath: string): string[] {
       shown: [],
       network: 'on',
       inner,
-      memoryMb: 0,
-      processes: 0,
+      limits: NO_LIMITS,
+      maxLimits: NO_LIMITS,
     },
     { dir: '/d', root: '/d/id', launch: '/d/id/l', tmp: '/d/id/t', searchPath },
   );

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { findExecutable } from '../process/find-executable.js';
 import type { SessionUser } from '../process/session-folder.js';
 import { SMALL_HEAP } from '../process/start-shim.js';
+import { limitingScript, limitProcesses } from './apply-limits.js';
+import { type ControlGroups, groupsOf } from './control-group.js';
+import type { SessionLimits } from './limits.js';
 import { findLoader } from './loader.js';
 import { isKnownProcessor, type Processor } from './seccomp.js';
 
@@ -24,15 +27,13 @@ export interface Sandbox {
   shown: readonly string[];
   /** The network of sessions whose specification does not decide. */
   network: 'on' | 'off';
-  /** The limit of a session if it has a control group, else of each process. 0 means no limit. */
-  memoryMb: number;
-  /**
-   * The limit of processes and threads of a session if it has a control group, else of the
-   * sessions' user. 0 means no limit.
-   */
-  processes: number;
-  /** The parent of the sessions' control groups, if there are limits and rights to it. */
-  groups?: string;
+  /** The limits of a session that asks for none, and the maximum for all sessions. */
+  limits: SessionLimits;
+  maxLimits: SessionLimits;
+  /** The parents of the sessions' control groups, if this process can create any. */
+  groups?: ControlGroups;
+  /** Whether sessions of different workspaces run as one user of their own. */
+  sharesAccount?: boolean;
   /** The compiled first process, if it is not beside this file. */
   inner?: string;
 }
@@ -57,8 +58,9 @@ export interface SandboxLaunch {
   file: string;
   args: string[];
   env: Record<string, string>;
-  /** The control group that the command creates for itself. */
-  group?: string;
+  limits: SessionLimits;
+  /** The control groups that the command creates for itself. */
+  groups?: ControlGroups;
   /** The file at descriptor LOADER. */
   loader?: string;
   /** The processor whose filter descriptor FILTER gives. */
@@ -90,6 +92,9 @@ const SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'm
 const SECRET_FILES = ['shadow', 'gshadow', 'shadow-', 'gshadow-', 'sudoers'];
 const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
 const MIB = 1_048_576;
+/** The memory of a session without a limit, for the size of its shared memory. */
+const UNLIMITED_MB = 4_096;
+const SHARED_PART = 4;
 const TEMPORARY = ['/tmp', '/var/tmp'];
 /**
  * The capabilities that `setpriv` needs to become another user for good. The user of this process
@@ -111,11 +116,13 @@ export function sandboxLaunch(
   places: SandboxPlaces,
   network: 'on' | 'off' = sandbox.network,
 ): SandboxLaunch {
-  const { program } = sandbox;
+  const { program, limits } = sandbox;
   const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
   const loader = findLoader();
   const processor = isKnownProcessor(process.arch) ? process.arch : undefined;
   const node = [NODE, ...FIRST_PROCESS, '--input-type=module', '-e', inner];
+  const byAccount = sandbox.sharesAccount === true ? undefined : 'account';
+  const countedBy = places.user === undefined ? 'sandbox' : byAccount;
   const args = [
     '--die-with-parent',
     '--unshare-pid',
@@ -133,10 +140,7 @@ export function sandboxLaunch(
     '/',
     '--dev',
     '/dev',
-    '--perms',
-    '1777',
-    '--tmpfs',
-    '/dev/shm',
+    ...sharedMemory(sandbox.limits),
     '--remount-ro',
     '/dev',
     '--proc',
@@ -144,25 +148,40 @@ export function sandboxLaunch(
     ...SETTINGS.map((name) => `/proc/${name}`).flatMap((path) => ['--ro-bind-try', path, path]),
     ...KEYS.filter(isFile).flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...(isFolder(CONTROL_GROUPS) ? coverFully(CONTROL_GROUPS) : []),
-    ...mounts(sandbox, places),
-    ...(loader === undefined ? [] : unreadable(LOADER, NODE_LOADER)),
+    ...withoutSpace([
+      ...mounts(sandbox, places),
+      ...(loader === undefined ? [] : unreadable(LOADER, NODE_LOADER)),
+    ]),
     '--chdir',
     '/',
     '--',
     ...(places.user === undefined ? [] : becoming(places.user, places.searchPath)),
+    ...limitProcesses(limits, countedBy),
     ...(loader === undefined ? [] : [NODE_LOADER]),
     ...node,
   ];
-  const group = groupOf(sandbox, basename(places.root));
-  const command = ['sh', group ?? '', program.file, ...args];
+  const groups = sandbox.groups && groupsOf(sandbox.groups, basename(places.root));
   return {
     file: '/bin/sh',
-    args: ['-c', limits(sandbox), ...command],
+    args: ['-c', limitingScript(limits, groups), 'sh', program.file, ...args],
     env: program.env,
-    group,
+    limits,
+    groups,
     loader,
     processor,
   };
+}
+
+/** Programs share memory by files in it. They count as memory of the session. */
+function sharedMemory({ memoryMb }: SessionLimits): string[] {
+  const bytes = Math.floor((memoryMb || UNLIMITED_MB) / SHARED_PART) * MIB;
+  return ['--perms', '1777', '--size', String(bytes), '--tmpfs', '/dev/shm'];
+}
+
+/** A folder that hides another one is in memory, which a session that can write to it could fill. */
+function withoutSpace(mounts: string[]): string[] {
+  const empty = mounts.filter((_, index) => mounts[index - 1] === '--tmpfs');
+  return [...mounts, ...empty.flatMap((path) => ['--remount-ro', path])];
 }
 
 /** A user namespace that holds no further one. Bubblewrap has the second option since 0.8.0. */
@@ -199,11 +218,6 @@ function unreadable(descriptor: number, path: string): string[] {
 /** An empty folder that nobody can write. */
 function coverFully(path: string): string[] {
   return ['--tmpfs', path, '--remount-ro', path];
-}
-
-/** The control group of a session, if sessions have them. */
-export function groupOf({ groups }: Sandbox, sessionId: string): string | undefined {
-  return groups === undefined ? undefined : join(groups, `drover-${sessionId}`);
 }
 
 /** Later mounts cover earlier ones. */
@@ -298,31 +312,6 @@ function look<T>(at: () => T): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * The limits that a shell sets before it becomes the sandbox. It sets them for the control group.
- * If there is no group, or it cannot be created, it sets them for each process. A limit that cannot
- * be set stays unchanged.
- */
-function limits({ memoryMb, processes }: Sandbox): string {
-  const quietly = (text: string): string => `{ ${text}; } 2>/dev/null`;
-  const inGroup = [
-    '[ -n "$group" ]',
-    'mkdir "$group"',
-    ...(memoryMb > 0 ? [`echo ${memoryMb * MIB} > "$group/memory.max"`] : []),
-    ...(memoryMb > 0 ? ['{ echo 0 > "$group/memory.swap.max" || true; }'] : []),
-    ...(processes > 0 ? [`echo ${processes} > "$group/pids.max"`] : []),
-    'echo $$ > "$group/cgroup.procs"',
-  ];
-  const ofProcesses = [
-    ...(memoryMb > 0 ? [quietly(`ulimit -d ${memoryMb * 1024}`)] : []),
-    // Shells use different letters.
-    ...(processes > 0 ? [quietly(`ulimit -u ${processes} || ulimit -p ${processes}`)] : []),
-  ];
-  const otherwise = `{ ${[...ofProcesses, 'true'].join('; ')}; }`;
-  const steps = ['group=$1', 'shift', quietly('ulimit -c 0')];
-  return [...steps, `${quietly(inGroup.join(' && '))} || ${otherwise}`, 'exec "$@"'].join('; ');
 }
 
 function outermost(paths: readonly string[]): string[] {

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findBubblewrap } from '#lib/local-servers';
+import { NO_LIMITS } from '../sandbox/limits.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { whyNoSession } from '../sandbox/open-sandbox.js';
 
@@ -19,8 +20,8 @@ export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox 
     hidden: [],
     shown: [],
     network: 'on',
-    memoryMb: 0,
-    processes: 0,
+    limits: NO_LIMITS,
+    maxLimits: NO_LIMITS,
     ...more,
   };
   const why = await whyNoSession({ dir: tmpdir(), sandbox, searchPath: '/usr/bin:/bin' });

@@ -6,13 +6,19 @@ export interface ExitFacts {
   signal: string | null;
   /** Whether the kernel counted an out-of-memory kill. Null if the kernel does not count. */
   oomKilled: boolean | null;
+  /** The limit that it exceeded, if its host ended it for that. */
+  exceeded?: { limit: ExceededLimit };
   /** Whether its last output says that its own heap was full. */
   heapIsFull: boolean;
   /** Whether it had been asked to end. */
   asked: boolean;
 }
 
-export type ExitClass = 'oom' | 'timeout' | 'infrastructure' | 'setup' | 'signal' | 'exit_code';
+/** A limit that the host of a process watches, because no kernel enforces it. */
+export type ExceededLimit = 'disk' | 'memory';
+
+export type ExitClass =
+  'oom' | 'disk' | 'timeout' | 'infrastructure' | 'setup' | 'signal' | 'exit_code';
 
 interface Rule {
   /** The words of docs/task-lifecycle.md. */
@@ -31,6 +37,16 @@ export const EXIT_RULES: readonly Rule[] = [
     evidence: 'nobody saw it: what watched the process is gone too',
     class: 'infrastructure',
     is: ({ lost }) => lost,
+  },
+  {
+    evidence: 'its host ended it, because its folder exceeded the disk limit',
+    class: 'disk',
+    is: ({ exceeded }) => exceeded?.limit === 'disk',
+  },
+  {
+    evidence: 'its host ended it, because it exceeded the memory limit',
+    class: 'oom',
+    is: ({ exceeded }) => exceeded?.limit === 'memory',
   },
   {
     evidence: 'SIGKILL, and the kernel counted an out-of-memory kill',

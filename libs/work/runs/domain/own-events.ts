@@ -18,4 +18,5 @@ export const OWN_EVENTS = [
   'budget_alert',
   'split_brain_conflict',
   'state_repaired',
+  'log_limit_reached',
 ] as const;

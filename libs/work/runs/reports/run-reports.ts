@@ -19,6 +19,7 @@ import { asObject, redactSecrets, type SecretValues, writeSecrets } from '#lib/s
 import type { PricedUsage } from '#lib/budgets';
 import { addLastWords } from './add-last-words.sql.js';
 import { appendLogs } from './append-logs.sql.js';
+import { LogBudget } from './log-budget.js';
 import { type ReportedRow, reportProgress } from './report-progress.sql.js';
 import { renewLease } from './renew-lease.sql.js';
 import type { RunSituation } from './run-situation.sql.js';
@@ -87,6 +88,8 @@ export interface LogEntry {
  */
 @Injectable()
 export class RunReports {
+  private readonly logBudget: LogBudget;
+
   constructor(
     private readonly database: Database,
     private readonly completions: CompletionBatcher,
@@ -94,7 +97,9 @@ export class RunReports {
     private readonly wakeUps: WakeUps,
     private readonly leases: SessionLeases,
     @Inject(CONFIG) private readonly config: Config,
-  ) {}
+  ) {
+    this.logBudget = new LogBudget(config);
+  }
 
   async start(
     by: Reporter,
@@ -176,9 +181,17 @@ export class RunReports {
         ...(entry.at === undefined ? {} : { at: entry.at }),
       },
     }));
-    const params = [...runParams(by), JSON.stringify(rows)];
-    const accepted = await firstRow(this.database.tenant(by.workspaceId), appendLogs, params);
-    if (!accepted) return refuseReport(this.database, by);
+    const allowed = this.logBudget.take(by, rows);
+    const params = [...runParams(by), JSON.stringify(allowed.entries)];
+    const stored = firstRow(this.database.tenant(by.workspaceId), appendLogs, params);
+    const accepted = await stored.catch((error: unknown) => {
+      allowed.refund();
+      throw error;
+    });
+    if (!accepted) {
+      allowed.refund();
+      return refuseReport(this.database, by);
+    }
     this.leases.hear(by);
     return accepted;
   }

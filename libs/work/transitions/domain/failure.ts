@@ -4,6 +4,7 @@ import type { AbortReason } from './task-state.js';
 /** How a run failed, as its agent saw it. */
 export const FAILURE_CLASSES = [
   'oom',
+  'disk',
   'timeout',
   'exit_code',
   'signal',

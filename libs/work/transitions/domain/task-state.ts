@@ -55,6 +55,7 @@ export const ABORT_REASONS = [
   'lease_expired',
   'timeout',
   'oom',
+  'disk',
   'exit_code',
   'signal',
   'infrastructure',

@@ -6,6 +6,7 @@ export type SessionEvent = (typeof SESSION_EVENTS)[number];
 
 export const SESSION_ERROR_CLASSES = [
   'oom',
+  'disk',
   'timeout',
   'exit_code',
   'signal',
