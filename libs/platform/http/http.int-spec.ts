@@ -87,6 +87,15 @@ async function problemOf(response: Response): Promise<Problem> {
   return (await response.json()) as Problem;
 }
 
+it.each(['/things', '/things?limit=no', '/nothing'])(
+  'the answer to GET %s is neither stored nor guessed',
+  async (path) => {
+    const { headers } = await send(path);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  },
+);
+
 describe('bodies', () => {
   it('a body arrives as an instance of its class', async () => {
     const response = await post('{"title":"Straße 😀"}');

@@ -5,17 +5,20 @@ import type { FastifyInstance } from 'fastify';
 import { closed } from '../../../../test/support/closed.js';
 import { createFastifyAdapter } from '../server/adapter.js';
 
+/** More than the buffers of a connection hold, in bytes. */
+const LARGE = 64 * 2 ** 20;
 let fastify: FastifyInstance;
 let answerNow: () => void;
 
 beforeAll(async () => {
-  const limits = { requestMs: 300, maxConnections: 3 };
+  const limits = { requestMs: 300, maxConnections: 3, stalledMs: 3_000 };
   fastify = createFastifyAdapter({ limits }).getInstance<FastifyInstance>();
   fastify.post('/echo', (request) => Promise.resolve(request.body));
   fastify.get('/late', async () => {
     await new Promise<void>((resolve) => (answerNow = resolve));
     return { late: true };
   });
+  fastify.get('/large', () => Promise.resolve(Buffer.alloc(LARGE, 'x')));
   await fastify.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(() => fastify.close());
@@ -33,6 +36,7 @@ async function untilClosed(socket: Socket): Promise<string> {
   return said;
 }
 
+const GET_LARGE = 'GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 const HEADERS = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
 
 it.each([
@@ -57,6 +61,29 @@ it('an answer can take longer than a request', async () => {
   await untilClosed(open());
   answerNow();
   expect(await answer).toMatch(/^HTTP\/1.1 200 [^]*"late":true/);
+});
+
+it('the connection of a client that stops reading an answer is closed', async () => {
+  const accepted = once(fastify.server, 'connection');
+  const socket = open();
+  socket.pause();
+  socket.write(GET_LARGE);
+  const [held] = (await accepted) as [Socket];
+  await closed(held);
+  socket.destroy();
+});
+
+it('a client that reads an answer slowly receives all of it', async () => {
+  const socket = open();
+  let received = 0;
+  socket.on('data', (part: Buffer) => {
+    received += part.length;
+    socket.pause();
+    setImmediate(() => socket.resume());
+  });
+  socket.write(GET_LARGE);
+  await closed(socket);
+  expect(received).toBeGreaterThan(LARGE);
 });
 
 it('a connection above the limit is closed at once, and a closed one makes room', async () => {

@@ -47,6 +47,8 @@ function answerTo(error: DroverError, requestId: string): string {
     `content-type: ${PROBLEM_TYPE}`,
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${requestId}`,
+    'cache-control: no-store',
+    'x-content-type-options: nosniff',
     'connection: close',
     '',
     body,

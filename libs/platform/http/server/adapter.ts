@@ -13,6 +13,7 @@ import { isRaw } from '../body/raw-body.js';
 import { pathOf, sendProblem } from '../problem/send-problem.js';
 import { toDroverError } from '../problem/to-drover-error.js';
 import { parseQuery } from '../parameters/query-string.js';
+import { endStalledAnswers } from '../connections/stalled-answers.js';
 import { requestIdOf } from './request-id.js';
 import { RouteTable } from './route-table.js';
 import { RouteTimer } from './route-timer.js';
@@ -37,12 +38,15 @@ export interface ConnectionLimits {
    * should wait less.
    */
   keepAliveMs: number;
+  /** Maximum time for which a client accepts nothing of an answer, in milliseconds. */
+  stalledMs: number;
 }
 
 const LIMITS: ConnectionLimits = {
   maxConnections: 20_000,
   requestMs: 30_000,
   keepAliveMs: 72_000,
+  stalledMs: 30_000,
 };
 /** Time limit for the headers of a request, from the start of the connection, in milliseconds. */
 const HEADERS_MS = 15_000;
@@ -92,6 +96,9 @@ export class DroverFastifyAdapter extends FastifyAdapter {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
     });
+    const { stalledMs, keepAliveMs } = { ...LIMITS, ...options.limits };
+    const stall = { stalledMs, keepAliveMs, silenceMs: SILENCE_MS };
+    endStalledAnswers(instance.server, this.sockets, stall);
   }
 
   /** The logger for refused requests that reach no route. */

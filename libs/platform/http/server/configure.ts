@@ -50,8 +50,22 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions 
       new IdempotentRequests(app.get(Database, { strict: false }), logger);
     adapter.hotLane = { guard, filter, idempotentRequests, controllerOf };
   }
+  addAnswerHeaders(adapter);
   addRequestHook(adapter);
   if (options.tracing) traceRequests(adapter.getInstance<FastifyInstance>(), options.tracing);
+}
+
+/**
+ * Answers contain the data of a tenant, and texts that its users chose. Neither browser nor proxy
+ * stores them or guesses their type. A route can set another `cache-control`.
+ */
+const ANSWER_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+function addAnswerHeaders(adapter: DroverFastifyAdapter): void {
+  adapter.getInstance<FastifyInstance>().addHook('onRequest', (_, reply, done) => {
+    void reply.headers(ANSWER_HEADERS);
+    done();
+  });
 }
 
 function addRequestHook(adapter: DroverFastifyAdapter): void {

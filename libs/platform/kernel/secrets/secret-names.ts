@@ -10,9 +10,28 @@
 const SECRET_WORD =
   /(?:passwords?|passwd|passphrase|passcode|secrets?|token|credentials?|apikeys?|privatekey|privkey|secretkey|accesskey|authkey|signingkey|encryptionkey|masterkey)$/;
 
+/** The same for whole words, and names of files that hold credentials. */
+const SECRET_WORDS = wordSet(`
+  pgpass kubeconfig mnemonic mnemonics netrc npmrc pypirc htpasswd dockercfg dockerconfigjson creds pswd psk otp
+  totp hotp passkey passkeys`);
+
 /** Words that indicate a secret only at the end of a name: `basicAuth`, not `authUrl`. */
 const SECRET_ENDINGS = wordSet(`
-  tokens auth authorization bearer cookie cookies jwt dsn pwd pw`);
+  tokens auth authorization bearer cookie cookies jwt dsn pwd pw csrf xsrf cvv cvc puk pepper pfx`);
+
+/** `pin` also names a contact of a board, a sign on a map or a fixed message. */
+const HARMLESS_PINS = wordSet(`
+  gpio input output in out map push drop data clock led analog digital is has can should un board cs tx rx sda
+  scl reset`);
+
+/** `code` and `phrase` name many things. After one of these words they name a secret. */
+const SECRET_CODES = wordSet(`
+  recovery backup verification unlock pin otp auth mfa totp 2fa time seed secret security`);
+
+const CODES = new Set(['code', 'codes', 'phrase']);
+
+/** Names of private keys of SSH. */
+const KEY_FILE = /(?:^|[^a-z\d])id[_-](?:rsa|dsa|ecdsa|ed25519)(?:[_-]sk)?$/i;
 
 /** After one of these words, `tokens` are counted. */
 const COUNTING = wordSet(`
@@ -49,7 +68,7 @@ const VERB_ENDINGS = new Set(['pass', 'pat']);
 const SUFFIXES = wordSet(`
   hash value text base64 b64 pem header base raw plain string prod production staging stage dev development test
   testing local live sandbox ci qa old new current previous prev next backup default primary secondary main rw
-  ro eu us env var encrypted v`);
+  ro eu us env var encrypted v pkcs der jwk`);
 
 /**
  * Endings of names that describe a secret without being one: `secretName`, `passwordResetUrl`,
@@ -58,11 +77,13 @@ const SUFFIXES = wordSet(`
 const HARMLESS_ENDINGS = wordSet(`
   count counts counter id ids name names type types kind format length size limit limits max min budget usage
   used cost price rate run minute second day request requests bucket version policy rule rules strength hint
-  field label placeholder form page screen url uri endpoint host path file filename dir ref reference store
+  field label placeholder form page screen url uri endpoint host path filename dir ref reference store
   provider manager service issuer audience scope scopes algorithm alg expiry expires expiration expired ttl
   lifetime age seconds ms at date time by in on required enabled disabled valid status state reset change
   changed rotation validation validator parser stream index email error errors message prefix suffix schema
   model owner symbol`);
+
+const MAX_KEY_FILE = 30;
 
 /** The same names return often. A client that invents new names must not fill the memory. */
 const REMEMBERED = 5_000;
@@ -92,6 +113,7 @@ export function looksSecretInText(name: string): boolean {
 function readName(name: string): boolean {
   // The working directory in the environment of every shell.
   if (name === 'PWD' || name === 'OLDPWD') return false;
+  if (KEY_FILE.test(name.slice(-MAX_KEY_FILE))) return true;
   const isVariable = /^[A-Z][A-Z\d]*_[A-Z\d_]+$/.test(name);
   const words = wordsOf(name);
   if (holdsConnection(words)) return true;
@@ -103,9 +125,15 @@ function readName(name: string): boolean {
   if (isSecretKey(last, before, isVariable)) return true;
   if (VERB_ENDINGS.has(last))
     return before === '' ? last === 'pass' : isVariable || OWNERS.has(before);
+  if (last === 'pin') return !HARMLESS_PINS.has(before);
+  if (CODES.has(last)) return SECRET_CODES.has(before);
   if (last === 'tokens') return !COUNTING.has(before);
   if (SECRET_ENDINGS.has(last)) return true;
-  return !HARMLESS_ENDINGS.has(last) && words.some((word) => SECRET_WORD.test(word));
+  return !HARMLESS_ENDINGS.has(last) && words.some(isSecretWord);
+}
+
+function isSecretWord(word: string): boolean {
+  return SECRET_WORDS.has(word) || SECRET_WORD.test(word);
 }
 
 function isSecretKey(word: string, before: string, isVariable: boolean): boolean {

@@ -119,6 +119,7 @@ export class UsageCharges {
       const detail = `The model "${report.model}" has no price.`;
       throw new DroverError('unknown_model', { detail });
     }
+    refuseSecretId(report.id);
     return {
       ...report,
       operation: operation === undefined ? null : truncateOperation(redactText(operation)),
@@ -138,6 +139,17 @@ export class UsageCharges {
     if (usedUp) this.wakeUps.coordinator();
     return outcomes;
   }
+}
+
+/**
+ * The history shows the ids. They tell repeated reports from others, so they cannot be redacted.
+ *
+ * @throws DroverError `validation_failed`
+ */
+function refuseSecretId(id: string): void {
+  if (redactText(id) === id) return;
+  const errors = [{ field: 'id', message: 'of a usage report must not contain a secret' }];
+  throw new DroverError('validation_failed', { errors });
 }
 
 /** One request after its reports were compared with the recorded ones. */

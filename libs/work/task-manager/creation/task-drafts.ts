@@ -82,7 +82,9 @@ export class TaskDrafts {
       values,
     );
     const originals = inputs.filter(({ key_id }) => key_id !== undefined);
-    if (originals.length === 0) return task;
+    if (originals.length === 0) {
+      return tags.length === 0 ? task : { ...task, tags: hiddenTags(tags, values) };
+    }
     const { input_context, ...others } = shown as typeof shown & { input_context: object };
     const hidden = { inputContext: input_context, tags: hiddenTags(tags, values) };
     return { ...task, ...others, ...hidden, originals } as NewTask;

@@ -24,7 +24,7 @@ function namedIn({ title, description, metadata, secrets, inputContext }: Writte
 
 /** Tags without the values. */
 export function hiddenTags(tags: readonly string[], values: SecretValues): string[] {
-  return [...new Set(tags.map((tag) => values.hide(tag)))];
+  return [...new Set(tags.map((tag) => values.redact(tag)))];
 }
 
 /**
