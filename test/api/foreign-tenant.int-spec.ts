@@ -28,6 +28,7 @@ const NAMELESS = [
   'GET /auth/sessions',
   'GET /health/coordinator',
   'GET /healthz',
+  'GET /installation/audit-log',
   'GET /invitations',
   'GET /readyz',
   'GET /users',

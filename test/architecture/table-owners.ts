@@ -22,6 +22,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   idempotency_keys: { owner: 'http' },
 
   audit_log: { owner: 'audit' },
+  installation_audit_log: { owner: 'audit' },
 
   projects: { owner: 'projects' },
   milestones: { owner: 'projects' },

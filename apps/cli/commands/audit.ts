@@ -1,5 +1,6 @@
 import type { CommandSpec, Commands } from '../command.js';
-import { omitUndefined } from '../flags.js';
+import type { Cli } from '../cli.js';
+import { type Flags, omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge } from '../output/output.js';
 
@@ -9,11 +10,13 @@ const audit: CommandSpec = {
   options: [
     ['--actor <id>', 'ID of a user or API key'],
     ['--operation <name>', 'operation, such as createApiKey'],
+    ['--installation', 'sign-ins, refusals and changes of accounts (operators only)'],
     ['--since <time>', 'start time, such as 2026-01-31T12:00:00Z'],
     ...LIST_OPTIONS,
   ],
   examples: ['audit', 'audit --operation revokeApiKey --since 2026-01-31T12:00:00Z --json'],
   run: async (cli, _args, flags) => {
+    if (flags.has('installation')) return listInstallation(cli, flags);
     const filter = omitUndefined({
       actorId: flags.text('actor'),
       operation: flags.text('operation'),
@@ -36,6 +39,26 @@ const audit: CommandSpec = {
     );
   },
 };
+
+async function listInstallation(cli: Cli, flags: Flags): Promise<void> {
+  const filter = omitUndefined({ operation: flags.text('operation'), from: flags.text('since') });
+  const entries = await readList(flags, (page) =>
+    cli.drover.get('/api/v1/installation/audit-log', { params: { query: { ...filter, ...page } } }),
+  );
+  cli.out.rows(
+    entries,
+    [
+      { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
+      { title: 'account', of: ({ account }) => account ?? '', wide: true },
+      { title: 'operation', of: ({ operation }) => operation },
+      { title: 'status', of: ({ status }) => status },
+      { title: 'attempts', of: ({ attempts }) => attempts },
+      { title: 'path', of: ({ path }) => path, wide: true },
+      { title: 'ip address', of: ({ address }) => address },
+    ],
+    'No audit entries found.',
+  );
+}
 
 const commands: Commands = { audit };
 

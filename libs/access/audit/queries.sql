@@ -15,14 +15,17 @@ VALUES ($1, $2, $3,
     ELSE (SELECT name FROM api_keys WHERE workspace_id = $1 AND id = $3) END,
   $4, $5, $6, $7, $8)
 
+-- insert_installation_entry
+INSERT INTO installation_audit_log (actor_id, account, operation, path, status, details, attempts, request_id, address)
+VALUES ($1, coalesce($2, (SELECT email FROM users WHERE id = $1)), $3, $4, $5, $6::jsonb, $7, $8, $9)
+
+-- installation_entries
+SELECT id, uuid_extract_timestamp(id) AS created_at, actor_id, account, operation, path, status, details, attempts,
+  request_id, address
+FROM installation_audit_log
+WHERE ($1::text IS NULL OR account = $1) AND ($2::text IS NULL OR operation = $2)
+  AND ($3::uuid IS NULL OR id >= $3) AND ($4::uuid IS NULL OR id < $4)
+ORDER BY id DESC LIMIT $5
+
 -- prune_audit_log
-WITH oldest AS MATERIALIZED (
-  SELECT workspace_id, id FROM audit_log
-  WHERE id < (SELECT uuidv7(make_interval(days => -$1::int)))
-  ORDER BY id LIMIT $2
-),
-pruned AS (
-  DELETE FROM audit_log a USING oldest o WHERE a.workspace_id = o.workspace_id AND a.id = o.id
-  RETURNING 1
-)
-SELECT count(*)::int AS removed FROM pruned
+SELECT prune_audit_logs($1, $2) AS removed

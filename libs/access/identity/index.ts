@@ -16,6 +16,7 @@ export { type CallerView, viewOfCaller } from './domain/caller-view.js';
 export { covers, type Scope, SCOPES } from './domain/scopes.js';
 export { IdentityModule } from './identity.module.js';
 export { endingApiKeys, isEndedKey, isEndingKey } from './store/ending-api-keys.sql.js';
+export { addressGroup } from './rate-limit/attempts.js';
 export { IssuedTokens } from './tokens/issued-tokens.js';
 export { Revocations } from './tokens/revocations.js';
 export { TokenService } from './tokens/token.service.js';

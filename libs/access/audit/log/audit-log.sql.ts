@@ -49,21 +49,13 @@ ORDER BY id DESC LIMIT $6`,
 );
 
 /**
- * Removes the oldest entries that are older than $1 days, at most $2.
+ * Removes the oldest entries of workspaces and installation that are older than $1 days, at most $2
+ * of each.
  *
- * As the service role. Index: audit_log_id_idx, from its start.
+ * As the owner, by a function, because no role of a server can remove entries. Index:
+ * audit_log_id_idx, from its start.
  */
 export const pruneAuditLog = command<{ removed: number }>(
   'prune_audit_log',
-  `
-WITH oldest AS MATERIALIZED (
-  SELECT workspace_id, id FROM audit_log
-  WHERE id < (SELECT uuidv7(make_interval(days => -$1::int)))
-  ORDER BY id LIMIT $2
-),
-pruned AS (
-  DELETE FROM audit_log a USING oldest o WHERE a.workspace_id = o.workspace_id AND a.id = o.id
-  RETURNING 1
-)
-SELECT count(*)::int AS removed FROM pruned`,
+  `SELECT prune_audit_logs($1, $2) AS removed`,
 );

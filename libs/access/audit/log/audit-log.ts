@@ -5,7 +5,9 @@ import { operationOf } from '#lib/http';
 import type { AuthenticatedRequest } from '#lib/identity';
 import { actorOf, type Caller, isUuid, type Page, toPage } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
+import { accountIn, flagsIn, isKeptInInstallation } from '../domain/installation-entry.js';
 import { firstIdOf, isKeptRoute, isKeptStatus, pathWithIds } from '../domain/entry.js';
+import { InstallationLog } from './installation-log.js';
 import { auditEntries, type AuditRow, insertAuditEntry } from './audit-log.sql.js';
 
 export interface AuditFilter {
@@ -36,6 +38,7 @@ export class AuditLog {
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
+    private readonly installation: InstallationLog,
   ) {}
 
   /** Records requests to routes that are added from now on, before they are answered. */
@@ -80,16 +83,32 @@ export class AuditLog {
     payload: unknown,
   ): Promise<void> {
     const { caller, account, handledBy, id: requestId, ip } = request;
-    if (!isKeptStatus(status) || !handledBy) return;
-    const actor = caller ? actorOf(caller) : account && { kind: 'user', id: account.userId };
-    if (actor?.kind !== 'user' && actor?.kind !== 'api_key') return;
+    if (!handledBy) return;
     const operation = operationOf(handledBy.getClass(), handledBy.getHandler());
+    const path = pathWithIds(request.routeOptions.url ?? '', request.params as object as Params);
     const workspaceId =
       caller?.workspaceId ??
-      (status === 403 ? undefined : workspaceOf(request, operation, payload));
-    // Otherwise outsiders could fill the workspace's log.
-    if (workspaceId === undefined) return;
-    const path = pathWithIds(request.routeOptions.url ?? '', request.params as object as Params);
+      // Otherwise outsiders could fill the workspace's log.
+      (status >= 300 ? undefined : workspaceOf(request, operation, payload));
+    if (workspaceId === undefined) {
+      if (!isKeptInInstallation(operation, status)) return;
+      const actorId = account?.userId ?? userSignedIn(operation, payload);
+      await this.installation.keep({
+        actorId,
+        account: account ? null : accountIn(request.body),
+        operation,
+        path,
+        status,
+        details: detailsOf(request, account !== undefined),
+        attempts: 1,
+        requestId,
+        address: ip,
+      });
+      return;
+    }
+    const actor = caller ? actorOf(caller) : account && { kind: 'user', id: account.userId };
+    if (!isKeptStatus(status)) return;
+    if (actor?.kind !== 'user' && actor?.kind !== 'api_key') return;
     const params = [workspaceId, actor.kind, actor.id, operation, path, status, requestId, ip];
     try {
       await this.database.service.rows(insertAuditEntry, params);
@@ -102,6 +121,18 @@ export class AuditLog {
 }
 
 type Params = Record<string, unknown>;
+
+/** The flags that an operator sets, and the address of a new account. */
+function detailsOf({ body }: AuthenticatedRequest, isSignedIn: boolean): Params {
+  const email = isSignedIn ? accountIn(body) : null;
+  return { ...flagsIn(body), ...(email === null ? {} : { email }) };
+}
+
+function userSignedIn(operation: string, payload: unknown): string | null {
+  if (operation !== 'signIn' || typeof payload !== 'string') return null;
+  const { userId } = JSON.parse(payload) as Params;
+  return isUuid(userId) ? userId : null;
+}
 
 /** The workspace that a request without one has changed: that of its path, or of its answer. */
 function workspaceOf(

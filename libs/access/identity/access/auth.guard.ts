@@ -121,7 +121,8 @@ export class AuthGuard implements RouteGuard {
     reply: FastifyReply,
   ): Promise<true> {
     if (!plan.workspace) {
-      request.account = await this.accountOf(plan, claims);
+      request.account = await this.accountOf(claims);
+      requireOperator(plan, request.account);
       return true;
     }
     const caller = await this.memberOf(claims, requestedWorkspace(request));
@@ -131,13 +132,10 @@ export class AuthGuard implements RouteGuard {
     return true;
   }
 
-  private async accountOf(plan: AccessPlan, claims: UserClaims): Promise<Account> {
+  private async accountOf(claims: UserClaims): Promise<Account> {
     const { userId, sessionId } = claims;
     const isOperator = await this.memberships.isOperator(userId);
     if (isOperator === undefined) throw new DroverError('token_revoked');
-    if (plan.operator && !isOperator) {
-      throw new DroverError('forbidden', { detail: 'Only operators of this installation may.' });
-    }
     return { userId, sessionId, isOperator };
   }
 
@@ -153,6 +151,12 @@ export class AuthGuard implements RouteGuard {
     if (role === undefined) throw new DroverError('workspace_not_found');
     return { kind: 'user', workspaceId, userId, sessionId, role };
   }
+}
+
+/** After the account is set, because the log also names refused callers. */
+function requireOperator({ operator }: AccessPlan, { isOperator }: Account): void {
+  if (!operator || isOperator) return;
+  throw new DroverError('forbidden', { detail: 'Only operators of this installation may.' });
 }
 
 function ticketOf({ query }: FastifyRequest): string | undefined {
