@@ -12,7 +12,7 @@ export {
   writeSecrets,
 } from './holders/task-secrets.sql.js';
 export { ValuesAtHand } from './holders/values-at-hand.js';
-export { TaskSecrets } from './holders/task-secrets.js';
+export { type Sealed, TaskSecrets } from './holders/task-secrets.js';
 export { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
 export type { SignerPlace } from './holders/signing-secrets.js';
 export { WebhookSecrets } from './holders/webhook-secrets.js';

@@ -52,12 +52,9 @@ export class QuestionAsking {
       if (task) await this.rest(tx, by, task, asked);
       return task !== undefined;
     });
-    const isNew = await this.secrets.written(asking);
-    if (isNew) {
-      this.secrets.forget(by);
-      // Its agent has room for another run.
-      this.wakeUps.coordinator();
-    }
+    const isNew = await this.secrets.writtenAtEnd(by, asking);
+    // Its agent has room for another run.
+    if (isNew) this.wakeUps.coordinator();
     return this.ofRun(by, asked.prompt);
   }
 
@@ -75,21 +72,16 @@ export class QuestionAsking {
   private async seal(
     by: Reporter,
     request: QuestionRequest,
-    { choices, freeText }: Answerable,
+    answerable: Answerable,
   ): Promise<Asked> {
-    const { prompt, checkpointData, default: byDefault } = request;
-    const texts = [prompt, ...choices, byDefault];
-    const values = await this.secrets.valuesFor(by, checkpointData, texts);
-    const errors = [
-      ...choices.map((text, index) => ({ field: `choices[${index}]`, text })),
-      { field: 'default', text: byDefault },
-    ]
-      .filter(({ text }) => text !== undefined && values.redact(text) !== text)
+    const safe = await this.secrets.clean(by, { ...request, ...answerable });
+    const errors = answerable.choices
+      .map((text, index) => ({ field: `choices[${index}]`, isSafe: safe.choices[index] === text }))
+      .concat({ field: 'default', isSafe: safe.default === request.default })
+      .filter(({ isSafe }) => !isSafe)
       .map(({ field }) => ({ field, message: 'must not hold a secret' }));
     if (errors.length > 0) throw new DroverError('validation_failed', { errors });
-    const checkpoint = await this.secrets.checkpoint(by, checkpointData, values);
-    const shown = values.redact(prompt);
-    return { ...request, prompt: shown, choices, freeText, checkpoint };
+    return safe;
   }
 
   private async rest(tx: Transaction, by: Reporter, task: LockedTask, asked: Asked): Promise<void> {

@@ -15,7 +15,7 @@ import {
   type RunFailure,
   type TaskStatus,
 } from '#lib/transitions';
-import { asObject, redactSecrets, type SecretValues, writeSecrets } from '#lib/secrets';
+import { writeSecrets } from '#lib/secrets';
 import type { PricedUsage } from '#lib/budgets';
 import { addLastWords } from './add-last-words.sql.js';
 import { appendLogs } from './append-logs.sql.js';
@@ -65,12 +65,6 @@ export interface ReleaseReport {
   checkpointData?: Record<string, unknown>;
 }
 
-/** The data stored with the end of a run. */
-interface LastReport extends Pick<ReleaseReport, 'checkpointData'> {
-  values: SecretValues;
-  also?: (tx: Transaction) => Promise<number>;
-}
-
 const SESSION_OUTPUT = 'session_output';
 
 export interface LogEntry {
@@ -105,10 +99,8 @@ export class RunReports {
     by: Reporter,
     session: { sessionKey?: string; branch?: string },
   ): Promise<ReportOutcome> {
-    const { sessionKey = null, branch = null } = session;
-    const values = await this.secrets.valuesFor(by, null, [sessionKey, branch]);
-    const texts = [sessionKey, branch].map((text) => text && values.redact(text));
-    const params = [...runParams(by), ...texts];
+    const { sessionKey = null, branch = null } = await this.secrets.clean(by, session);
+    const params = [...runParams(by), sessionKey, branch];
     const started = await firstRow(this.database.tenant(by.workspaceId), startRun, params);
     if (started) {
       this.leases.hear(by);
@@ -125,21 +117,18 @@ export class RunReports {
     result: { outputResult?: unknown; summary?: string },
     usage?: PricedUsage,
   ): Promise<ReportOutcome> {
-    const { outputResult = null, summary } = result;
-    const values = await this.secrets.valuesFor(by, outputResult, [summary]);
-    const { shown, original } = await this.secrets.result(by, outputResult, values);
+    const { summary = null, result: sealed } = await this.secrets.clean(by, result);
     const completion = this.completions.complete(by.workspaceId, {
       run_id: by.runId,
       agent_id: by.agentId,
       actor_kind: by.actor.kind,
       actor_id: by.actor.id,
-      output_result: shown,
-      summary: summary === undefined ? null : values.redact(summary),
-      original,
+      output_result: sealed.shown,
+      summary,
+      original: sealed.original,
       usage,
     });
-    const done = await this.secrets.written(completion);
-    this.secrets.forget(by);
+    const done = await this.secrets.writtenAtEnd(by, completion);
     if (!done) return this.replay(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
     if (done.dependents_unsettled) this.wakeUps.coordinator();
     return outcome(by, done.task_id, 'COMPLETED', done.version);
@@ -149,37 +138,23 @@ export class RunReports {
     by: Reporter,
     progress: Progress,
   ): Promise<{ taskId: string; progressPercent: number }> {
-    const { currentStep, checkpointData } = progress;
-    const values = await this.secrets.valuesFor(by, checkpointData, [currentStep]);
-    const checkpoint = await this.secrets.checkpoint(by, checkpointData, values);
-    const tenant = this.database.tenant(by.workspaceId);
-    const reporting = reportProgressOf(tenant, by, {
-      ...progress,
-      // Steps and messages are sent with events, so likely secrets are hidden before they are
-      // stored.
-      currentStep: currentStep === undefined ? undefined : values.redact(currentStep),
-      checkpoint,
-    });
+    const safe = await this.secrets.clean(by, progress);
+    const reporting = reportProgressOf(this.database.tenant(by.workspaceId), by, safe);
     const [reported] = await this.secrets.written(reporting);
     // Later reports must not show the checkpoint's secrets either.
-    if (checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
+    if (safe.checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
     if (!reported) return refuseReport(this.database, by);
     this.leases.hear(by);
     return { taskId: reported.task_id, progressPercent: reported.progress_percent };
   }
 
   async logs(by: Reporter, entries: readonly LogEntry[]): Promise<{ accepted: number }> {
-    const texts = entries.map(({ event, message }) => [event, message]);
-    const details = entries.map((entry) => entry.details);
-    const values = await this.secrets.valuesFor(by, details, texts);
-    const rows = entries.map((entry) => ({
-      level: entry.level ?? 'INFO',
-      event: entry.event === undefined ? 'output' : values.hide(entry.event),
-      message: entry.message === undefined ? null : values.redact(entry.message),
-      details: {
-        ...asObject(redactSecrets(entry.details ?? {}, values)),
-        ...(entry.at === undefined ? {} : { at: entry.at }),
-      },
+    const safe = await this.secrets.clean(by, { entries });
+    const rows = safe.entries.map(({ level, event, message, details, at }) => ({
+      level: level ?? 'INFO',
+      event: event ?? 'output',
+      message: message ?? null,
+      details: at === undefined ? (details ?? {}) : { ...details, at },
     }));
     const allowed = this.logBudget.take(by, rows);
     const params = [...runParams(by), JSON.stringify(allowed.entries)];
@@ -200,9 +175,9 @@ export class RunReports {
    * Adds the last output of a session, whether its run is live or not. A repeated report changes
    * nothing.
    */
-  async lastWords(by: Reporter, { message, at }: { message: string; at: string }): Promise<void> {
-    const values = await this.secrets.valuesFor(by, null, [message]);
-    const words = [SESSION_OUTPUT, values.redact(message), JSON.stringify({ at })];
+  async lastWords(by: Reporter, said: { message: string; at: string }): Promise<void> {
+    const { message, at } = await this.secrets.clean(by, said);
+    const words = [SESSION_OUTPUT, message, JSON.stringify({ at })];
     const params = [...runParams(by), ...words];
     await this.database.tenant(by.workspaceId).rows(addLastWords, params);
   }
@@ -225,19 +200,10 @@ export class RunReports {
 
   /** Fails the run, and decides whether its task is tried again. */
   async fail(by: Reporter, report: FailureReport): Promise<ReportOutcome> {
-    const { error, checkpointData } = report;
-    const { message, stackTrace, signal } = error;
-    const values = await this.secrets.valuesFor(by, checkpointData, [message, stackTrace, signal]);
-    const failure = {
-      reason: error.class ?? 'unknown',
-      message: values.redact(message),
-      actor: by.actor,
-      retryable: error.retryable,
-      stackTrace: stackTrace === undefined ? undefined : values.redact(stackTrace),
-      exitCode: error.exitCode,
-      signal: signal === undefined ? undefined : values.hide(signal),
-    } as const;
-    const ended = await this.endLeasedRun(by, { checkpointData, values }, (task) =>
+    const { error, checkpoint } = await this.secrets.clean(by, report);
+    const { class: reason = 'unknown', ...details } = error;
+    const failure = { ...details, reason, actor: by.actor };
+    const ended = await this.endLeasedRun(by, { checkpoint }, (task) =>
       planFailure(task, failure, this.retries, Math.random()),
     );
     if (!ended) return this.replay(by, { is: (s) => s.run_state === 'FAILED', to: 'FAILED' });
@@ -257,14 +223,9 @@ export class RunReports {
     report: ReleaseReport,
     also?: (tx: Transaction) => Promise<number>,
   ): Promise<ReportOutcome> {
-    const { reason, message, checkpointData } = report;
-    const values = await this.secrets.valuesFor(by, checkpointData, [reason, message]);
-    const release = {
-      actor: by.actor,
-      reason: values.redact(reason ?? 'released'),
-      message: message === undefined ? undefined : values.redact(message),
-    };
-    const ended = await this.endLeasedRun(by, { checkpointData, values, also }, (task, seconds) =>
+    const { reason = 'released', message, checkpoint } = await this.secrets.clean(by, report);
+    const release = { actor: by.actor, reason, message };
+    const ended = await this.endLeasedRun(by, { checkpoint, also }, (task, seconds) =>
       planRelease(task, { ...release, retryAfterSeconds: seconds }, this.retries, Math.random()),
     );
     if (!ended) {
@@ -284,10 +245,9 @@ export class RunReports {
   /** Locks the task of the run, stores its last checkpoint, and applies the plan for it. */
   private async endLeasedRun(
     by: Reporter,
-    { checkpointData, values, also }: LastReport,
+    { checkpoint, also }: { checkpoint: Checkpoint; also?: (tx: Transaction) => Promise<number> },
     plan: (task: LockedTask, retryAfterSeconds: number) => FailurePlan | ReleasePlan,
   ): Promise<{ id: string; status: string; version: number } | undefined> {
-    const checkpoint = await this.secrets.checkpoint(by, checkpointData, values);
     const ending = this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockLeasedTask, [by.workspaceId, by.runId, by.agentId]);
       if (task && checkpoint.text !== null) await reportProgressOf(tx, by, { checkpoint });
@@ -296,9 +256,7 @@ export class RunReports {
       const moved = task && (await applyPlans(tx, [plan(task, seconds)]));
       return moved?.at(-1) ?? (task && { id: task.id, status: task.status, version: task.version });
     });
-    const ended = await this.secrets.written(ending);
-    this.secrets.forget(by);
-    return ended;
+    return this.secrets.writtenAtEnd(by, ending);
   }
 
   private replay(by: Reporter, replay: Replay): Promise<ReportOutcome> {

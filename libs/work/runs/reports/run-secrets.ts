@@ -6,6 +6,7 @@ import { Logger } from '#lib/observability';
 import {
   type ColumnOfTask,
   hasRoomForSecret,
+  type Sealed,
   type SecretsInput,
   type SecretsOfRun,
   secretsOfRuns,
@@ -13,6 +14,7 @@ import {
   TaskSecrets,
   ValuesAtHand,
 } from '#lib/secrets';
+import { partsOf, withoutSecrets } from './report-parts.js';
 import type { Reporter } from './reporter.js';
 
 /** In ms. A secret that reaches the task through another server is known after this time. */
@@ -32,6 +34,17 @@ export interface Checkpoint {
   text: string | null;
   originals: SecretsInput[];
 }
+
+interface Documents {
+  outputResult?: unknown;
+  checkpointData?: unknown;
+}
+
+/** A report without its secrets, with the originals of its documents. */
+export type CleanReport<Report> = Omit<Report, keyof Documents> & {
+  result: Sealed;
+  checkpoint: Checkpoint;
+};
 
 /**
  * Seals and hides secrets in reports of runs. The secret values of a run's task are cached for a
@@ -63,42 +76,34 @@ export class RunSecrets {
     });
   }
 
+  /**
+   * A report without the secret values of the run's task, without those that the report itself
+   * names, and without likely secrets. The task is not read when no part of the report has room for
+   * a secret.
+   *
+   * @throws DroverError `run_not_found`
+   */
+  async clean<Report extends object>(by: Reporter, report: Report): Promise<CleanReport<Report>> {
+    const { outputResult = null, checkpointData, ...rest } = report as Report & Documents;
+    const { documents, texts } = partsOf(rest);
+    const values = await this.valuesFor(by, [outputResult, checkpointData, ...documents], texts);
+    return {
+      ...withoutSecrets(rest, values),
+      result: await this.sealResult(by, outputResult, values),
+      checkpoint: await this.sealCheckpoint(by, checkpointData, values),
+    };
+  }
+
   /** See `TaskSecrets.written`. */
   written<T>(write: Promise<T>): Promise<T> {
     return this.secrets.written(write);
   }
 
-  /**
-   * The values that a report must not show: the secret values of the run's task, and those that the
-   * report itself names. The task is not read when no part of the report can hold one.
-   *
-   * @param document stored as JSON
-   * @param texts all other parts
-   */
-  async valuesFor(
-    by: Reporter,
-    document: unknown,
-    texts: readonly unknown[],
-  ): Promise<SecretValues> {
-    if (!hasRoomForSecret(document) && !hasRoomForSecret(texts)) return SecretValues.NONE;
-    const values = await this.of(by);
-    return values.and(SecretValues.in(document));
-  }
-
-  /** A result without its secrets, and its original if it holds a secret. */
-  async result(by: Reporter, document: unknown, values: SecretValues) {
-    return this.secrets.seal(document, () => this.columnOf(by, 'output_result'), values);
-  }
-
-  /**
-   * A checkpoint without its secrets, with the originals to write: the checkpoint before it may
-   * have held a secret.
-   */
-  async checkpoint(by: Reporter, document: unknown, values: SecretValues): Promise<Checkpoint> {
-    if (document === undefined) return { text: null, originals: [] };
-    const column = await this.columnOf(by, 'checkpoint_data');
-    const { shown, original } = await this.secrets.seal(document, () => column, values);
-    return { text: JSON.stringify(shown), originals: [original ?? column] };
+  /** The same for the write that ends the run: its cached values are then removed. */
+  async writtenAtEnd<T>(by: Reporter, write: Promise<T>): Promise<T> {
+    const result = await this.written(write);
+    this.forget(by);
+    return result;
   }
 
   /** The secret values in the run's task and of its agent, as far as they can be decrypted. */
@@ -112,6 +117,32 @@ export class RunSecrets {
     this.atHand.note(by, by.runId, SecretValues.NONE);
     this.known.delete(key);
     this.asked.delete(key);
+  }
+
+  private async valuesFor(
+    by: Reporter,
+    documents: readonly unknown[],
+    texts: readonly string[],
+  ): Promise<SecretValues> {
+    if (!hasRoomForSecret(documents) && !hasRoomForSecret(texts)) return SecretValues.NONE;
+    const values = await this.of(by);
+    return values.and(SecretValues.in(...documents));
+  }
+
+  private sealResult(by: Reporter, document: unknown, values: SecretValues): Promise<Sealed> {
+    return this.secrets.seal(document, () => this.columnOf(by, 'output_result'), values);
+  }
+
+  /** Its column is always among the originals: the checkpoint before it may have held a secret. */
+  private async sealCheckpoint(
+    by: Reporter,
+    document: unknown,
+    values: SecretValues,
+  ): Promise<Checkpoint> {
+    if (document === undefined) return { text: null, originals: [] };
+    const column = await this.columnOf(by, 'checkpoint_data');
+    const { shown, original } = await this.secrets.seal(document, () => column, values);
+    return { text: JSON.stringify(shown), originals: [original ?? column] };
   }
 
   /** @throws DroverError `run_not_found` */
