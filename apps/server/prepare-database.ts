@@ -62,12 +62,13 @@ async function runMigrations({ database }: Config): Promise<string[]> {
   const { ownerUrl, appUrl, serviceUrl } = database;
   if (ownerUrl === undefined) {
     throw new StartupError(
-      'DATABASE_OWNER_URL is not set: migrations need a URL that signs in as the owner of the tables.',
+      'DATABASE_OWNER_URL is not set: migrations need a URL of the owner of the tables.',
     );
   }
   if ((await poolerAt('DATABASE_OWNER_URL', ownerUrl)) !== 'none') {
     throw new StartupError(
-      'DATABASE_OWNER_URL leads to a pooler: migrations need Postgres itself, because they lock the database for a session.',
+      'DATABASE_OWNER_URL leads to a pooler: migrations need Postgres itself, because they lock ' +
+        'the database for a session.',
     );
   }
   try {
@@ -101,6 +102,8 @@ async function requireMasterKeys(config: Config, database: Database): Promise<vo
   if (missing.length === 0) return;
   const ids = missing.join(', ');
   throw new StartupError(
-    `Secrets in the database need the master key ${ids}, which ENCRYPTION_KEYS lacks or has with other bytes: add it behind the current one, or, if it is lost, name it in ENCRYPTION_LOST_KEYS, and the tasks with those secrets will fail when they are claimed.`,
+    `Secrets in the database need the master key ${ids}, which ENCRYPTION_KEYS lacks or has with ` +
+      'other bytes: add it after the current one. If it is lost, name it in ' +
+      'ENCRYPTION_LOST_KEYS. Tasks with those secrets then fail when they are claimed.',
   );
 }

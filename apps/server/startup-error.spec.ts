@@ -18,9 +18,9 @@ describe('an error at the start', () => {
   it.each([
     [new StartupError('Do this.'), 'Do this.'],
     [withCode('EADDRINUSE'), 'Another program listens on 127.0.0.1:3000'],
-    [withCode('EACCES'), 'set PORT to one above 1023'],
+    [withCode('EACCES'), 'set PORT to a number above 1023'],
     [withCode('EADDRNOTAVAIL'), 'correct HOST'],
-    [withCode('28P01'), 'refuses to sign us in'],
+    [withCode('28P01'), 'refuses the sign-in'],
     [withCode('3D000'), 'does not exist'],
     [
       withCode('ECONNREFUSED'),

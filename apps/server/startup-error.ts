@@ -17,7 +17,7 @@ function listenSentence(code: string, { http }: Config): string | undefined {
     case 'EADDRINUSE':
       return `Another program listens on ${place}: stop it, or set PORT to a free one.`;
     case 'EACCES':
-      return `This user may not listen on ${place}: set PORT to one above 1023.`;
+      return `This user cannot listen on ${place}: set PORT to a number above 1023.`;
     case 'EADDRNOTAVAIL':
       return `This machine has no address ${http.host}: correct HOST.`;
     default:
@@ -30,16 +30,26 @@ function databaseSentence(code: string, error: unknown, config: Config): string 
   switch (code) {
     case '28P01':
     case '28000':
-      return `The database at ${place} refuses to sign us in: correct DATABASE_URL and DATABASE_SERVICE_URL, or run the migrations first, which make their users.`;
+      return (
+        `The database at ${place} refuses the sign-in: correct DATABASE_URL and ` +
+        'DATABASE_SERVICE_URL, or run the migrations first, which create their users.'
+      );
     case '3D000':
       return `The database at ${place} does not exist: create it, or correct DATABASE_URL.`;
     case '53300':
-      return `The database at ${place} has no connection left: raise its max_connections, or lower DATABASE_MAX_CONNECTIONS.`;
+      return (
+        `The database at ${place} has no free connection: raise its max_connections, or lower ` +
+        'DATABASE_MAX_CONNECTIONS.'
+      );
     case '42P01':
-      return `The database at ${place} has no tables of ours yet: start once with --migrate-only, or set MIGRATE_AT_START=true.`;
+      return (
+        `The database at ${place} has no tables of Drover yet: start once with --migrate-only, or ` +
+        'set MIGRATE_AT_START=true.'
+      );
     default:
       return isUnreachable(error)
-        ? `The database at ${place} cannot be reached (${code || 'no answer'}): start it, or correct DATABASE_URL.`
+        ? `The database at ${place} cannot be reached (${code || 'no answer'}): start it, or ` +
+            'correct DATABASE_URL.'
         : undefined;
   }
 }

@@ -51,7 +51,9 @@ const COUNTED: Record<string, Counted> = {
   },
   webhook_deliveries: {
     name: 'drover_webhook_deliveries_waiting',
-    help: 'Deliveries that wait for an attempt, counted up to 10001 of each webhook, by how their webhook is',
+    help:
+      'Deliveries that wait for an attempt, counted up to 10001 of each webhook, by how ' +
+      'their webhook is',
     label: 'webhook',
     values: ['healthy', 'failing', 'disabled'],
   },
@@ -75,7 +77,9 @@ const COUNTED: Record<string, Counted> = {
   },
   sealed_tasks: {
     name: 'drover_sealed_tasks',
-    help: 'Columns of tasks with sealed secrets: under the current key, an older one, or unreadable',
+    help:
+      'Columns of tasks with sealed secrets: under the current key, an older one, or ' +
+      'unreadable',
     label: 'key',
     values: ['current', 'older', 'unreadable'],
   },

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { list } from '#lib/env';
 
 const ERROR =
-  'must be the addresses or networks of the proxies before us, separated by commas: 10.0.0.1, fd00::/8';
+  'must be the addresses or networks of the proxies before us, separated by commas: ' +
+  '10.0.0.1, fd00::/8';
 
 /**
  * The proxies that the server trusts about a client's address; `false` means none. It never accepts

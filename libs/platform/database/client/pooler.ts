@@ -8,7 +8,8 @@ import { SESSION_LIMITS } from './pools.js';
 export class PoolerError extends Error {}
 
 const UNSUPPORTED =
-  'there is a pooler that does not keep prepared statements: use PgBouncer 1.21 or later with pool_mode = transaction and max_prepared_statements above 0, or no pooler';
+  'there is a pooler that does not keep prepared statements: use PgBouncer 1.21 or later with ' +
+  'pool_mode = transaction and max_prepared_statements above 0, or no pooler';
 
 const PROBE = {
   name: 'drover_pooler_probe',

@@ -40,7 +40,8 @@ export async function takeLock(client: pg.Client, waitMs: number): Promise<void>
   } catch (error) {
     if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
     throw new MigrationError(
-      `Another migration of this database has been under way for ${waitMs / 1000} s: wait for it to end, or end it, then try again.`,
+      `Another migration of this database has been running for ${waitMs / 1000} s: wait for its ` +
+        'end, or end it, then try again.',
       { cause: error },
     );
   }

@@ -43,7 +43,7 @@ describe('planMigration', () => {
     {
       rows: [done, row(SECOND.name, SECOND.checksum, { finished_at: null })],
       plan: { kind: 'failed', name: '2_second' },
-      says: /^The migration 2_second failed before .*: mend the database/,
+      says: /^The migration 2_second failed before .*: repair the database/,
     },
     {
       rows: [done, row('3_third', 'any'), row('4_fourth', 'any')],

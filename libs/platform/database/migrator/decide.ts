@@ -43,11 +43,21 @@ export function refusal(plan: MigrationPlan): string | null {
     case 'apply':
       return null;
     case 'changed':
-      return `The migration ${plan.name} was changed after it had been applied to this database: restore its file, and put the change into a new migration.`;
+      return (
+        `The migration ${plan.name} was changed after it had been applied to this database: ` +
+        'restore its file, and put the change into a new migration.'
+      );
     case 'failed':
-      return `The migration ${plan.name} failed before and was left unfinished: mend the database, then mark its row in _prisma_migrations as rolled back.`;
+      return (
+        `The migration ${plan.name} failed before and is unfinished: repair the database, then ` +
+        'mark its row in _prisma_migrations as rolled back.'
+      );
     case 'newer':
-      return `The database is of a newer version of Drover (it has ${plan.names.join(', ')}): start that version, or use another database.`;
+      return (
+        `The database has a newer version of Drover (it has ${plan.names.join(', ')}): ` +
+        'start that ' +
+        'version, or use another database.'
+      );
     default:
       return assertNever(plan);
   }

@@ -56,7 +56,8 @@ export async function applyMigration(client: pg.Client, file: MigrationFile): Pr
     await client.query('ROLLBACK').catch(() => undefined);
     const why = error instanceof Error ? error.message : String(error);
     throw new MigrationError(
-      `The migration ${file.name} failed and was undone (${why}): remove the cause, then start again.`,
+      `The migration ${file.name} failed and was undone (${why}): remove the cause, then start ` +
+        'again.',
       { cause: error },
     );
   }

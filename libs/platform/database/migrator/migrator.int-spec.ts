@@ -108,7 +108,7 @@ describe('migrate', () => {
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock(72707369)');
     expect(await refusalOf(run({ lockWaitMs: 100 }))).toMatch(
-      /^Another migration of this database has been under way for 0.1 s: wait for it to end/,
+      /^Another migration of this database has been running for 0.1 s: wait for its end/,
     );
     await holder.end();
     expect(await run()).toEqual([FIRST, SECOND]);

@@ -139,7 +139,7 @@ describe('an owner who is no superuser and cannot change roles', () => {
   it('an owner who cannot change roles learns what an administrator must do', async () => {
     const appUrl = as('drover_app', 'another', plainUrl);
     await expect(migrate({ ownerUrl: plainUrl, appUrl })).rejects.toThrow(
-      /^The owner of the database may not set the password of drover_app: have an administrator run/,
+      /^The owner of the database cannot set the password of drover_app: ask an administrator to run/,
     );
   });
 });

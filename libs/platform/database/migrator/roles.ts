@@ -39,7 +39,8 @@ async function refuseUnbound(client: pg.Client, role: string): Promise<void> {
   );
   if (rows.length === 0) return;
   throw new MigrationError(
-    `Row-level security does not bind ${role}, so tenants would see each other: run ALTER ROLE ${role} NOSUPERUSER NOBYPASSRLS.`,
+    `Row-level security does not bind ${role}, so tenants would see each other: run ALTER ROLE ` +
+      `${role} NOSUPERUSER NOBYPASSRLS.`,
   );
 }
 
@@ -53,7 +54,8 @@ async function openRole(client: pg.Client, url: string, role: string): Promise<v
   await client.query(`ALTER ROLE ${role} LOGIN PASSWORD ${secret}`).catch((error: unknown) => {
     if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
     throw new MigrationError(
-      `The owner of the database may not set the password of ${role}: have an administrator run ALTER ROLE ${role} LOGIN PASSWORD '…' with the one in its URL.`,
+      `The owner of the database cannot set the password of ${role}: ask an administrator to run ` +
+        `ALTER ROLE ${role} LOGIN PASSWORD '…' with the password in its URL.`,
       { cause: error },
     );
   });

@@ -70,7 +70,8 @@ export const ERRORS = {
   invalid_hook_signature: e(
     401,
     'The hook does not exist, or the signature of the event is not valid',
-    'Check the address and the secret. If the signature contains a time, check the clock of the sender.',
+    'Check the address and the secret. If the signature contains a time, check the clock ' +
+      'of the sender.',
   ),
   token_expired: e(401, 'The token has expired', 'Refresh the token or sign in again.'),
   token_revoked: e(401, 'The token was revoked', 'Sign in again or request a new token.'),
@@ -161,7 +162,8 @@ export const ERRORS = {
   events_expired: e(
     410,
     'The events since this id no longer exist',
-    'Read the state of tasks and agents from the API, then continue with the events of this stream.',
+    'Read the state of tasks and agents from the API, then continue with the events of ' +
+      'this stream.',
   ),
 
   // Errors of the object's state
@@ -183,7 +185,8 @@ export const ERRORS = {
   subtask_limit: e(
     409,
     'The task cannot have these subtasks',
-    'Do the work in the run itself or in fewer tasks. An operator can raise MAX_SUBTASK_DEPTH and MAX_SUBTASKS_PER_TASK.',
+    'Do the work in the run itself or in fewer tasks. An operator can raise ' +
+      'MAX_SUBTASK_DEPTH and MAX_SUBTASKS_PER_TASK.',
   ),
   stale_run: e(
     409,
@@ -262,7 +265,8 @@ export const ERRORS = {
   agent_in_use: e(
     409,
     'Another process works as this agent',
-    'Register under another id. Or end that process and try again after the seconds in Retry-After.',
+    'Register under another id. Or end that process and try again after the seconds in ' +
+      'Retry-After.',
   ),
   agent_is_push: e(
     409,
@@ -297,7 +301,8 @@ export const ERRORS = {
   inbound_hook_disabled: e(
     409,
     'The inbound hook is disabled',
-    'Ask an ADMIN of the workspace to enable it by PATCH with `enabled`: true, then send the event again.',
+    'Ask an ADMIN of the workspace to enable it by PATCH with `enabled`: true, then send ' +
+      'the event again.',
   ),
   inbound_hook_limit: e(
     409,
@@ -354,7 +359,8 @@ export const ERRORS = {
   outcome_unknown: e(
     503,
     'The connection to the database broke while committing',
-    'The change may or may not be stored. Repeat the request with the same Idempotency-Key or read the state.',
+    'The change may or may not be stored. Repeat the request with the same Idempotency-Key ' +
+      'or read the state.',
   ),
   resource_exhausted: e(
     429,

@@ -67,7 +67,9 @@ export const instruments = {
   }),
   webhookAttempts: new Counter({
     name: 'drover_webhook_attempts_total',
-    help: 'Attempts to send a webhook: delivered, gone, refused, failed, or why there was no answer',
+    help:
+      'Attempts to send a webhook: delivered, gone, refused, failed, or why there was no ' +
+      'answer',
     labelNames: ['outcome'],
     registers,
   }),
@@ -100,7 +102,9 @@ export const instruments = {
   }),
   secrets: new Counter({
     name: 'drover_secrets_total',
-    help: 'Columns of tasks whose secrets were sealed or opened or found unreadable, and tasks resealed',
+    help:
+      'Columns of tasks whose secrets were sealed or opened or found unreadable, and tasks ' +
+      'resealed',
     labelNames: ['operation'],
     registers,
   }),

@@ -42,7 +42,7 @@ export class TimeOutHung implements Reconciler {
       lock: lockHungRuns,
       params: [seconds],
       reason: 'timeout',
-      message: `It was long past its estimate, and made no progress within ${seconds} s of a warning`,
+      message: `It was past its estimate, and made no progress within ${seconds} s of a warning`,
     });
   }
 }

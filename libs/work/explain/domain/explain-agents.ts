@@ -21,12 +21,14 @@ const SENTENCES: Record<AgentAvailability, Sentence> = {
   free: {
     code: 'waiting_for_claim',
     say: (agents, one) =>
-      `It is ready. ${agents} ${one ? 'has' : 'have'} room for it, and ${one ? 'takes' : 'take'} the best ranked task with the next claim.`,
+      `It is ready. ${agents} ${one ? 'has' : 'have'} room for it, and ` +
+      `${one ? 'takes' : 'take'} the best ranked task with the next claim.`,
   },
   assignable: {
     code: 'waiting_for_assignment',
     say: (agents, one) =>
-      `It is ready. ${agents} ${one ? 'has' : 'have'} room for it, and ${one ? 'is' : 'are'} given the best ranked task in the coordinator's next cycle.`,
+      `It is ready. ${agents} ${one ? 'has' : 'have'} room for it, and ` +
+      `${one ? 'is' : 'are'} given the best ranked task in the coordinator's next cycle.`,
   },
   full: {
     code: 'agents_full',
@@ -41,7 +43,9 @@ const SENTENCES: Record<AgentAvailability, Sentence> = {
   in_error: {
     code: 'agents_in_error',
     say: (agents, one) =>
-      `${agents} ${one ? 'is' : 'are'} in ERROR: ${one ? 'it was' : 'they were'} unresponsive for too long, and ${one ? 'comes' : 'come'} back with the next heartbeat.`,
+      `${agents} ${one ? 'is' : 'are'} in ERROR: ${one ? 'it was' : 'they were'} ` +
+      `unresponsive for too long, and ${one ? 'comes' : 'come'} back with the next ` +
+      'heartbeat.',
   },
   unresponsive: {
     code: 'agents_offline',
@@ -50,7 +54,8 @@ const SENTENCES: Record<AgentAvailability, Sentence> = {
   disabled: {
     code: 'agents_disabled',
     say: (agents, one) =>
-      `${agents} ${one ? 'is' : 'are'} switched off: the coordinator gives ${one ? 'it' : 'them'} nothing.`,
+      `${agents} ${one ? 'is' : 'are'} switched off: the coordinator gives ` +
+      `${one ? 'it' : 'them'} nothing.`,
   },
   without_command: {
     code: 'agents_without_command',
@@ -59,12 +64,14 @@ const SENTENCES: Record<AgentAvailability, Sentence> = {
   cooldown: {
     code: 'agents_resting',
     say: (agents, one) =>
-      `${agents} ${one ? 'rests' : 'rest'}, since the gateway could not start ${one ? 'its' : 'their'} command. Mend it and register again, or wait.`,
+      `${agents} ${one ? 'rests' : 'rest'}, since the gateway could not start ` +
+      `${one ? 'its' : 'their'} command. Mend it and register again, or wait.`,
   },
   provider_limited: {
     code: 'agents_provider_limited',
     say: (agents, one) =>
-      `${agents} ${one ? 'waits' : 'wait'} for the provider of ${one ? 'its' : 'their'} own model, which refuses it for now.`,
+      `${agents} ${one ? 'waits' : 'wait'} for the provider of ${one ? 'its' : 'their'} ` +
+      'own model, which refuses it for now.',
   },
 };
 
@@ -148,7 +155,10 @@ function sentence(required: readonly string[], missing: readonly string[]): stri
   const assigned = missing.find(isOwnCapability);
   if (assigned) return `It is assigned to one agent ("${assigned}"), which is not there any more.`;
   if (missing.includes(RUNS_COMMANDS))
-    return `No registered agent has ${list(missing)}; "${RUNS_COMMANDS}" is what tasks with a command need.`;
+    return (
+      `No registered agent has ${list(missing)}; "${RUNS_COMMANDS}" is what tasks with a ` +
+      'command need.'
+    );
   if (missing.length > 0) return `No registered agent has ${list(missing)}.`;
   return `No registered agent has all of ${list(required)}; each is had by some agent.`;
 }

@@ -10,7 +10,9 @@ export function spawnObstacles(facts: SpawnFacts | null): Reason[] {
   if (facts.gateways === 0) return [leaving(facts), ...facts.rates.map(rateReached)];
   const full: Reason = {
     code: 'gateway_full',
-    message: `The ${facts.gateways === 1 ? 'gateway runs' : `${facts.gateways} gateways run`} as many sessions as can be.`,
+    message:
+      `The ${facts.gateways === 1 ? 'gateway runs' : `${facts.gateways} gateways run`} as ` +
+      'many sessions as can be.',
     facts: { gateways: facts.gateways },
   };
   return [...(facts.room > 0 ? [] : [full]), ...facts.rates.map(rateReached)];
@@ -76,7 +78,9 @@ function rateReached({ scope, perMinute, nextAt }: SpawnFacts['rates'][number]):
   const next = nextAt === null ? 'none is allowed' : `the next is allowed at ${iso(nextAt)}`;
   return {
     code: 'spawn_rate_reached',
-    message: `${whose} may spawn ${perMinute} ${perMinute === 1 ? 'session' : 'sessions'} a minute, and ${next}.`,
+    message:
+      `${whose} may spawn ${perMinute} ${perMinute === 1 ? 'session' : 'sessions'} a ` +
+      `minute, and ${next}.`,
     facts: { scope, perMinute, nextAt: nextAt === null ? null : iso(nextAt) },
   };
 }
@@ -92,7 +96,9 @@ export function heldByPause(pause: PauseFacts) {
   const { scope, taskType, reason, by, byName, since, until } = pause;
   const who = by === 'operator' ? 'an operator' : byName === null ? by : `${byName} (${by})`;
   const end = until === null ? 'until somebody ends the pause' : `until ${until}`;
-  const message = `${WHAT_IS_PAUSED[scope](taskType ?? '')} was paused by ${who} at ${since}, ${end}: ${asSentence(reason)}`;
+  const message =
+    `${WHAT_IS_PAUSED[scope](taskType ?? '')} was paused by ${who} at ${since}, ${end}: ` +
+    `${asSentence(reason)}`;
   return { message, facts: pause };
 }
 

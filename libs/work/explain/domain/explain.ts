@@ -204,7 +204,9 @@ const AFTER_FAILURE = {
 } as const;
 
 function dependencyFailed({ taskId, title, status, policy }: PrerequisiteFacts): OtherReason {
-  const message = `The task "${title}" that it depends on is ${status}, and with the policy ${policy} ${AFTER_FAILURE[policy]}.`;
+  const message =
+    `The task "${title}" that it depends on is ${status}, and with the policy ${policy} ` +
+    `${AFTER_FAILURE[policy]}.`;
   return { code: 'dependency_failed', message, facts: { taskId, title, status, policy } };
 }
 
@@ -217,7 +219,9 @@ function waitsForAnswer(question: QuestionFacts): Reason {
   const { prompt, deadlineAt, onDeadline, default: answer } = question;
   const then =
     onDeadline === 'fail' ? 'it fails' : `it goes on with ${JSON.stringify(answer)} as the answer`;
-  const message = `It waits for a person to answer its question "${prompt}". Unless somebody does until ${deadlineAt}, ${then}.`;
+  const message =
+    `It waits for a person to answer its question "${prompt}". Unless somebody does ` +
+    `until ${deadlineAt}, ${then}.`;
   return { code: 'waiting_for_answer', message, facts: question };
 }
 
@@ -226,7 +230,8 @@ function paused({ task }: ExplainFacts): Reason {
   const who = byName === null ? (by ?? 'somebody') : `${byName} (${by})`;
   const why = task.pauseReason && task.pauseReason !== 'paused' ? `: ${task.pauseReason}` : '';
   const since = time(task.pausedAt);
-  const message = `It was paused by ${who} at ${since}${why}. It goes on ${whenResumed(task.pausedFor)}.`;
+  const message =
+    `It was paused by ${who} at ${since}${why}. It goes on ` + `${whenResumed(task.pausedFor)}.`;
   return {
     code: 'paused',
     message,
@@ -249,7 +254,9 @@ function waitingForRetry({ task, now }: ExplainFacts): Reason {
   const at = time(retryAt);
   const due = retryAt !== null && retryAt <= now;
   const when = due ? 'is due and follows in a moment' : `follows at ${at}`;
-  const message = `Its last attempt was aborted (${abortReason}); retry ${retryCount} of ${maxRetries} ${when}.`;
+  const message =
+    `Its last attempt was aborted (${abortReason}); retry ${retryCount} of ${maxRetries} ` +
+    `${when}.`;
   const facts = { retryAt: at, due, retryCount, maxRetries, abortReason };
   return { code: 'waiting_for_retry', message, facts };
 }
@@ -263,7 +270,10 @@ function queueExpired(expiresAt: Date) {
 function throttledBy({ projectId, budgetId, maxRuns, since: at }: Throttle) {
   const whose = projectId === null ? 'The workspace' : 'Its project';
   const since = at.toISOString();
-  const message = `${whose} may have ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'} at once since ${since}: a budget would be exhausted before its period ends. It goes on when a run ends, or when the budget would last again.`;
+  const message =
+    `${whose} may have ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'} at once since ` +
+    `${since}: a budget would be exhausted before its period ends. It goes on when a run ` +
+    'ends, or when the budget would last again.';
   return { message, facts: { projectId, budgetId, maxRuns, since } };
 }
 
@@ -274,14 +284,18 @@ const REFUSES = {
 
 function limitedBy(limit: ProviderLimitFacts) {
   const { provider, model, kind, until } = limit;
-  const message = `The provider ${provider} ${REFUSES[kind]} for ${model ?? 'all of its models'}: it waits until ${until}, and goes on by itself.`;
+  const message =
+    `The provider ${provider} ${REFUSES[kind]} for ${model ?? 'all of its models'}: it ` +
+    `waits until ${until}, and goes on by itself.`;
   return { message, facts: limit };
 }
 
 function queuePosition({ ahead }: ExplainFacts): Reason[] {
   if (ahead.count === 0) return [];
   const number = `${ahead.isMore ? 'More than ' : ''}${ahead.count}`;
-  const message = `${number} ready ${ahead.count === 1 ? 'task ranks' : 'tasks rank'} before it among those that the same agents can take.`;
+  const message =
+    `${number} ready ${ahead.count === 1 ? 'task ranks' : 'tasks rank'} before it among ` +
+    'those that the same agents can take.';
   return [{ code: 'queued_behind', message, facts: { count: ahead.count, isMore: ahead.isMore } }];
 }
 
@@ -294,8 +308,10 @@ function shortOfBudget(short: BudgetFacts): Told<typeof budget> {
   const whose =
     scope === 'global' ? 'its workspace' : scope === 'task' ? 'the task' : `its ${scope}`;
   const message =
-    `The budget of ${whose} has ${available} of ${allocated} tokens left, and a run of it holds ${needed}: ` +
-    `${consumed} are consumed and ${reserved} are reserved by live runs. It waits until tokens are given back or the ` +
+    `The budget of ${whose} has ${available} of ${allocated} tokens left, and a run of it ` +
+    `holds ${needed}: ` +
+    `${consumed} are consumed and ${reserved} are reserved by live runs. It waits until ` +
+    'tokens are given back or the ' +
     `budget is raised, or its period ends at ${periodEnd}.`;
   return { message, facts: short };
 }

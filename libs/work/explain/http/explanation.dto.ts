@@ -19,12 +19,15 @@ import {
 
 const HOW_ESTIMATED = [
   'The future is simulated 101 times; `start` and `end` are the 50th and the 90th percentile.',
-  'In each simulation, with D drawn from the durations of the latest 200 completed tasks of a type in this',
+  'In each simulation, with D drawn from the durations of the latest 200 completed tasks ' +
+    'of a type in this',
   'workspace, and W from their waits:',
   'a task that runs ends after D, given that D is longer than it has run;',
   'a queued task starts when a slot is free for it and for all tasks that rank before it. Each of',
-  'these takes the first free slot for a D of its own type. Then it waits min(W, 5 s), and ends D later;',
-  'a task that joins the queue later starts W after the latest of its retry, the ends of the pauses that',
+  'these takes the first free slot for a D of its own type. Then it waits min(W, 5 s), ' +
+    'and ends D later;',
+  'a task that joins the queue later starts W after the latest of its retry, the ends of ' +
+    'the pauses that',
   'hold it and the ends, in the same simulation, of the tasks it waits for, and ends D later.',
   'The simulation ignores tasks that overtake it, agents that come or go, and failed attempts.',
 ].join(' ');

@@ -25,7 +25,9 @@ function Dependencies(options: { minItems: number }): PropertyDecorator {
   return field(
     {
       name: 'dependencies',
-      message: `must be an array of ${options.minItems} to ${MAX_DEPENDENCIES} task ids, or objects with taskId and policy`,
+      message:
+        `must be an array of ${options.minItems} to ${MAX_DEPENDENCIES} task ids, or ` +
+        'objects with taskId and policy',
       holds: (value) =>
         Array.isArray(value) &&
         value.length >= options.minItems &&

@@ -46,7 +46,8 @@ function Dependencies(): PropertyDecorator {
     {
       name: 'dependencies',
       message:
-        'must be an array of at most 1000 task ids or objects {taskId | ref, policy: block | fail | ignore}',
+        'must be an array of at most 1000 task ids or objects {taskId | ref, policy: block ' +
+        '| fail | ignore}',
       holds: (value) => Array.isArray(value) && value.length <= 1000 && value.every(isDependency),
       schema: {
         type: 'array',
@@ -113,7 +114,7 @@ export class CreateTaskDto implements TaskRequest {
   @Int(0, 86_400, {
     optional: true,
     description:
-      'The seconds before the first retry; 300 by default. The delay doubles with each ' + 'retry.',
+      'The seconds before the first retry; 300 by default. The delay doubles with each retry.',
   })
   retryBackoffSeconds?: number;
 
@@ -219,7 +220,9 @@ export class UpdateTaskDto implements TaskUpdate {
 
   @Secrets({
     optional: true,
-    description: `${SECRETS} They replace all secrets from the next run on; a "[redacted]" keeps its value.`,
+    description:
+      `${SECRETS} They replace all secrets from the next run on; a "[redacted]" keeps its ` +
+      'value.',
   })
   secrets?: Record<string, string>;
 
