@@ -38,10 +38,12 @@ unread AS MATERIALIZED (
     WHERE l.seq > (SELECT position FROM usage_rollup_progress) ORDER BY l.seq LIMIT 100001) next
 ),
 waiting AS MATERIALIZED (
-  SELECT CASE WHEN w.disabled_at IS NOT NULL THEN 'disabled' WHEN w.failures > 0 THEN 'failing' ELSE 'healthy' END AS webhook,
+  SELECT CASE WHEN w.disabled_at IS NOT NULL THEN 'disabled' WHEN w.failures > 0 THEN 'failing'
+    ELSE 'healthy' END AS webhook,
     sum(n.count) AS count
   FROM webhooks w CROSS JOIN LATERAL (
-    SELECT count(*) FROM (SELECT FROM webhook_deliveries d WHERE (d.workspace_id, d.webhook_id) = (w.workspace_id, w.id)
+    SELECT count(*) FROM (SELECT FROM webhook_deliveries d
+      WHERE (d.workspace_id, d.webhook_id) = (w.workspace_id, w.id)
       AND d.state = 'pending' LIMIT 10001) next) n
   GROUP BY 1
 ),
@@ -70,9 +72,11 @@ SELECT 'outbox_lag', name, coalesce(extract(epoch FROM now() - oldest), 0)::floa
 UNION ALL
 SELECT 'webhook_deliveries', webhook, count::float8 FROM waiting
 UNION ALL
-SELECT 'webhook_lag', v.webhook, greatest(coalesce(extract(epoch FROM now() - v.due), 0), 0)::float8 FROM (VALUES
+SELECT 'webhook_lag', v.webhook, greatest(coalesce(extract(epoch FROM now() - v.due), 0), 0)::float8
+  FROM (VALUES
   ('healthy', (SELECT min(due_at) FROM webhooks WHERE due_at IS NOT NULL AND failures = 0)),
-  ('failing', (SELECT min(due_at) FROM webhooks WHERE due_at IS NOT NULL AND failures > 0))) AS v (webhook, due)
+  ('failing', (SELECT min(due_at) FROM webhooks WHERE due_at IS NOT NULL
+    AND failures > 0))) AS v (webhook, due)
 UNION ALL
 SELECT 'budgets', CASE WHEN is_used_up THEN 'all' WHEN consumed >= 0.9 * allocated THEN 'from_90'
   WHEN consumed >= 0.75 * allocated THEN 'from_75' ELSE 'below_75' END, count(*)::float8
@@ -80,7 +84,8 @@ FROM usage_budgets WHERE period_start <= now() AND period_end > now() GROUP BY 2
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
-FROM (SELECT key_id, unreadable_at FROM task_secrets UNION ALL SELECT key_id, unreadable_at FROM agent_secrets) s
+FROM (SELECT key_id, unreadable_at FROM task_secrets UNION ALL SELECT key_id, unreadable_at
+  FROM agent_secrets) s
 GROUP BY 2
 UNION ALL
 SELECT 'api_keys', v.state, v.count::float8 FROM (

@@ -67,7 +67,8 @@ describe('a statement for a tenant', () => {
   it('a failed statement is rolled back as a whole', async () => {
     const failing = command(
       'spec_failing',
-      `WITH made AS (INSERT INTO projects (workspace_id, id, name) VALUES ($1, gen_random_uuid(), 'half') RETURNING 1)
+      `WITH made AS (INSERT INTO projects (workspace_id, id, name)
+        VALUES ($1, gen_random_uuid(), 'half') RETURNING 1)
        SELECT 1 / (SELECT count(*) - 1 FROM made)`,
     );
     await expect(single.tenant(one).rows(failing, [one])).rejects.toThrow(/division by zero/);
@@ -104,7 +105,8 @@ describe('a statement for a tenant', () => {
   it('a statement works again after its connection was ended', async () => {
     await single.tenant(one).rows(agentNames);
     await db.owner.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'drover_app' AND datname = current_database()`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE usename = 'drover_app' AND datname = current_database()`,
     );
     await single
       .tenant(one)

@@ -32,4 +32,5 @@ DELETE FROM idempotency_keys
 
 -- idempotency_release_request
 DELETE FROM idempotency_keys
-    WHERE workspace_id = $1 AND key = $2 AND locked_until = $3::timestamptz AND status_code IS NULL
+    WHERE workspace_id = $1 AND key = $2 AND locked_until = $3::timestamptz
+      AND status_code IS NULL

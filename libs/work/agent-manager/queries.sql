@@ -36,30 +36,36 @@ SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode A
 WITH heartbeat AS MATERIALIZED (
   SELECT a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds, b.*,
     now() - make_interval(secs => b.age_ms / 1000) AS seen_at
-  FROM jsonb_to_recordset($1::jsonb) AS b (workspace_id uuid, agent_id uuid, age_ms float8, status text,
+  FROM jsonb_to_recordset($1::jsonb) AS b (workspace_id uuid, agent_id uuid, age_ms float8,
+    status text,
     current_task_id uuid, progress_percent int, current_step text, memory_mb int, cpu_percent int,
     metadata jsonb)
   JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
 ),
 free AS MATERIALIZED (
   SELECT h.workspace_id, h.agent_id
-  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id AND h.agent_id = b.agent_id
+  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id
+    AND h.agent_id = b.agent_id
   -- Two flushes that meet lock their rows in one order.
   ORDER BY h.workspace_id, h.agent_id
   FOR NO KEY UPDATE OF h SKIP LOCKED
 ),
 held AS MATERIALIZED (
   SELECT h.workspace_id, h.agent_id
-  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id AND h.agent_id = b.agent_id
-  WHERE NOT EXISTS (SELECT FROM free f WHERE f.workspace_id = h.workspace_id AND f.agent_id = h.agent_id)
+  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id
+    AND h.agent_id = b.agent_id
+  WHERE NOT EXISTS (SELECT FROM free f WHERE f.workspace_id = h.workspace_id
+    AND f.agent_id = h.agent_id)
 ),
 written AS (
-  INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id, progress_percent,
+  INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id,
+    progress_percent,
     current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata, kept_at)
   SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
     cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
     coalesce(metadata, '{}'), CASE WHEN $2 > 0 THEN seen_at END
-  FROM heartbeat b WHERE b.lifecycle <> 'TERMINATED' AND NOT EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id)
+  FROM heartbeat b WHERE b.lifecycle <> 'TERMINATED' AND NOT EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id
+  AND x.agent_id = b.agent_id)
   -- New rows too.
   ORDER BY workspace_id, agent_id
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
@@ -75,9 +81,11 @@ written AS (
   RETURNING new.*, new.kept_at IS DISTINCT FROM old.kept_at AS is_first
 ),
 kept AS (
-  INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status, current_task_id, progress_percent,
+  INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status, current_task_id,
+    progress_percent,
     current_step, memory_mb, cpu_percent)
-  SELECT workspace_id, agent_id, date_trunc('milliseconds', kept_at), status, current_task_id, progress_percent, current_step,
+  SELECT workspace_id, agent_id, date_trunc('milliseconds', kept_at), status, current_task_id,
+    progress_percent, current_step,
     memory_mb, cpu_percent
   FROM written WHERE is_first
   ON CONFLICT DO NOTHING
@@ -86,7 +94,8 @@ back AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'heartbeat' AS reason,
     CASE WHEN a.draining_at IS NULL THEN 'ACTIVE' ELSE 'DRAINING' END AS to_lifecycle
   FROM heartbeat b JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
-  WHERE a.lifecycle IN ('STARTING', 'ERROR') AND NOT EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id)
+  WHERE a.lifecycle IN ('STARTING', 'ERROR') AND NOT EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id
+  AND x.agent_id = b.agent_id)
     AND b.seen_at > now() - make_interval(secs => b.stale_threshold_seconds)
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -94,7 +103,8 @@ back AS MATERIALIZED (
 agent_moved AS (
   UPDATE agents a SET
     lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),
-    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now()) ELSE a.draining_at END,
+    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now())
+      ELSE a.draining_at END,
     error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
     terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
     termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END
@@ -111,21 +121,24 @@ agent_journaled AS (
 )
 SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS lifecycle,
   b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived,
-  EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id) AS held
+  EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id
+  AND x.agent_id = b.agent_id) AS held
 FROM heartbeat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id
 
 -- heartbeat_history
 SELECT seen_at, status, current_task_id, progress_percent, current_step, memory_mb, cpu_percent
 FROM agent_heartbeat_history
 WHERE workspace_id = $1 AND agent_id = $2
-  AND seen_at >= coalesce($3::timestamptz, '-infinity') AND seen_at < coalesce($4::timestamptz, 'infinity')
+  AND seen_at >= coalesce($3::timestamptz, '-infinity')
+    AND seen_at < coalesce($4::timestamptz, 'infinity')
 ORDER BY seen_at DESC
 LIMIT $5
 
 -- lock_agent
 SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.secrets AS "secrets", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",
   (SELECT h.last_seen_at FROM agent_heartbeats h
-    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt" FROM agents a WHERE a.workspace_id = $1 AND a.id = $2 FOR NO KEY UPDATE OF a
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt" FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
+    FOR NO KEY UPDATE OF a
 
 -- mark_agents_stale
 WITH unresponsive AS MATERIALIZED (
@@ -144,7 +157,8 @@ WITH unresponsive AS MATERIALIZED (
 agent_moved AS (
   UPDATE agents a SET
     lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),
-    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now()) ELSE a.draining_at END,
+    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now())
+      ELSE a.draining_at END,
     error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
     terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
     termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END
@@ -186,7 +200,8 @@ WITH back AS MATERIALIZED (
 agent_moved AS (
   UPDATE agents a SET
     lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),
-    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now()) ELSE a.draining_at END,
+    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now())
+      ELSE a.draining_at END,
     error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
     terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
     termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END
@@ -243,10 +258,12 @@ WITH unnamed AS MATERIALIZED (
   ORDER BY a.id FOR NO KEY UPDATE
 ),
 named AS (
-  UPDATE agents a SET capabilities = ARRAY(SELECT c FROM unnest(a.capabilities || ('agent:' || a.id)) c ORDER BY c COLLATE "C")
+  UPDATE agents a SET capabilities = ARRAY(SELECT c FROM unnest(a.capabilities || ('agent:' || a.id)) c
+    ORDER BY c COLLATE "C")
   FROM unnamed u WHERE a.workspace_id = $1 AND a.id = u.id
 )
 SELECT id, lifecycle FROM agents WHERE workspace_id = $1 AND id = ANY($2::uuid[])
 
 -- take_room
-CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT repeat('x', 1000) AS x FROM generate_series(1, 100)
+CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT repeat('x', 1000) AS x
+    FROM generate_series(1, 100)

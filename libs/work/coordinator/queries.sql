@@ -33,7 +33,8 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT workspace_id, status FROM task_moved
 
@@ -56,7 +57,8 @@ WITH behind AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
 ),
 run_moved AS (
-  UPDATE task_runs r SET state = 'WORKING', version = r.version + 1, last_report_at = now(), started_at = coalesce(r.started_at, now()), deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => (
+  UPDATE task_runs r SET state = 'WORKING', version = r.version + 1,
+    last_report_at = now(), started_at = coalesce(r.started_at, now()), deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))), stale_at = NULL
   FROM behind m
@@ -68,7 +70,8 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id,
+  r.version,
     r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
     NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r
 ),
@@ -94,16 +97,19 @@ SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1
 SELECT
   (extract(epoch FROM (SELECT r.lease_expires_at FROM task_runs r
     WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND NOT r.lease_by_heartbeat AND NOT EXISTS (SELECT FROM session_spawns ss
-    WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id) ORDER BY r.lease_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_leases",
+    WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id)
+      ORDER BY r.lease_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_leases",
   (extract(epoch FROM (SELECT min(h.last_seen_at + make_interval(secs => a.stale_threshold_seconds))
-    FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+    FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id
+  AND h.agent_id = a.id
 WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
       WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
         AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')) - now()) * 1000)::float8 AS "reap_stale_agents",
   (extract(epoch FROM (SELECT t.retry_at FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)
     ORDER BY t.retry_at LIMIT 1) - now()) * 1000)::float8 AS "promote_retries",
-  (extract(epoch FROM (SELECT deadline_at FROM questions WHERE status = 'open' ORDER BY deadline_at LIMIT 1) - now()) * 1000)::float8 AS "expire_questions",
+  (extract(epoch FROM (SELECT deadline_at FROM questions WHERE status = 'open'
+  ORDER BY deadline_at LIMIT 1) - now()) * 1000)::float8 AS "expire_questions",
   CASE WHEN EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) THEN 0::float8 END AS "settle_dependents",
   (extract(epoch FROM (SELECT r.deadline_at + interval '60 seconds' FROM task_runs r
     WHERE r.deadline_at IS NOT NULL AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') ORDER BY r.deadline_at LIMIT 1) - now()) * 1000)::float8 AS "time_out_runs",
@@ -119,7 +125,8 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
   SELECT FROM usage_budgets WHERE reached_percent <> alerted_percent) THEN 0::float8 END AS "tell_budget_alerts",
   (SELECT ceil(k.wait * 1000) FROM (
     SELECT a.workspace_id, a.capabilities, a.dedicated_to, a.task_types, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = a.workspace_id
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused, (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,
+      (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
     WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
@@ -139,10 +146,12 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND a.live_runs < a.max_concurrent_tasks
       AND EXISTS (SELECT FROM gateways
         WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
-        HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
+        HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents
+          WHERE mode = 'push'))
     GROUP BY a.workspace_id, a.capabilities, a.dedicated_to, a.task_types
     ORDER BY wait) k
-  WHERE k.wait < 'infinity' AND (EXISTS (SELECT FROM workspaces used WHERE used.id = k.workspace_id AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+  WHERE k.wait < 'infinity' AND (EXISTS (SELECT FROM workspaces used WHERE used.id = k.workspace_id
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = k.workspace_id AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -152,7 +161,8 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
-      WHERE t.workspace_id = k.workspace_id AND (c.capabilities <@ k.capabilities AND c.capabilities @> k.dedicated_to) AND (k.task_types = '{}' OR t.task_type = ANY(k.task_types))
+      WHERE t.workspace_id = k.workspace_id AND (c.capabilities <@ k.capabilities AND c.capabilities @> k.dedicated_to)
+        AND (k.task_types = '{}' OR t.task_type = ANY(k.task_types))
         AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (k.paused)
@@ -179,14 +189,16 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
 -- coordinator_read_fleet
 SELECT count(*)::int AS size,
   (extract(epoch FROM now() - max(h.last_seen_at)) * 1000)::float8 AS last_heard_ms
-FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id
+  AND h.agent_id = a.id
 WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
       WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
         AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')
 
 -- coordinator_read_leadership
-SELECT epoch, instance_id, coalesce(leased_until > now(), false) AS active, last_cycle_at, last_cycle,
+SELECT epoch, instance_id, coalesce(leased_until > now(), false) AS active, last_cycle_at,
+  last_cycle,
   cycle_count
 FROM coordinator_leadership WHERE id = 1
 
@@ -204,7 +216,8 @@ FROM (
   ) counts
 ) t, (
   SELECT
-    count(*) FILTER (WHERE a.lifecycle <> 'ERROR' AND h.last_seen_at IS NOT NULL AND NOT unresponsive)::int
+    count(*) FILTER (WHERE a.lifecycle <> 'ERROR' AND h.last_seen_at IS NOT NULL
+      AND NOT unresponsive)::int
       AS healthy_agents,
     count(*) FILTER (WHERE a.lifecycle = 'ERROR' OR unresponsive)::int AS stale_agents
   FROM agents a
@@ -260,7 +273,8 @@ WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.depends_on_id = 
 
 -- edges_between
 SELECT d.task_id, d.depends_on_id FROM agent_tasks t
-  JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = t.id AND d.settled_at IS NULL
+  JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = t.id
+    AND d.settled_at IS NULL
   JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = d.depends_on_id
   WHERE t.workspace_id = $1 AND t.status = 'PENDING' AND t.unmet_dependencies > 0 AND t.has_dependents AND CASE WHEN p.status = 'PENDING' AND p.unmet_dependencies > 0 AND p.has_dependents THEN true END
 
@@ -331,7 +345,8 @@ LIMIT $1
 -- find_stray_runs
 SELECT r.workspace_id, r.id, r.task_id FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND ($2::uuid IS NULL OR r.workspace_id = $2) LIMIT $1
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND ($2::uuid IS NULL OR r.workspace_id = $2)
+    LIMIT $1
 
 -- find_unclaimable_tasks
 SELECT t.workspace_id, t.id
@@ -339,7 +354,8 @@ FROM agent_tasks t
 LEFT JOIN capability_sets s ON s.workspace_id = t.workspace_id
   AND s.key = CASE WHEN t.capability_key LIKE '!%' THEN substr(t.capability_key, 2) ELSE t.capability_key END
 WHERE (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND ($2::uuid IS NULL OR t.workspace_id = $2)
-  AND (s.key IS NULL OR NOT (s.capabilities <@ t.required_capabilities AND s.capabilities @> t.required_capabilities)
+  AND (s.key IS NULL OR NOT (s.capabilities <@ t.required_capabilities
+    AND s.capabilities @> t.required_capabilities)
     OR EXISTS (SELECT FROM task_runs r
       WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id AND r.generation > t.generation))
 LIMIT $1
@@ -365,7 +381,8 @@ WITH concerned AS MATERIALIZED (
   JOIN agent_tasks p ON p.workspace_id = ended.workspace_id AND p.id = ended.id
   CROSS JOIN LATERAL (
     SELECT d.workspace_id, d.task_id
-    FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
+    FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id
+      AND t.id = d.task_id
     WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
   OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
@@ -373,7 +390,8 @@ WITH concerned AS MATERIALIZED (
     LIMIT $2) edge
 ),
 waiting AS MATERIALIZED (
-  SELECT t.* FROM concerned c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+  SELECT t.* FROM concerned c JOIN agent_tasks t ON t.workspace_id = c.workspace_id
+    AND t.id = c.task_id
   WHERE NOT t.status IN ('COMPLETED', 'ARCHIVED')
   ORDER BY t.workspace_id, t.id
   FOR NO KEY UPDATE OF t
@@ -463,14 +481,17 @@ WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM jsonb_to_recor
 forgotten AS MATERIALIZED (
   SELECT r.workspace_id, r.id FROM task_runs r
   WHERE r.held_tokens > 0 AND NOT r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
-    AND EXISTS (SELECT FROM miscounted m WHERE m.workspace_id = r.workspace_id AND m.id = ANY (r.budget_ids))
+    AND EXISTS (SELECT FROM miscounted m WHERE m.workspace_id = r.workspace_id
+      AND m.id = ANY (r.budget_ids))
   ORDER BY r.id FOR NO KEY UPDATE
 ),
 given_up AS (
-  UPDATE task_runs r SET held_tokens = 0 FROM forgotten f WHERE r.workspace_id = f.workspace_id AND r.id = f.id
+  UPDATE task_runs r SET held_tokens = 0 FROM forgotten f
+    WHERE r.workspace_id = f.workspace_id AND r.id = f.id
 )
 SELECT b.workspace_id, b.id FROM usage_budgets b
-WHERE (b.workspace_id, b.id) IN (SELECT m.workspace_id, m.id FROM miscounted m) AND (SELECT count(*) FROM forgotten) >= 0
+WHERE (b.workspace_id, b.id) IN (SELECT m.workspace_id, m.id FROM miscounted m)
+  AND (SELECT count(*) FROM forgotten) >= 0
 ORDER BY b.id FOR NO KEY UPDATE
 
 -- lock_overdue_runs
@@ -531,7 +552,8 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
-JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id AND s.state = 'SPAWNED'
+JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id
+    AND s.state = 'SPAWNED'
 JOIN gateways g ON g.id = s.gateway_id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
 CROSS JOIN LATERAL (SELECT greatest($3::float8, a.stale_threshold_seconds) AS seconds) AS longest
@@ -595,7 +617,8 @@ INSERT INTO task_log_lines (workspace_id, task_id, run_id, level, event, message
 UPDATE agent_tasks p SET dependents_unsettled = false
 FROM jsonb_to_recordset($1::jsonb) AS ended (workspace_id uuid, id uuid)
 WHERE p.workspace_id = ended.workspace_id AND p.id = ended.id AND NOT EXISTS (
-  SELECT FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
+  SELECT FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id
+    AND t.id = d.task_id
   WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
   OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
@@ -614,7 +637,8 @@ WITH unresponsive AS MATERIALIZED (
   LIMIT $1
 ),
 run_moved AS (
-  UPDATE task_runs r SET state = 'STALE', version = r.version + 1, last_report_at = now(), stale_at = now()
+  UPDATE task_runs r SET state = 'STALE', version = r.version + 1,
+    last_report_at = now(), stale_at = now()
   FROM unresponsive m
   WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('WORKING', 'IN_REVIEW') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
@@ -624,7 +648,8 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id,
+  r.version,
     r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
     NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r
 )
@@ -650,7 +675,8 @@ task_moved AS (
     abort_reason = NULL,
     abort_message = NULL,
     failure_reason = NULL,
-    queue_expires_at = CASE WHEN (NULL)::boolean OR t.status = 'PAUSED' THEN NULL ELSE t.queue_expires_at END,
+    queue_expires_at = CASE WHEN (NULL)::boolean OR t.status = 'PAUSED' THEN NULL
+      ELSE t.queue_expires_at END,
     current_step = NULL,
     estimated_completion_at = NULL,
     paused_by = NULL,
@@ -677,7 +703,8 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT workspace_id, status FROM task_moved
 
@@ -708,7 +735,8 @@ removed AS (
   WHERE NOT j.is_needed AND s.workspace_id = j.workspace_id AND s.key = j.key
   RETURNING 1
 )
-SELECT (SELECT count(*)::int FROM unused) AS looked_at, (SELECT count(*)::int FROM removed) AS removed
+SELECT (SELECT count(*)::int FROM unused) AS looked_at,
+  (SELECT count(*)::int FROM removed) AS removed
 
 -- prune_coordinator_logs
 WITH oldest AS MATERIALIZED (
@@ -744,12 +772,14 @@ ORDER BY t.workspace_id, t.id
 SELECT r.workspace_id, r.id, r.task_id FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND (r.workspace_id, r.task_id) IN (
-  SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))
+  SELECT m.workspace_id, m.id
+    FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))
 
 -- recount_agents
 WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)),
 actual AS MATERIALIZED (
-  SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_runs r WHERE r.workspace_id = m.workspace_id
+  SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_runs r
+    WHERE r.workspace_id = m.workspace_id
     AND r.agent_id = m.id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) AS runs
   FROM miscounted m
 ),
@@ -765,7 +795,8 @@ SELECT workspace_id, id, counted, actual FROM agent_recounted
 WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)),
 actual AS MATERIALIZED (
   SELECT m.workspace_id, m.id, (SELECT coalesce(sum(r.held_tokens), 0) FROM task_runs r
-    WHERE r.workspace_id = m.workspace_id AND m.id = ANY (r.budget_ids) AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) AS tokens
+    WHERE r.workspace_id = m.workspace_id AND m.id = ANY (r.budget_ids)
+      AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) AS tokens
   FROM miscounted m
 ),
 budget_recounted AS (
@@ -787,8 +818,10 @@ repaired AS (
     ready_at = CASE WHEN c.edges = 0 THEN coalesce(t.ready_at, now()) END,
     updated_at = now()
   FROM actual c
-  WHERE t.workspace_id = c.workspace_id AND t.id = c.id AND (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND t.unmet_dependencies <> c.edges
-  RETURNING t.workspace_id, t.id, old.unmet_dependencies AS counted, t.unmet_dependencies AS actual, t.status
+  WHERE t.workspace_id = c.workspace_id AND t.id = c.id AND (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
+    AND t.unmet_dependencies <> c.edges
+  RETURNING t.workspace_id, t.id, old.unmet_dependencies AS counted, t.unmet_dependencies AS actual,
+    t.status
 ),
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
@@ -816,7 +849,8 @@ SELECT workspace_id, id FROM repaired
 
 -- requeue_tasks
 WITH actual AS MATERIALIZED (
-  SELECT t.workspace_id, t.id, array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.required_capabilities) AS c
+  SELECT t.workspace_id, t.id, array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C"
+  FROM unnest(t.required_capabilities) AS c
     ORDER BY 1), ',') AS key, t.required_capabilities,
     greatest(t.generation, (SELECT max(r.generation) FROM task_runs r
       WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id)) AS generation
@@ -825,13 +859,16 @@ WITH actual AS MATERIALIZED (
 queue AS (
   INSERT INTO capability_sets (workspace_id, key, capabilities)
   SELECT DISTINCT ON (workspace_id, key) workspace_id, key, required_capabilities FROM actual
-  ON CONFLICT (workspace_id, key) DO UPDATE SET capabilities = excluded.capabilities, used_at = now()
+  ON CONFLICT (workspace_id, key) DO UPDATE SET capabilities = excluded.capabilities,
+    used_at = now()
 ),
 repaired AS (
-  UPDATE agent_tasks t SET capability_key = CASE WHEN t.capability_key LIKE '!%' THEN '!' || a.key ELSE a.key END, generation = a.generation, updated_at = now()
+  UPDATE agent_tasks t SET capability_key = CASE WHEN t.capability_key LIKE '!%' THEN '!' || a.key ELSE a.key END, generation = a.generation,
+    updated_at = now()
   FROM actual a
   WHERE t.workspace_id = a.workspace_id AND t.id = a.id AND (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
-  RETURNING t.workspace_id, t.id, old.capability_key AS had, t.capability_key AS key, old.generation AS before,
+  RETURNING t.workspace_id, t.id, old.capability_key AS had, t.capability_key AS key,
+    old.generation AS before,
     t.generation, (t.status = 'PENDING' AND t.unmet_dependencies = 0) AS ready
 ),
 logged AS (
@@ -853,7 +890,8 @@ WITH back AS MATERIALIZED (
   LIMIT $1
 ),
 run_moved AS (
-  UPDATE task_runs r SET state = 'WORKING', version = r.version + 1, last_report_at = now(), started_at = coalesce(r.started_at, now()), deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => (
+  UPDATE task_runs r SET state = 'WORKING', version = r.version + 1,
+    last_report_at = now(), started_at = coalesce(r.started_at, now()), deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))), stale_at = NULL
   FROM back m
@@ -865,7 +903,8 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id,
+  r.version,
     r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
     NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r
 )
@@ -876,7 +915,8 @@ WITH edge AS MATERIALIZED (
   SELECT d.workspace_id, d.task_id, d.depends_on_id, ((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))) AS satisfied
   FROM jsonb_to_recordset($1::jsonb) AS w (workspace_id uuid, id uuid)
-  JOIN task_dependencies d ON d.workspace_id = w.workspace_id AND d.task_id = w.id AND d.settled_at IS NULL
+  JOIN task_dependencies d ON d.workspace_id = w.workspace_id AND d.task_id = w.id
+    AND d.settled_at IS NULL
   JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
 ),
 settled AS (
@@ -914,7 +954,8 @@ LIMIT $1
 
 -- tasks_of_used_up_budgets
 SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
-FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
+FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id
+  AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
 WHERE (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
 ORDER BY t.workspace_id, t.id, b.policy
@@ -932,7 +973,8 @@ LIMIT $1
 -- tasks_paused_for_limits
 SELECT t.workspace_id, t.id, NULL::uuid AS limit_id FROM agent_tasks t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
-WHERE t.status = 'PAUSED' AND t.paused_for = 'provider' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+WHERE t.status = 'PAUSED' AND t.paused_for = 'provider'
+  AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND (r.started_at IS NULL OR NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = t.workspace_id AND l.id = t.paused_for_id
@@ -942,11 +984,13 @@ LIMIT $1
 
 -- warn_hung_runs
 WITH hung AS MATERIALIZED (
-  SELECT t.workspace_id, t.id AS task_id, r.id AS run_id, r.agent_id, t.session_key, t.estimated_completion_at,
+  SELECT t.workspace_id, t.id AS task_id, r.id AS run_id, r.agent_id, t.session_key,
+    t.estimated_completion_at,
     r.last_progress_at
   FROM agent_tasks t
   JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
-  WHERE t.status = 'RUNNING' AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
+  WHERE t.status = 'RUNNING'
+    AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
     AND r.state IN ('WORKING', 'STALE') AND r.hung_warned_at IS NULL
     AND coalesce(r.last_progress_at, r.started_at) <= now() - make_interval(secs => $3::float8)
     AND ($2::uuid IS NULL OR t.workspace_id = $2)
@@ -970,7 +1014,8 @@ SELECT workspace_id, run_id, agent_id FROM hung
 -- workspaces_with_edges_between
 SELECT w.id FROM workspaces w
 WHERE ($1::uuid IS NULL OR w.id = $1) AND EXISTS (SELECT FROM agent_tasks t
-  JOIN task_dependencies d ON d.workspace_id = w.id AND d.task_id = t.id AND d.settled_at IS NULL
+  JOIN task_dependencies d ON d.workspace_id = w.id AND d.task_id = t.id
+    AND d.settled_at IS NULL
   JOIN agent_tasks p ON p.workspace_id = w.id AND p.id = d.depends_on_id
   WHERE t.workspace_id = w.id AND t.status = 'PENDING' AND t.unmet_dependencies > 0 AND t.has_dependents AND CASE WHEN p.status = 'PENDING' AND p.unmet_dependencies > 0 AND p.has_dependents THEN true END)
 ORDER BY w.id

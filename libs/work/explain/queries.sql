@@ -4,8 +4,7 @@
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until,
     CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END AS limited_until, CASE
-      WHEN a.lifecycle = 'DRAINING' THEN 'draining'
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END AS limited_until, CASE WHEN a.lifecycle = 'DRAINING' THEN 'draining'
       WHEN a.lifecycle = 'ERROR' THEN 'in_error'
       WHEN (a.mode = 'push' AND NOT a.coordinator_enabled) THEN 'disabled'
       WHEN (a.mode = 'push' AND a.command = '{}') THEN 'without_command'
@@ -22,7 +21,8 @@ WITH capable AS MATERIALIZED (
       WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS availability
-  FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+  FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id
+    AND h.agent_id = a.id
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
     AND (a.dedicated_to <@ $2::text[] AND (a.task_types = '{}' OR $3 = ANY(a.task_types)))
 )
@@ -36,7 +36,8 @@ SELECT availability, count(*)::int AS count, sum(max_concurrent_tasks)::int AS p
 FROM capable GROUP BY availability
 
 -- explain_task
-SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
+SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at,
+  t.retry_count, t.max_retries,
   t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.paused_for, t.pause_reason, t.paused_at,
   CASE
     WHEN t.paused_by ~ '^user:[0-9a-f-]{36}$' THEN (SELECT u.name FROM users u
@@ -44,7 +45,8 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
     WHEN t.paused_by ~ '^api_key:[0-9a-f-]{36}$' THEN (SELECT k.name FROM api_keys k
       WHERE k.workspace_id = t.workspace_id AND k.id = substr(t.paused_by, 9)::uuid) END AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
-  array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' END,
+  array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' END,
     CASE WHEN NOT ((t.queue_expires_at IS NULL OR t.queue_expires_at > now())) THEN 'queue_expired' END,
     CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[]) AND NOT (EXISTS (SELECT FROM installation_pauses p
@@ -104,7 +106,8 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
 FROM agent_tasks t
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
-    'generation', r.generation, 'lease_expires_at', greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
+    'generation', r.generation, 'lease_expires_at', greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat
+  AND r.ended_at IS NULL THEN (
     SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
     WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END),
     'pause_requested_at', r.pause_requested_at, 'ended_at', r.ended_at, 'end_reason', r.end_reason,
@@ -116,7 +119,8 @@ LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(to_jsonb(shown)), '[]') AS dependencies FROM (
     SELECT p.id AS task_id, p.title, p.status, d.policy, (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success
-    FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
+    FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id
+      AND p.id = d.depends_on_id
     WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
     ORDER BY ended_without_success DESC, p.id
     LIMIT 100) shown) unsettled ON true
@@ -124,19 +128,24 @@ LEFT JOIN LATERAL (
   SELECT jsonb_build_object('attempts', s.attempts, 'last_error', s.last_error, 'since', s.created_at,
     'next_attempt_at', s.next_attempt_at) AS spawn
   FROM session_spawns s
-  WHERE s.workspace_id = t.workspace_id AND s.run_id = t.run_id AND s.state = 'PENDING') spawn ON true
+  WHERE s.workspace_id = t.workspace_id AND s.run_id = t.run_id
+    AND s.state = 'PENDING') spawn ON true
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(jsonb_build_object('budgetId', b.id, 'scope', b.scope, 'scopeId', b.scope_id,
     'allocated', b.allocated::text, 'consumed', b.consumed::text, 'reserved', b.reserved::text,
     'available', b.available::text, 'needed', greatest(t.estimated_tokens, 1)::text,
     'periodEnd', to_char(b.period_end AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY b.available), '[]') AS budgets
   FROM usage_budgets b
-  WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.period_start <= now() AND b.period_end > now())
+  WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
+    AND (b.period_start <= now() AND b.period_end > now())
     AND b.available < greatest(t.estimated_tokens, 1)) short ON true
 LEFT JOIN LATERAL (
-  SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model', l.model, 'kind', l.kind,
-    'until', to_char(provider_limit_end(l.until, l.over_at, t.id) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY l.until DESC), '[]') AS provider_limits
-  FROM provider_limits l WHERE l.workspace_id = t.workspace_id AND l.id = ANY (provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+  SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model',
+    l.model, 'kind', l.kind,
+    'until', to_char(provider_limit_end(l.until, l.over_at, t.id) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+      ORDER BY l.until DESC), '[]') AS provider_limits
+  FROM provider_limits l WHERE l.workspace_id = t.workspace_id
+    AND l.id = ANY (provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
       CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END))) limited ON true
 LEFT JOIN LATERAL (
@@ -150,8 +159,7 @@ WHERE t.workspace_id = $1 AND t.id = $2
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until,
     CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END AS limited_until, CASE
-      WHEN a.lifecycle = 'DRAINING' THEN 'draining'
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END AS limited_until, CASE WHEN a.lifecycle = 'DRAINING' THEN 'draining'
       WHEN a.lifecycle = 'ERROR' THEN 'in_error'
       WHEN (a.mode = 'push' AND NOT a.coordinator_enabled) THEN 'disabled'
       WHEN (a.mode = 'push' AND a.command = '{}') THEN 'without_command'
@@ -168,7 +176,8 @@ WITH capable AS MATERIALIZED (
       WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS availability
-  FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+  FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id
+    AND h.agent_id = a.id
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
     AND (a.dedicated_to <@ $2::text[] AND (a.task_types = '{}' OR $3 = ANY(a.task_types)))
 )
@@ -203,7 +212,8 @@ WHERE NOT EXISTS (
 -- nearest_agents
 SELECT a.id, a.name, lacking.missing
 FROM agents a CROSS JOIN LATERAL (
-  SELECT array_agg(needed.name ORDER BY needed.name) AS missing FROM unnest($2::text[]) AS needed (name)
+  SELECT array_agg(needed.name ORDER BY needed.name) AS missing
+    FROM unnest($2::text[]) AS needed (name)
   WHERE needed.name <> ALL (a.capabilities)) lacking
 WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED'
 ORDER BY cardinality(lacking.missing), a.name, a.id
@@ -260,12 +270,14 @@ LIMIT $4
 -- tasks_ahead
 WITH ability AS MATERIALIZED (
   SELECT DISTINCT capabilities, dedicated_to, task_types FROM agents a
-  WHERE a.workspace_id = $1 AND a.lifecycle IN ('STARTING', 'ACTIVE') AND a.capabilities @> $4::text[]
+  WHERE a.workspace_id = $1 AND a.lifecycle IN ('STARTING', 'ACTIVE')
+    AND a.capabilities @> $4::text[]
     AND a.dedicated_to <@ $4::text[] AND (a.task_types = '{}' OR $6 = ANY(a.task_types))
 ),
 queue AS MATERIALIZED (
   SELECT s.key, s.capabilities FROM capability_sets s
-  WHERE s.workspace_id = $1 AND (s.key = $3 OR EXISTS (SELECT FROM ability a WHERE (s.capabilities <@ a.capabilities AND s.capabilities @> a.dedicated_to)))
+  WHERE s.workspace_id = $1 AND (s.key = $3 OR EXISTS (SELECT FROM ability a
+    WHERE (s.capabilities <@ a.capabilities AND s.capabilities @> a.dedicated_to)))
 )
 SELECT ahead.task_type AS "taskType", count(*)::int AS count
 FROM (
@@ -274,7 +286,8 @@ FROM (
     WHERE q.workspace_id = $1 AND q.capability_key = queue.key
       AND (q.status = 'PENDING' AND q.unmet_dependencies = 0) AND q.queue_rank < $2::bigint
       AND (q.task_type = $6 OR EXISTS (
-        SELECT FROM ability a WHERE (queue.capabilities <@ a.capabilities AND queue.capabilities @> a.dedicated_to) AND (a.task_types = '{}' OR q.task_type = ANY(a.task_types))))
+        SELECT FROM ability a WHERE (queue.capabilities <@ a.capabilities AND queue.capabilities @> a.dedicated_to)
+          AND (a.task_types = '{}' OR q.task_type = ANY(a.task_types))))
     ORDER BY q.queue_rank LIMIT $5) one
   LIMIT $5) ahead
 GROUP BY ahead.task_type
@@ -294,7 +307,8 @@ SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success,
   p.id, p.task_type, p.project_id, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
   p.started_at, p.required_capabilities, p.queue_rank,
-  array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' END,
+  array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' END,
     CASE WHEN NOT ((p.queue_expires_at IS NULL OR p.queue_expires_at > now())) THEN 'queue_expired' END,
     CASE WHEN NOT ((p.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[]) AND NOT (EXISTS (SELECT FROM installation_pauses p

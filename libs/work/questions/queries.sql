@@ -2,7 +2,8 @@
 
 -- answer_question
 WITH q AS (
-  UPDATE questions q SET status = 'answered', answer = $3, answered_by = $4::text || coalesce(':' || $5::text, ''),
+  UPDATE questions q SET status = 'answered', answer = $3,
+    answered_by = $4::text || coalesce(':' || $5::text, ''),
     closed_at = now()
   WHERE q.workspace_id = $1 AND q.id = $2 AND q.status = 'open'
   RETURNING q.*
@@ -46,7 +47,8 @@ SELECT q.id, q.task_id, q.run_id, q.prompt, q.on_deadline, q.answer, q.closed_at
 
 -- insert_question
 WITH q AS (
-  INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, choices, free_text, deadline_at,
+  INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, choices, free_text,
+    deadline_at,
     on_deadline, default_answer)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, date_trunc('milliseconds',
     coalesce($10::timestamptz, now() + make_interval(secs => $9::float8))), $11, $12)
@@ -61,27 +63,32 @@ journaled AS (
 SELECT id FROM q
 
 -- newest_questions
-SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt, q.choices, q.free_text,
+SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt,
+  q.choices, q.free_text,
   q.status, q.asked_at, q.deadline_at, q.on_deadline, q.default_answer, q.answer, q.answered_by, q.closed_at
 FROM questions q JOIN agent_tasks t ON t.workspace_id = q.workspace_id AND t.id = q.task_id
-WHERE q.workspace_id = $1 AND ($2::text IS NULL OR q.status = $2) AND ($3::uuid IS NULL OR q.task_id = $3)
+WHERE q.workspace_id = $1 AND ($2::text IS NULL OR q.status = $2)
+  AND ($3::uuid IS NULL OR q.task_id = $3)
   AND ($4::uuid IS NULL OR q.id < $4)
 ORDER BY q.id DESC LIMIT $5
 
 -- question_by_id
-SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt, q.choices, q.free_text,
+SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt,
+  q.choices, q.free_text,
   q.status, q.asked_at, q.deadline_at, q.on_deadline, q.default_answer, q.answer, q.answered_by, q.closed_at
 FROM questions q JOIN agent_tasks t ON t.workspace_id = q.workspace_id AND t.id = q.task_id
 WHERE q.workspace_id = $1 AND q.id = $2
 
 -- question_of_run
-SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt, q.choices, q.free_text,
+SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt,
+  q.choices, q.free_text,
   q.status, q.asked_at, q.deadline_at, q.on_deadline, q.default_answer, q.answer, q.answered_by, q.closed_at
 FROM questions q JOIN agent_tasks t ON t.workspace_id = q.workspace_id AND t.id = q.task_id
 WHERE q.workspace_id = $1 AND q.run_id = $2 AND q.agent_id = $3
 
 -- urgent_questions
-SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt, q.choices, q.free_text,
+SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt,
+  q.choices, q.free_text,
   q.status, q.asked_at, q.deadline_at, q.on_deadline, q.default_answer, q.answer, q.answered_by, q.closed_at
 FROM questions q JOIN agent_tasks t ON t.workspace_id = q.workspace_id AND t.id = q.task_id
 WHERE q.workspace_id = $1 AND q.status = 'open' AND ($2::uuid IS NULL OR q.task_id = $2)

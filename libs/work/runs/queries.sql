@@ -6,7 +6,8 @@ INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, even
   FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
   AND NOT EXISTS (SELECT FROM task_log_lines l
-    WHERE l.workspace_id = $1 AND l.task_id = r.task_id AND l.run_id = r.id AND l.event = $6::text)
+    WHERE l.workspace_id = $1 AND l.task_id = r.task_id AND l.run_id = r.id
+      AND l.event = $6::text)
 
 -- agent_of_run
 SELECT r.agent_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
@@ -29,7 +30,8 @@ announced AS (
   WHERE r.workspace_id = s.workspace_id AND r.id = s.id
 ),
 conflict AS MATERIALIZED (
-  SELECT s.workspace_id, s.task_id, s.id AS run_id, s.agent_id, s.generation, s.end_reason, s.session_key,
+  SELECT s.workspace_id, s.task_id, s.id AS run_id, s.agent_id, s.generation, s.end_reason,
+    s.session_key,
     n.id AS newer_run_id, n.agent_id AS newer_agent_id, n.generation AS newer_generation, n.state AS newer_state
   FROM seen s
   CROSS JOIN LATERAL (
@@ -43,7 +45,8 @@ journaled AS (
     'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation), 'coordinator', session_key
   FROM conflict
 )
-SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id, newer_agent_id,
+SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id,
+  newer_agent_id,
   newer_generation, newer_state
 FROM conflict
 
@@ -67,7 +70,8 @@ SELECT run_id, gateway_id FROM second
 
 -- any_kept_by_reports
 SELECT EXISTS (SELECT FROM gateways g WHERE g.id = $1)
-  AND EXISTS (SELECT FROM task_runs r WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
+  AND EXISTS (SELECT FROM task_runs r WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+    AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id))) AS found
 
 -- append_logs
@@ -75,7 +79,8 @@ WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
     ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-    AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
+    AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)
 ),
 appended AS (
   INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details, actor_kind, actor_id, session_key)
@@ -88,12 +93,15 @@ SELECT (SELECT count(*)::int FROM appended) AS accepted FROM run
 
 -- assign_tasks
 WITH chosen AS MATERIALIZED (
-  SELECT c.workspace_id, t.id, c.agent_id, c.run_id, t.project_id, t.milestone_id, t.estimated_tokens
-  FROM jsonb_to_recordset($1::jsonb) AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
+  SELECT c.workspace_id, t.id, c.agent_id, c.run_id, t.project_id, t.milestone_id,
+    t.estimated_tokens
+  FROM jsonb_to_recordset($1::jsonb) AS c (workspace_id uuid, task_id uuid, agent_id uuid,
+    run_id uuid)
   JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 ),
 lease AS MATERIALIZED (
-  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat, a.model,
+  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds,
+    $2::boolean AS by_heartbeat, a.model,
     a.heartbeat_interval_seconds AS heartbeat_seconds
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
@@ -136,7 +144,8 @@ afforded AS MATERIALIZED (
   WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 leased AS MATERIALIZED (
-  SELECT c.*, l.seconds, l.by_heartbeat, l.model FROM afforded c JOIN lease l USING (workspace_id, agent_id)
+  SELECT c.*, l.seconds, l.by_heartbeat, l.model FROM afforded c
+    JOIN lease l USING (workspace_id, agent_id)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -157,7 +166,8 @@ task_moved AS (
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     NULL::timestamptz, budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -182,18 +192,23 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT workspace_id, run_id, id AS task_id, agent_id,
-  extract(epoch FROM now() - ready_at)::float8 AS waited_seconds, (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
-    GROUP BY 1, 2) h) IS NOT NULL AS noted FROM task_moved
+  extract(epoch FROM now() - ready_at)::float8 AS waited_seconds, (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
+  FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
+      JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h) IS NOT NULL AS noted
+    FROM task_moved
 
 -- claim_for_one
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -278,7 +293,8 @@ task_moved AS (
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
@@ -291,12 +307,14 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
@@ -327,7 +345,8 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -449,7 +468,8 @@ task_moved AS (
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -462,12 +482,14 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
@@ -484,8 +506,10 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
+  FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
+      JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are created in the order of the queue, and sort by their creation time.
@@ -495,7 +519,8 @@ ORDER BY m.run_id
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -588,7 +613,8 @@ task_moved AS (
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
@@ -601,13 +627,15 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
@@ -638,7 +666,8 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -768,7 +797,8 @@ task_moved AS (
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -781,13 +811,15 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
@@ -804,8 +836,10 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
+  FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
+      JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are created in the order of the queue, and sort by their creation time.
@@ -815,7 +849,8 @@ ORDER BY m.run_id
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -892,7 +927,8 @@ task_moved AS (
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
@@ -905,12 +941,14 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
@@ -941,7 +979,8 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -1055,7 +1094,8 @@ task_moved AS (
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -1068,12 +1108,14 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
@@ -1090,8 +1132,10 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
+  FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
+      JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are created in the order of the queue, and sort by their creation time.
@@ -1101,7 +1145,8 @@ ORDER BY m.run_id
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -1201,7 +1246,8 @@ task_moved AS (
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
@@ -1214,13 +1260,15 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
@@ -1251,7 +1299,8 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -1388,7 +1437,8 @@ task_moved AS (
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -1401,13 +1451,15 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
@@ -1424,8 +1476,10 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
+  FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
+      JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are created in the order of the queue, and sort by their creation time.
@@ -1455,7 +1509,8 @@ held AS MATERIALIZED (
   SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
-  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE
+  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE
   ORDER BY r.task_id
 ),
 task_moved AS (
@@ -1477,7 +1532,8 @@ task_moved AS (
     m.actor_kind AS actor_kind, m.actor_id AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace
 ),
 run_moved AS (
-  UPDATE task_runs r SET state = 'COMPLETED', version = r.version + 1, last_report_at = now(), ended_at = now(), end_reason = ('completed')::text, ended_by = ('agent')::text, held_tokens = 0
+  UPDATE task_runs r SET state = 'COMPLETED', version = r.version + 1,
+    last_report_at = now(), ended_at = now(), end_reason = ('completed')::text, ended_by = ('agent')::text, held_tokens = 0
   FROM task_moved m
   WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
@@ -1505,22 +1561,26 @@ released AS MATERIALIZED (
 ),
 budget_released AS (
   -- A sum that is too low must not fail the report of an agent: an invariant finds it.
-  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now() FROM released l
+  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now()
+    FROM released l
   WHERE b.workspace_id = l.workspace_id AND b.id = l.id
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status, r.status, r.id,
-    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, r.actor_kind, r.actor_id, r.reason, r.level, r.message, r.details, r.session_key, r.stack_trace, r.retry_at FROM run_moved r
+  SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status,
+    r.status, r.id,
+    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, r.actor_kind, r.actor_id, r.reason, r.level, r.message, r.details, r.session_key, r.stack_trace, r.retry_at
+      FROM run_moved r
 )
 SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved
 
 -- given_task
 SELECT t.status FROM agents a JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $3
 WHERE a.workspace_id = $1 AND a.id = $2
-  AND (t.agent_id = a.id OR (t.required_capabilities <@ a.capabilities AND t.required_capabilities @> a.dedicated_to) AND (a.task_types = '{}' OR t.task_type = ANY(a.task_types)))
+  AND (t.agent_id = a.id OR (t.required_capabilities <@ a.capabilities AND t.required_capabilities @> a.dedicated_to)
+    AND (a.task_types = '{}' OR t.task_type = ANY(a.task_types)))
 
 -- hear_agents
 UPDATE agent_heartbeats h SET last_seen_at = now() FROM (
@@ -1545,7 +1605,8 @@ SELECT held.run_id, s.workspace_id, s.agent_id,
        WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
        WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
   CASE WHEN r.id IS NULL THEN 'unknown_run'
-       WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id THEN coalesce(r.end_reason, 'stale_run')
+       WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT
+         FROM r.id THEN coalesce(r.end_reason, 'stale_run')
        WHEN s.gateway_id <> $2 THEN 'spawned_elsewhere'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
        ELSE 'hung' END AS reason
@@ -1688,7 +1749,8 @@ waiting AS MATERIALIZED (
       WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
     FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
-  WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key AND (t.status = 'PENDING'
+  WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
+    AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (w.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
@@ -1709,7 +1771,8 @@ waiting AS MATERIALIZED (
     AND (NOT w.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))))
-    AND (EXISTS (SELECT FROM workspaces used WHERE used.id = w.workspace_id AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    AND (EXISTS (SELECT FROM workspaces used WHERE used.id = w.workspace_id
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = w.workspace_id AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
@@ -1721,9 +1784,11 @@ waiting AS MATERIALIZED (
 able AS MATERIALIZED (
   SELECT k.*
   FROM (SELECT DISTINCT workspace_id, capabilities, dedicated_to, task_types FROM push WHERE free) k
-  WHERE EXISTS (SELECT FROM waiting q WHERE q.workspace_id = k.workspace_id AND (q.capabilities <@ k.capabilities AND q.capabilities @> k.dedicated_to)
+  WHERE EXISTS (SELECT FROM waiting q WHERE q.workspace_id = k.workspace_id
+    AND (q.capabilities <@ k.capabilities AND q.capabilities @> k.dedicated_to)
     AND (k.task_types = '{}' OR EXISTS (
-      SELECT FROM agent_tasks t WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key AND (t.status = 'PENDING'
+      SELECT FROM agent_tasks t WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key
+    AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (q.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
@@ -1752,7 +1817,8 @@ picked AS MATERIALIZED (
   ORDER BY p.turn, p.workspace_runs
   LIMIT $1
 )
-SELECT a.workspace_id, a.id, a.capabilities, a.dedicated_to, a.task_types, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
+SELECT a.workspace_id, a.id, a.capabilities, a.dedicated_to, a.task_types, a.live_runs,
+  a.max_concurrent_tasks, p.workspace_runs
 FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
 WHERE a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL))
@@ -1761,7 +1827,8 @@ FOR NO KEY UPDATE OF a SKIP LOCKED
 
 -- lock_ready_tasks
 WITH queue AS MATERIALIZED (
-  SELECT c.workspace_id, c.key, s.task_types, sum(s.want)::int AS want, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = c.workspace_id
+  SELECT c.workspace_id, c.key, s.task_types, sum(s.want)::int AS want,
+    ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = c.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,
     (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
@@ -1769,12 +1836,14 @@ WITH queue AS MATERIALIZED (
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
-  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, capabilities text[], dedicated_to text[], task_types text[], want int)
+  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid,
+    capabilities text[], dedicated_to text[], task_types text[], want int)
   JOIN capability_sets c ON c.workspace_id = s.workspace_id AND (c.capabilities <@ s.capabilities AND c.capabilities @> s.dedicated_to)
   GROUP BY c.workspace_id, c.key, s.task_types
 )
 -- Agents of all types and agents of one type can find the same task.
-SELECT DISTINCT head.workspace_id, head.id, head.task_type, head.required_capabilities, head.queue_rank
+SELECT DISTINCT head.workspace_id, head.id, head.task_type, head.required_capabilities,
+  head.queue_rank
 FROM queue q CROSS JOIN LATERAL (
   SELECT t.workspace_id, t.id, t.task_type, t.required_capabilities, t.queue_rank FROM agent_tasks t
   WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key
@@ -1810,13 +1879,15 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
-FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+  AND t.run_id = r.id
 WHERE r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
 ORDER BY t.id
 FOR NO KEY UPDATE OF t
 
 -- note_basic_gateway
-INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued) VALUES ($1, $2, now(), $3, 0, 0)
+INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued)
+  VALUES ($1, $2, now(), $3, 0, 0)
 ON CONFLICT (id) DO UPDATE SET capacity = excluded.capacity, last_seen_at = now()
 RETURNING id
 
@@ -1826,7 +1897,8 @@ WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.agent_id = $3
   AND t.workspace_id = $1 AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
-    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
+    AND NOT (coalesce(r.ended_by, '') = 'gateway'
+      AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 RETURNING r.id
 
 -- note_conflicts_of_heartbeats
@@ -1851,7 +1923,8 @@ WHERE r.workspace_id = l.workspace_id AND r.id = l.id
   AND t.workspace_id = r.workspace_id AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
-    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
+    AND NOT (coalesce(r.ended_by, '') = 'gateway'
+      AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 RETURNING r.id
 
 -- note_conflicts_of_sessions
@@ -1861,7 +1934,8 @@ WHERE s.run_id = ANY($1::uuid[]) AND r.workspace_id = s.workspace_id AND r.id = 
   AND t.workspace_id = r.workspace_id AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
-    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
+    AND NOT (coalesce(r.ended_by, '') = 'gateway'
+      AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 RETURNING r.id
 
 -- note_models
@@ -1902,8 +1976,10 @@ FROM (VALUES (1)) one LEFT JOIN heartbeat b ON true
 -- renew_lease
 WITH held AS MATERIALIZED (
   SELECT t.id FROM agent_tasks t
-  WHERE t.workspace_id = $1 AND t.run_id = $2 AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
-    AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3)
+  WHERE t.workspace_id = $1 AND t.run_id = $2 AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)
+    AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
+      AND r.agent_id = $3)
   FOR NO KEY UPDATE
 )
 UPDATE task_runs r SET
@@ -1931,13 +2007,15 @@ meant AS MATERIALIZED (
 ),
 held AS MATERIALIZED (
   SELECT r.workspace_id, r.id, r.task_id FROM meant m
-  JOIN task_runs r ON r.workspace_id = m.workspace_id AND r.id = m.run_id AND r.agent_id = m.agent_id
+  JOIN task_runs r ON r.workspace_id = m.workspace_id AND r.id = m.run_id
+    AND r.agent_id = m.agent_id
   WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id))
   ORDER BY r.workspace_id, r.id
   FOR NO KEY UPDATE OF r SKIP LOCKED
 )
-UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds), last_report_at = now(),
+UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds),
+  last_report_at = now(),
   deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => t.timeout_seconds))
 FROM held JOIN agent_tasks t ON t.workspace_id = held.workspace_id AND t.id = held.task_id
 WHERE r.workspace_id = held.workspace_id AND r.id = held.id
@@ -1946,7 +2024,8 @@ RETURNING r.id AS run_id
 -- report_progress
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.agent_id FROM task_runs r
-  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)
 ),
 reported AS (
   UPDATE agent_tasks t SET
@@ -1960,7 +2039,8 @@ reported AS (
   RETURNING t.id, t.status, t.progress_percent, t.current_step, t.session_key
 ),
 heard AS (
-  UPDATE task_runs r SET last_report_at = now(), last_progress_at = now(), hung_warned_at = NULL FROM reported
+  UPDATE task_runs r SET last_report_at = now(), last_progress_at = now(), hung_warned_at = NULL
+    FROM reported
   WHERE r.workspace_id = $1 AND r.id = $2
 ),
 journaled AS (
@@ -1979,7 +2059,8 @@ WITH held AS MATERIALIZED (
   UNION SELECT r.id FROM task_runs r
   WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
   UNION SELECT r.id FROM task_runs r
-  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.ended_by <> 'agent' AND r.ended_at > now() - interval '60 seconds'
+  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.ended_by <> 'agent'
+    AND r.ended_at > now() - interval '60 seconds'
 )
 SELECT a.lifecycle, held.run_id,
   CASE WHEN held.run_id IS NULL THEN NULL
@@ -1994,7 +2075,8 @@ SELECT a.lifecycle, held.run_id,
   coalesce((t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
-    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))), false) AS in_conflict,
+    AND NOT (coalesce(r.ended_by, '') = 'gateway'
+      AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))), false) AS in_conflict,
   (extract(epoch FROM r.deadline_at - now()) * 1000)::float8 AS time_left_ms
 FROM agents a
 LEFT JOIN held ON true
@@ -2009,13 +2091,18 @@ WITH noted AS (
     AND t.workspace_id = $1 AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
-    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
+    AND NOT (coalesce(r.ended_by, '') = 'gateway'
+      AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 )
 SELECT r.task_id, r.state AS run_state,
-  coalesce(r.end_reason, CASE WHEN NOT EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) THEN 'workspace_archived'
+  coalesce(r.end_reason, CASE WHEN NOT EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) THEN 'workspace_archived'
     WHEN (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) THEN 'timeout' END) AS end_reason,
-  coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline, t.status AS task_status, t.version AS task_version,
-  t.run_id IS NOT DISTINCT FROM r.id AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE AS is_live
+  coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline,
+    t.status AS task_status, t.version AS task_version,
+  t.run_id IS NOT DISTINCT FROM r.id AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)
+    AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE AS is_live
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 
@@ -2044,7 +2131,9 @@ WITH held AS MATERIALIZED (
   SELECT t.id AS task_id, r.id AS run_id
   FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-    AND CASE WHEN t.status = 'ASSIGNED' THEN true END AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
+    AND CASE WHEN t.status = 'ASSIGNED' THEN true END AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+      AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)
   FOR NO KEY UPDATE OF t
 ),
 task_moved AS (
@@ -2069,7 +2158,8 @@ task_moved AS (
     ($4)::text AS actor_kind, ($5)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace
 ),
 run_moved AS (
-  UPDATE task_runs r SET state = 'WORKING', version = r.version + 1, last_report_at = now(), session_key = coalesce(($6)::text, r.session_key), branch = coalesce(($7)::text, r.branch), started_at = coalesce(r.started_at, now()), deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => (
+  UPDATE task_runs r SET state = 'WORKING', version = r.version + 1,
+    last_report_at = now(), session_key = coalesce(($6)::text, r.session_key), branch = coalesce(($7)::text, r.branch), started_at = coalesce(r.started_at, now()), deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))), stale_at = NULL
   FROM task_moved m
@@ -2081,8 +2171,10 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status, r.status, r.id,
-    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, r.actor_kind, r.actor_id, r.reason, r.level, r.message, r.details, r.session_key, r.stack_trace, r.retry_at FROM run_moved r
+  SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status,
+    r.status, r.id,
+    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, r.actor_kind, r.actor_id, r.reason, r.level, r.message, r.details, r.session_key, r.stack_trace, r.retry_at
+      FROM run_moved r
 )
 SELECT id AS task_id, version FROM task_moved
 
@@ -2102,7 +2194,8 @@ taken AS (
     old.locked_until IS NOT NULL AS broke_off, extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING')
-  AND EXISTS (SELECT FROM workspaces used WHERE used.id = n.workspace_id AND used.archived_at IS NULL) AND r.lease_by_heartbeat = $3::boolean AS is_current,
+  AND EXISTS (SELECT FROM workspaces used WHERE used.id = n.workspace_id
+    AND used.archived_at IS NULL) AND r.lease_by_heartbeat = $3::boolean AS is_current,
   r.generation, r.model, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.title, t.description, t.input_context, t.checkpoint_data, t.answers, t.metadata, t.secrets, t.timeout_seconds,
   t.traceparent,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version

@@ -23,7 +23,8 @@ WITH input AS MATERIALIZED (
 ),
 created AS (
   INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, traceparent, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
-  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
+  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END,
+    now() + make_interval(secs => "queueExpiresInSeconds"),
     "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "traceparent", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
@@ -41,29 +42,34 @@ WITH input AS MATERIALIZED (
 ),
 created AS (
   INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, traceparent, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
-  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
+  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END,
+    now() + make_interval(secs => "queueExpiresInSeconds"),
     "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "traceparent", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
 sets AS (
   INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
-  SELECT DISTINCT ON (i."capabilityKey") $1::uuid, i."capabilityKey", i."requiredCapabilities" FROM input i
+  SELECT DISTINCT ON (i."capabilityKey") $1::uuid, i."capabilityKey", i."requiredCapabilities"
+    FROM input i
   -- Checked first because ON CONFLICT alone would write a row for each call. A set that is about to count
   -- as unused is written as well, so that it stays (see pruneCapabilitySets).
-  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i."capabilityKey"
+  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1
+    AND c.key = i."capabilityKey"
     AND c.used_at > now() - interval '12 hours')
   ON CONFLICT (workspace_id, key) DO UPDATE SET used_at = now()
     WHERE s.used_at <= now() - interval '12 hours'
 ),
 tagged AS (
   INSERT INTO agent_task_tags (workspace_id, task_id, tag)
-  SELECT $1, i.id, t.tag FROM input i JOIN created c ON c.id = i.id CROSS JOIN LATERAL unnest(i.tags) AS t (tag)
+  SELECT $1, i.id, t.tag FROM input i JOIN created c ON c.id = i.id CROSS
+    JOIN LATERAL unnest(i.tags) AS t (tag)
 ),
 edges AS (
   INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id, policy, settled_at)
   SELECT $1, e.task_id, e.depends_on_id, e.policy, CASE WHEN e.settled THEN now() END
-  FROM jsonb_to_recordset($3::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text, settled boolean)
+  FROM jsonb_to_recordset($3::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text,
+    settled boolean)
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
@@ -77,7 +83,8 @@ WITH RECURSIVE reached (id) AS (
   SELECT unnest($2::uuid[])
   UNION
   SELECT further.id FROM reached r CROSS JOIN LATERAL (
-    SELECT d.task_id AS id FROM task_dependencies d WHERE d.workspace_id = $1 AND d.depends_on_id = r.id
+    SELECT d.task_id AS id FROM task_dependencies d
+      WHERE d.workspace_id = $1 AND d.depends_on_id = r.id
       -- The whole of which it is a part goes on without it.
       AND NOT EXISTS (SELECT FROM agent_tasks part WHERE part.workspace_id = $1 AND part.id = r.id
         AND part.parent_task_id = d.task_id)
@@ -119,11 +126,13 @@ LIMIT $3
 WITH RECURSIVE before (id) AS (
   SELECT $2::uuid
   UNION
-  SELECT d.depends_on_id FROM before b JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = b.id
+  SELECT d.depends_on_id FROM before b JOIN task_dependencies d ON d.workspace_id = $1
+    AND d.task_id = b.id
 ), after (id) AS (
   SELECT $2::uuid
   UNION
-  SELECT d.task_id FROM after a JOIN task_dependencies d ON d.workspace_id = $1 AND d.depends_on_id = a.id
+  SELECT d.task_id FROM after a JOIN task_dependencies d ON d.workspace_id = $1
+    AND d.depends_on_id = a.id
 ), sides (before, after) AS (
   SELECT ARRAY(SELECT id FROM before LIMIT $3 + 1), ARRAY(SELECT id FROM after LIMIT $3 + 1)
 )
@@ -150,8 +159,10 @@ WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 SELECT
   $2::uuid IS NULL OR EXISTS (SELECT FROM agents WHERE workspace_id = $1 AND id = $2) AS agent,
   $3::uuid IS NULL OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $3) AS project,
-  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $4) AS milestone,
-  $5::uuid IS NULL OR EXISTS (SELECT FROM agent_tasks WHERE workspace_id = $1 AND id = $5) AS parent
+  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones
+    WHERE workspace_id = $1 AND id = $4) AS milestone,
+  $5::uuid IS NULL OR EXISTS (SELECT FROM agent_tasks
+    WHERE workspace_id = $1 AND id = $5) AS parent
 
 -- parent_of_subtasks
 WITH RECURSIVE above (parent_id, depth) AS (
@@ -191,7 +202,8 @@ changed AS (
     ready_at = CASE WHEN c.unmet = 0 THEN coalesce(t.ready_at, now()) END
   FROM counted c
   WHERE t.workspace_id = $1 AND t.id = $2
-  RETURNING t.id, t.version, t.status, t.unmet_dependencies = 0 AND old.unmet_dependencies > 0 AS became_ready
+  RETURNING t.id, t.version, t.status, t.unmet_dependencies = 0
+    AND old.unmet_dependencies > 0 AS became_ready
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status, actor_kind, actor_id)
@@ -201,7 +213,8 @@ journaled AS (
 SELECT version, became_ready FROM changed
 
 -- request_pause
-UPDATE task_runs r SET pause_requested_at = CASE WHEN $3::boolean THEN now() END, hung_warned_at = NULL
+UPDATE task_runs r SET pause_requested_at = CASE WHEN $3::boolean THEN now() END,
+  hung_warned_at = NULL
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[])
 RETURNING r.id
 
@@ -227,7 +240,8 @@ FROM free f WHERE t.workspace_id = f.workspace_id AND t.id = f.id
 RETURNING t.workspace_id, t.status
 
 -- runs_of_task
-SELECT r.id AS "id", r.task_id AS "taskId", r.agent_id AS "agentId", r.generation AS "generation", r.state AS "state", r.version AS "version", r.session_key AS "sessionKey", r.lease_seconds AS "leaseSeconds", r.lease_by_heartbeat AS "leaseByHeartbeat", r.renewals AS "renewals", r.deadline_at AS "deadlineAt", r.pause_requested_at AS "pauseRequestedAt", r.end_reason AS "endReason", r.error AS "error", r.error_class AS "errorClass", r.exit_code AS "exitCode", r.signal AS "signal", r.stack_trace AS "stackTrace", r.branch AS "branch", r.review_url AS "reviewUrl", r.assigned_at AS "assignedAt", r.started_at AS "startedAt", r.stale_at AS "staleAt", r.ended_at AS "endedAt", r.last_report_at AS "lastReportAt", r.last_progress_at AS "lastProgressAt", r.hung_warned_at AS "hungWarnedAt", r.budget_ids AS "budgetIds", r.held_tokens AS "heldTokens", r.estimated_tokens AS "estimatedTokens", r.used_tokens AS "usedTokens", r.used_cost_usd AS "usedCostUsd", r.model AS "model", greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
+SELECT r.id AS "id", r.task_id AS "taskId", r.agent_id AS "agentId", r.generation AS "generation", r.state AS "state", r.version AS "version", r.session_key AS "sessionKey", r.lease_seconds AS "leaseSeconds", r.lease_by_heartbeat AS "leaseByHeartbeat", r.renewals AS "renewals", r.deadline_at AS "deadlineAt", r.pause_requested_at AS "pauseRequestedAt", r.end_reason AS "endReason", r.error AS "error", r.error_class AS "errorClass", r.exit_code AS "exitCode", r.signal AS "signal", r.stack_trace AS "stackTrace", r.branch AS "branch", r.review_url AS "reviewUrl", r.assigned_at AS "assignedAt", r.started_at AS "startedAt", r.stale_at AS "staleAt", r.ended_at AS "endedAt", r.last_report_at AS "lastReportAt", r.last_progress_at AS "lastProgressAt", r.hung_warned_at AS "hungWarnedAt", r.budget_ids AS "budgetIds", r.held_tokens AS "heldTokens", r.estimated_tokens AS "estimatedTokens", r.used_tokens AS "usedTokens", r.used_cost_usd AS "usedCostUsd", r.model AS "model", greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat
+  AND r.ended_at IS NULL THEN (
     SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
     WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END) AS "leaseExpiresAt" FROM task_runs r
 WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.generation < coalesce($3::int, 2147483647)
@@ -267,7 +281,8 @@ RETURNING t.workspace_id
 SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))
 
 -- take_over_pauses
-UPDATE agent_tasks t SET paused_by = $3, paused_for = 'request', paused_for_id = NULL, pause_reason = $4,
+UPDATE agent_tasks t SET paused_by = $3, paused_for = 'request', paused_for_id = NULL,
+  pause_reason = $4,
   updated_at = now()
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND (t.status = 'PAUSED' AND t.paused_for IN ('budget', 'provider'))
 RETURNING t.id
@@ -305,7 +320,8 @@ steps AS (
   FROM generate_series(0, $3 - 1) AS n (step)
   LEFT JOIN (SELECT step, count(*)::int AS count FROM ended GROUP BY step) c ON c.step = n.step
 )
-SELECT e.completed, e.wait, e.run, steps.counts, span.since + make_interval(secs => $2 * $3) AS until
+SELECT e.completed, e.wait, e.run, steps.counts,
+  span.since + make_interval(secs => $2 * $3) AS until
 FROM span, steps, (
   SELECT count(*)::int AS completed,
     percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY greatest(waited, 0)::float8) AS wait,
@@ -318,12 +334,14 @@ SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.desc
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d
-    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id ORDER BY d.depends_on_id) AS "dependsOn",
+    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id
+      ORDER BY d.depends_on_id) AS "dependsOn",
   CASE WHEN t.has_dependents THEN ARRAY(SELECT d.task_id FROM task_dependencies d
     WHERE d.workspace_id = t.workspace_id AND d.depends_on_id = t.id ORDER BY d.task_id
     LIMIT 1000) ELSE '{}' END AS blocks, (SELECT coalesce(jsonb_agg(jsonb_build_object('taskId', d.depends_on_id,
     'policy', d.policy, 'settled', d.settled_at IS NOT NULL) ORDER BY d.depends_on_id), '[]')
-  FROM task_dependencies d WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id) AS dependencies
+  FROM task_dependencies d WHERE d.workspace_id = t.workspace_id
+    AND d.task_id = t.id) AS dependencies
 FROM agent_tasks t
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 
@@ -338,10 +356,12 @@ WITH input AS MATERIALIZED (
 ),
 sets AS (
   INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
-  SELECT DISTINCT ON (i."capabilityKey") $1::uuid, i."capabilityKey", i."requiredCapabilities" FROM input i
+  SELECT DISTINCT ON (i."capabilityKey") $1::uuid, i."capabilityKey", i."requiredCapabilities"
+    FROM input i
   -- Checked first because ON CONFLICT alone would write a row for each call. A set that is about to count
   -- as unused is written as well, so that it stays (see pruneCapabilitySets).
-  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i."capabilityKey"
+  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1
+    AND c.key = i."capabilityKey"
     AND c.used_at > now() - interval '12 hours')
   ON CONFLICT (workspace_id, key) DO UPDATE SET used_at = now()
     WHERE s.used_at <= now() - interval '12 hours'

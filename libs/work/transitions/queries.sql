@@ -14,7 +14,8 @@ task_moved AS (
     abort_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.reason ELSE t.abort_reason END,
     abort_message = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.message ELSE t.abort_message END,
     failure_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'FAILED' THEN m.reason ELSE t.failure_reason END,
-    queue_expires_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL ELSE t.queue_expires_at END WHEN 'ASSIGNED' THEN NULL ELSE t.queue_expires_at END,
+    queue_expires_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL
+      ELSE t.queue_expires_at END WHEN 'ASSIGNED' THEN NULL ELSE t.queue_expires_at END,
     current_step = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'COMPLETED' THEN NULL ELSE t.current_step END,
     estimated_completion_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status
       WHEN 'ASSIGNED' THEN coalesce(now() + make_interval(mins => t.estimated_duration_minutes), t.estimated_completion_at)
@@ -51,7 +52,8 @@ task_moved AS (
 run_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($2::jsonb) AS m (workspace_id uuid, run_id uuid, to_state text, end_reason text, ended_by text, error text, error_class text, exit_code int, signal text, stack_trace text, session_key text, branch text)),
 run_moved AS (
-  UPDATE task_runs r SET state = m.to_state, version = r.version + 1, last_report_at = now(), error = coalesce(m.error, r.error), error_class = coalesce(m.error_class, r.error_class), exit_code = coalesce(m.exit_code, r.exit_code), signal = coalesce(m.signal, r.signal), stack_trace = coalesce(m.stack_trace, r.stack_trace), session_key = coalesce(m.session_key, r.session_key), branch = coalesce(m.branch, r.branch), started_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.started_at, now()) ELSE r.started_at END, deadline_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.deadline_at, now() + make_interval(secs => (
+  UPDATE task_runs r SET state = m.to_state, version = r.version + 1,
+    last_report_at = now(), error = coalesce(m.error, r.error), error_class = coalesce(m.error_class, r.error_class), exit_code = coalesce(m.exit_code, r.exit_code), signal = coalesce(m.signal, r.signal), stack_trace = coalesce(m.stack_trace, r.stack_trace), session_key = coalesce(m.session_key, r.session_key), branch = coalesce(m.branch, r.branch), started_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.started_at, now()) ELSE r.started_at END, deadline_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.deadline_at, now() + make_interval(secs => (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END, held_tokens = CASE m.to_state WHEN 'COMPLETED' THEN 0 WHEN 'FAILED' THEN 0 WHEN 'RELEASED' THEN 0 ELSE r.held_tokens END
   FROM run_move m
@@ -81,21 +83,25 @@ released AS MATERIALIZED (
 ),
 budget_released AS (
   -- A sum that is too low must not fail the report of an agent: an invariant finds it.
-  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now() FROM released l
+  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now()
+    FROM released l
   WHERE b.workspace_id = l.workspace_id AND b.id = l.id
 ),
 detached AS (
   UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
-  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED' AND r.id = ANY ($3::uuid[])
+  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+    AND t.status = 'PAUSED' AND r.id = ANY ($3::uuid[])
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, r.version, r.previous_state, r.state, r.end_reason, m.generation,
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, r.version, r.previous_state, r.state, r.end_reason,
+  m.generation,
     m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m LEFT JOIN run_moved r ON r.task_id = m.id
   UNION ALL
-  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id,
+  r.version,
     r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
     NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r WHERE NOT EXISTS (SELECT FROM task_moved m WHERE m.id = r.task_id)
 )
@@ -117,7 +123,8 @@ task_moved AS (
     abort_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.reason ELSE t.abort_reason END,
     abort_message = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.message ELSE t.abort_message END,
     failure_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'FAILED' THEN m.reason ELSE t.failure_reason END,
-    queue_expires_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL ELSE t.queue_expires_at END WHEN 'ASSIGNED' THEN NULL ELSE t.queue_expires_at END,
+    queue_expires_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL
+      ELSE t.queue_expires_at END WHEN 'ASSIGNED' THEN NULL ELSE t.queue_expires_at END,
     current_step = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'COMPLETED' THEN NULL ELSE t.current_step END,
     estimated_completion_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status
       WHEN 'ASSIGNED' THEN coalesce(now() + make_interval(mins => t.estimated_duration_minutes), t.estimated_completion_at)
@@ -154,7 +161,8 @@ task_moved AS (
 run_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($2::jsonb) AS m (workspace_id uuid, run_id uuid, to_state text, end_reason text, ended_by text, error text, error_class text, exit_code int, signal text, stack_trace text, session_key text, branch text)),
 run_moved AS (
-  UPDATE task_runs r SET state = m.to_state, version = r.version + 1, last_report_at = now(), error = coalesce(m.error, r.error), error_class = coalesce(m.error_class, r.error_class), exit_code = coalesce(m.exit_code, r.exit_code), signal = coalesce(m.signal, r.signal), stack_trace = coalesce(m.stack_trace, r.stack_trace), session_key = coalesce(m.session_key, r.session_key), branch = coalesce(m.branch, r.branch), started_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.started_at, now()) ELSE r.started_at END, deadline_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.deadline_at, now() + make_interval(secs => (
+  UPDATE task_runs r SET state = m.to_state, version = r.version + 1,
+    last_report_at = now(), error = coalesce(m.error, r.error), error_class = coalesce(m.error_class, r.error_class), exit_code = coalesce(m.exit_code, r.exit_code), signal = coalesce(m.signal, r.signal), stack_trace = coalesce(m.stack_trace, r.stack_trace), session_key = coalesce(m.session_key, r.session_key), branch = coalesce(m.branch, r.branch), started_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.started_at, now()) ELSE r.started_at END, deadline_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.deadline_at, now() + make_interval(secs => (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END, held_tokens = CASE m.to_state WHEN 'COMPLETED' THEN 0 WHEN 'FAILED' THEN 0 WHEN 'RELEASED' THEN 0 ELSE r.held_tokens END
   FROM run_move m
@@ -184,17 +192,20 @@ released AS MATERIALIZED (
 ),
 budget_released AS (
   -- A sum that is too low must not fail the report of an agent: an invariant finds it.
-  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now() FROM released l
+  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now()
+    FROM released l
   WHERE b.workspace_id = l.workspace_id AND b.id = l.id
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, r.version, r.previous_state, r.state, r.end_reason, m.generation,
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, r.version, r.previous_state, r.state, r.end_reason,
+  m.generation,
     m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m LEFT JOIN run_moved r ON r.task_id = m.id
   UNION ALL
-  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id,
+  r.version,
     r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
     NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r WHERE NOT EXISTS (SELECT FROM task_moved m WHERE m.id = r.task_id)
 )
@@ -206,7 +217,8 @@ FROM task_moved
 WITH run_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, run_id uuid, to_state text, end_reason text, ended_by text, error text, error_class text, exit_code int, signal text, stack_trace text, session_key text, branch text)),
 run_moved AS (
-  UPDATE task_runs r SET state = m.to_state, version = r.version + 1, last_report_at = now(), error = coalesce(m.error, r.error), error_class = coalesce(m.error_class, r.error_class), exit_code = coalesce(m.exit_code, r.exit_code), signal = coalesce(m.signal, r.signal), stack_trace = coalesce(m.stack_trace, r.stack_trace), session_key = coalesce(m.session_key, r.session_key), branch = coalesce(m.branch, r.branch), started_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.started_at, now()) ELSE r.started_at END, deadline_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.deadline_at, now() + make_interval(secs => (
+  UPDATE task_runs r SET state = m.to_state, version = r.version + 1,
+    last_report_at = now(), error = coalesce(m.error, r.error), error_class = coalesce(m.error_class, r.error_class), exit_code = coalesce(m.exit_code, r.exit_code), signal = coalesce(m.signal, r.signal), stack_trace = coalesce(m.stack_trace, r.stack_trace), session_key = coalesce(m.session_key, r.session_key), branch = coalesce(m.branch, r.branch), started_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.started_at, now()) ELSE r.started_at END, deadline_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.deadline_at, now() + make_interval(secs => (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END, held_tokens = CASE m.to_state WHEN 'COMPLETED' THEN 0 WHEN 'FAILED' THEN 0 WHEN 'RELEASED' THEN 0 ELSE r.held_tokens END
   FROM run_move m
@@ -236,18 +248,21 @@ released AS MATERIALIZED (
 ),
 budget_released AS (
   -- A sum that is too low must not fail the report of an agent: an invariant finds it.
-  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now() FROM released l
+  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now()
+    FROM released l
   WHERE b.workspace_id = l.workspace_id AND b.id = l.id
 ),
 detached AS (
   UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
-  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED' AND true
+  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+    AND t.status = 'PAUSED' AND true
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at)
-  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id,
+  r.version,
     r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
     NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r
 )
@@ -264,7 +279,8 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-  AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
+  AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)
 FOR NO KEY UPDATE OF t, r
 
 -- lock_task_ids
@@ -292,13 +308,15 @@ WITH held AS MATERIALIZED (
   FOR NO KEY UPDATE OF b
 )
 UPDATE usage_budgets b SET updated_at = now(),
-  reserved = CASE WHEN b.available >= greatest(h.tokens, 1) THEN b.reserved + h.tokens ELSE budget_taken_meanwhile() END
+  reserved = CASE WHEN b.available >= greatest(h.tokens, 1) THEN b.reserved + h.tokens
+    ELSE budget_taken_meanwhile() END
 FROM held h WHERE b.workspace_id = h.workspace_id AND b.id = h.id
 
 -- transition_agents
 WITH agent_move AS MATERIALIZED (
   SELECT a.workspace_id, a.id, m.to_lifecycle, m.reason
-  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, to_lifecycle text, reason text)
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, to_lifecycle text,
+    reason text)
   JOIN agents a ON a.workspace_id = m.workspace_id AND a.id = m.id
   ORDER BY a.id, a.workspace_id
   FOR NO KEY UPDATE OF a
@@ -306,7 +324,8 @@ WITH agent_move AS MATERIALIZED (
 agent_moved AS (
   UPDATE agents a SET
     lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),
-    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now()) ELSE a.draining_at END,
+    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now())
+      ELSE a.draining_at END,
     error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
     terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
     termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END

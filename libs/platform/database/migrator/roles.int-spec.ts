@@ -41,7 +41,8 @@ async function storedPassword(role: string): Promise<string | null> {
 describe('the two roles', () => {
   it('the migration creates both roles without a way to sign in', async () => {
     const { rows } = await cluster.admin.query(
-      `SELECT rolname, rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication
+      `SELECT rolname, rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb,
+        rolreplication
        FROM pg_roles WHERE rolname LIKE 'drover%' ORDER BY 1`,
     );
     const powerless = {
@@ -85,7 +86,8 @@ describe('the two roles', () => {
     const migrated = migrate({ ownerUrl, appUrl: as('drover_app', 'meanwhile') });
     await waitFor('the migration to wait for the role', async () => {
       const { rowCount } = await cluster.admin.query(
-        `SELECT FROM pg_stat_activity WHERE application_name = 'drover-migrate' AND wait_event_type = 'Lock'`,
+        `SELECT FROM pg_stat_activity WHERE application_name = 'drover-migrate'
+          AND wait_event_type = 'Lock'`,
       );
       return rowCount === 1;
     });

@@ -19,5 +19,6 @@ export const findAgent = query<AgentRow>(
  */
 export const lockAgent = query<AgentRow>(
   'lock_agent',
-  `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.workspace_id = $1 AND a.id = $2 FOR NO KEY UPDATE OF a`,
+  `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
+    FOR NO KEY UPDATE OF a`,
 );

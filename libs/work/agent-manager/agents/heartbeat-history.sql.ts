@@ -24,7 +24,8 @@ export const heartbeatHistory = query<HistoryRow>(
 SELECT seen_at, status, current_task_id, progress_percent, current_step, memory_mb, cpu_percent
 FROM agent_heartbeat_history
 WHERE workspace_id = $1 AND agent_id = $2
-  AND seen_at >= coalesce($3::timestamptz, '-infinity') AND seen_at < coalesce($4::timestamptz, 'infinity')
+  AND seen_at >= coalesce($3::timestamptz, '-infinity')
+    AND seen_at < coalesce($4::timestamptz, 'infinity')
 ORDER BY seen_at DESC
 LIMIT $5`,
 );

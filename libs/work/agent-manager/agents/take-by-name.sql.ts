@@ -20,7 +20,8 @@ WITH unnamed AS MATERIALIZED (
   ORDER BY a.id FOR NO KEY UPDATE
 ),
 named AS (
-  UPDATE agents a SET capabilities = ARRAY(SELECT c FROM unnest(a.capabilities || (${OWN})) c ORDER BY c COLLATE "C")
+  UPDATE agents a SET capabilities = ARRAY(SELECT c FROM unnest(a.capabilities || (${OWN})) c
+    ORDER BY c COLLATE "C")
   FROM unnamed u WHERE a.workspace_id = $1 AND a.id = u.id
 )
 SELECT id, lifecycle FROM agents WHERE workspace_id = $1 AND id = ANY($2::uuid[])`,

@@ -9,7 +9,8 @@ export interface FlushedRow extends AgentFactsRow {
   held: boolean;
 }
 
-const IS_HELD = `EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id)`;
+const IS_HELD = `EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id
+  AND x.agent_id = b.agent_id)`;
 
 const intervalOf = (time: string) =>
   `date_bin(make_interval(secs => nullif($2::int, 0)), ${time}, 'epoch')`;
@@ -40,25 +41,30 @@ export const flushHeartbeats = command<FlushedRow>(
 WITH heartbeat AS MATERIALIZED (
   SELECT a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds, b.*,
     now() - make_interval(secs => b.age_ms / 1000) AS seen_at
-  FROM jsonb_to_recordset($1::jsonb) AS b (workspace_id uuid, agent_id uuid, age_ms float8, status text,
+  FROM jsonb_to_recordset($1::jsonb) AS b (workspace_id uuid, agent_id uuid, age_ms float8,
+    status text,
     current_task_id uuid, progress_percent int, current_step text, memory_mb int, cpu_percent int,
     metadata jsonb)
   JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
 ),
 free AS MATERIALIZED (
   SELECT h.workspace_id, h.agent_id
-  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id AND h.agent_id = b.agent_id
+  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id
+    AND h.agent_id = b.agent_id
   -- Two flushes that meet lock their rows in one order.
   ORDER BY h.workspace_id, h.agent_id
   FOR NO KEY UPDATE OF h SKIP LOCKED
 ),
 held AS MATERIALIZED (
   SELECT h.workspace_id, h.agent_id
-  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id AND h.agent_id = b.agent_id
-  WHERE NOT EXISTS (SELECT FROM free f WHERE f.workspace_id = h.workspace_id AND f.agent_id = h.agent_id)
+  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id
+    AND h.agent_id = b.agent_id
+  WHERE NOT EXISTS (SELECT FROM free f WHERE f.workspace_id = h.workspace_id
+    AND f.agent_id = h.agent_id)
 ),
 written AS (
-  INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id, progress_percent,
+  INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id,
+    progress_percent,
     current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata, kept_at)
   SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
     cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
@@ -79,9 +85,11 @@ written AS (
   RETURNING new.*, new.kept_at IS DISTINCT FROM old.kept_at AS is_first
 ),
 kept AS (
-  INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status, current_task_id, progress_percent,
+  INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status, current_task_id,
+    progress_percent,
     current_step, memory_mb, cpu_percent)
-  SELECT workspace_id, agent_id, date_trunc('milliseconds', kept_at), status, current_task_id, progress_percent, current_step,
+  SELECT workspace_id, agent_id, date_trunc('milliseconds', kept_at), status, current_task_id,
+    progress_percent, current_step,
     memory_mb, cpu_percent
   FROM written WHERE is_first
   ON CONFLICT DO NOTHING

@@ -34,7 +34,8 @@ describe('the history of heartbeats', () => {
   async function heartbeatAt(agent: TestAgent, step: string, secondsOn = 0): Promise<void> {
     const shift = 'make_interval(secs => $2)';
     await server.db.owner.query(
-      `UPDATE agent_heartbeats SET last_seen_at = last_seen_at - ${shift}, kept_at = kept_at - ${shift}
+      `UPDATE agent_heartbeats SET last_seen_at = last_seen_at - ${shift},
+        kept_at = kept_at - ${shift}
        WHERE agent_id = $1`,
       [agent.id, secondsOn],
     );
@@ -70,7 +71,8 @@ describe('the history of heartbeats', () => {
     const agent = await workspace.newAgent();
     await server.db.owner.query(
       `INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status, current_step)
-       SELECT $1, $2, timestamptz '2026-01-05T00:00:00Z' + make_interval(hours => n), 'healthy', n::text
+       SELECT $1, $2, timestamptz '2026-01-05T00:00:00Z' + make_interval(hours => n), 'healthy',
+         n::text
        FROM generate_series(0, 48) n`,
       [workspace.id, agent.id],
     );

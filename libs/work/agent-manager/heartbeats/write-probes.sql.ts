@@ -19,5 +19,6 @@ export const mayWriteHeartbeats = command<unknown>(
  */
 export const takeRoom = command<unknown>(
   'take_room',
-  `CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT repeat('x', 1000) AS x FROM generate_series(1, 100)`,
+  `CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT repeat('x', 1000) AS x
+    FROM generate_series(1, 100)`,
 );

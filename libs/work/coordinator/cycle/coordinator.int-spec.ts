@@ -54,7 +54,8 @@ class Work {
   async agent(seconds: { interval: number; threshold: number }): Promise<TestAgent> {
     const agent = await this.workspace.newAgent({ maxConcurrentTasks: 10 });
     await this.app.db.owner.query(
-      `UPDATE agents SET heartbeat_interval_seconds = $2, stale_threshold_seconds = $3 WHERE id = $1`,
+      `UPDATE agents SET heartbeat_interval_seconds = $2, stale_threshold_seconds = $3
+        WHERE id = $1`,
       [agent.id, seconds.interval, seconds.threshold],
     );
     await this.heartbeat(agent);

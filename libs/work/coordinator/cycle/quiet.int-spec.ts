@@ -177,7 +177,8 @@ it('the coordinator rests until the rate of all workspaces allows a session', as
 
 it('the coordinator rests while an agent is in a cooldown, and continues after it', async () => {
   await sql(
-    `UPDATE agents SET resting_until = now() + interval '8 seconds', setup_failures = 1 WHERE id = $1`,
+    `UPDATE agents SET resting_until = now() + interval '8 seconds', setup_failures = 1
+      WHERE id = $1`,
     agentId,
   );
   await submit();

@@ -103,7 +103,8 @@ async function waitForOpenTransaction(): Promise<void> {
 async function waitForLockWaiter(): Promise<void> {
   await waitFor('somebody to wait for a lock', async () => {
     const { rows } = await db.owner.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      `SELECT FROM pg_stat_activity WHERE datname = current_database()
+        AND wait_event_type = 'Lock'`,
     );
     return rows.length > 0;
   });

@@ -32,7 +32,8 @@ async function register(): Promise<void> {
 
 async function elapseAnHour(): Promise<void> {
   await server.db.owner.query(
-    `UPDATE agent_heartbeats SET last_seen_at = last_seen_at - interval '1 hour' WHERE agent_id = $1`,
+    `UPDATE agent_heartbeats SET last_seen_at = last_seen_at - interval '1 hour'
+      WHERE agent_id = $1`,
     [agent.id],
   );
 }

@@ -24,20 +24,23 @@ const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
  * be spawned in a minute (0: no limit).
  */
 const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
-    SELECT a.workspace_id, ${OFFERED}, ${pausedTypes('a.workspace_id')} AS paused, ${availableBudgets('a.workspace_id')} AS budgets,
+    SELECT a.workspace_id, ${OFFERED}, ${pausedTypes('a.workspace_id')} AS paused,
+      ${availableBudgets('a.workspace_id')} AS budgets,
       greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
         ${spawnWaitSeconds('a.workspace_id', '$2')}) AS wait
     FROM agents a
     WHERE a.mode = 'push' AND ${takesWork('a', ['cooldown'])} AND ${hasRoom('a')}
       AND EXISTS (SELECT FROM gateways
         WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
-        HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
+        HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents
+          WHERE mode = 'push'))
     GROUP BY a.workspace_id, ${OFFERED}
     ORDER BY wait) k
   WHERE k.wait < 'infinity' AND ${workspaceHandsOut('k.workspace_id')}
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
-      WHERE t.workspace_id = k.workspace_id AND ${serves('k', 'c.capabilities')} AND ${takesType('k', 't.task_type')}
+      WHERE t.workspace_id = k.workspace_id AND ${serves('k', 'c.capabilities')}
+        AND ${takesType('k', 't.task_type')}
         AND ${mayBeHandedOut('t', { workspace: 'k.workspace_id', pausedTypes: 'k.paused', budgets: 'k.budgets' })})
   ORDER BY k.wait LIMIT 1)`;
 

@@ -128,7 +128,8 @@ describe('an agent that was taken for dead and comes back', () => {
       return rows.length > 0;
     });
     await scene.sql(
-      `UPDATE agent_tasks SET run_id = (SELECT id FROM task_runs WHERE task_id = $1 AND generation = 2) WHERE id = $1`,
+      `UPDATE agent_tasks SET run_id = (SELECT id FROM task_runs
+        WHERE task_id = $1 AND generation = 2) WHERE id = $1`,
       first.id,
     );
     await scene.sql(`UPDATE task_runs SET conflict_seen_at = now() WHERE id = $1`, runId);
@@ -209,7 +210,8 @@ describe('for real', () => {
       scene = await Scene.of(led);
       const first = await scene.held();
       await scene.sql(
-        `UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = 2 WHERE id = $1`,
+        `UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = 2
+          WHERE id = $1`,
         first.agent.id,
       );
       await heartbeat(first.agent, first.id);

@@ -73,7 +73,8 @@ describe('an exhausted budget', () => {
     const recovered = scene.recover();
     await waitFor('the coordinator to wait for the task', async () => {
       const { rows } = await scene.sql(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+          AND datname = current_database()`,
       );
       return rows.length > 0;
     });

@@ -26,7 +26,8 @@ const tasksOfUsedUpBudgets = query<Found>(
   'tasks_of_used_up_budgets',
   `
 SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
-FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id AND b.scope_id = ANY (${scopesOf('t')})
+FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id
+  AND b.scope_id = ANY (${scopesOf('t')})
 WHERE ${USED_UP} AND ${isLeased('t')} AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
 ORDER BY t.workspace_id, t.id, b.policy

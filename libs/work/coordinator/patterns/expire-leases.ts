@@ -60,7 +60,8 @@ export class ExpireLeases implements Reconciler {
     notable: 'Runs were ended because their lease had expired',
     // Skips the leases that heartbeats renew. The schedule finds silent sessions.
     due: dueAt(`(SELECT r.lease_expires_at FROM task_runs r
-    WHERE ${isLiveRun('r')} AND NOT r.lease_by_heartbeat AND NOT ${hasSession('r')} ORDER BY r.lease_expires_at LIMIT 1)`),
+    WHERE ${isLiveRun('r')} AND NOT r.lease_by_heartbeat AND NOT ${hasSession('r')}
+      ORDER BY r.lease_expires_at LIMIT 1)`),
   } as const satisfies ReconcilerFacts;
 
   constructor(

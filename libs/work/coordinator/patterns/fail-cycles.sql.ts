@@ -14,7 +14,8 @@ const BETWEEN = (task: string) =>
   `${task}.status = 'PENDING' AND ${task}.unmet_dependencies > 0 AND ${task}.has_dependents`;
 
 const EDGES = (workspace: string) => `agent_tasks t
-  JOIN task_dependencies d ON d.workspace_id = ${workspace} AND d.task_id = t.id AND d.settled_at IS NULL
+  JOIN task_dependencies d ON d.workspace_id = ${workspace} AND d.task_id = t.id
+    AND d.settled_at IS NULL
   JOIN agent_tasks p ON p.workspace_id = ${workspace} AND p.id = d.depends_on_id
   WHERE t.workspace_id = ${workspace} AND ${BETWEEN('t')} AND CASE WHEN ${BETWEEN('p')} THEN true END`;
 

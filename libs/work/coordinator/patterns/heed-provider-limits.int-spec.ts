@@ -320,7 +320,8 @@ describe('a report', () => {
     await scene.workspace.api.delete(`/provider-limits/${String(first['limitId'])}`);
     await scene.sql(
       `UPDATE task_runs SET assigned_at = assigned_at - interval '1 hour',
-         started_at = started_at - interval '1 hour', ended_at = ended_at - interval '1 hour' WHERE id = $1`,
+         started_at = started_at - interval '1 hour', ended_at = ended_at - interval '1 hour'
+           WHERE id = $1`,
       held.runId,
     );
     expect(await reportRefusal(held, { model: 'gpt-5' })).toMatchObject({
@@ -335,7 +336,8 @@ describe('a report', () => {
     const [held, last] = [await scene.held(), await scene.held()];
     await reportRefusal(held, { model: 'gpt-5' });
     await scene.sql(
-      `INSERT INTO provider_limits (workspace_id, id, provider, covers, kind, until, over_at, run_id, agent_id)
+      `INSERT INTO provider_limits (workspace_id, id, provider, covers, kind, until, over_at,
+        run_id, agent_id)
        SELECT workspace_id, uuidv7(), 'p' || n, '^p$', kind, until, over_at, run_id, agent_id
        FROM provider_limits, generate_series(1, 49) AS n WHERE workspace_id = $1`,
       scene.id,
@@ -447,7 +449,8 @@ describe('routed_model', () => {
       rules: [...rules, ...Object.values(SERVER_RULES)],
     }));
     const { rows } = await scene.sql(
-      `SELECT routed_model(c->'rules', $2, c->>'taskType', (c->>'priority')::int, (c->>'projectId')::uuid,
+      `SELECT routed_model(c->'rules', $2, c->>'taskType', (c->>'priority')::int,
+        (c->>'projectId')::uuid,
          (c->>'estimatedComplexity')::int, (c->>'estimatedTokens')::bigint) AS model
        FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS a (c, place) ORDER BY place`,
       JSON.stringify(asked),

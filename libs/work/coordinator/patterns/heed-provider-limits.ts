@@ -45,7 +45,8 @@ const tasksPausedForLimits = query<Found>(
   `
 SELECT t.workspace_id, t.id, NULL::uuid AS limit_id FROM agent_tasks t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
-WHERE t.status = 'PAUSED' AND t.paused_for = 'provider' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+WHERE t.status = 'PAUSED' AND t.paused_for = 'provider'
+  AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND (r.started_at IS NULL OR NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = t.workspace_id AND l.id = t.paused_for_id

@@ -70,7 +70,8 @@ const STEPS: Record<StepName, Damage | null> = {
   heed_provider_limits: ({ runId, agent }) =>
     scene.sql(
       `WITH limited AS (UPDATE task_runs SET model = 'a model' WHERE id = $2)
-       INSERT INTO provider_limits (workspace_id, id, provider, covers, kind, until, over_at, run_id, agent_id)
+       INSERT INTO provider_limits (workspace_id, id, provider, covers, kind, until, over_at,
+         run_id, agent_id)
        SELECT $1, $4, 'somebody', '^a model$', 'rate_limited', u, u, $2, $3
        FROM (SELECT now() + interval '1 day') AS t (u)`,
       scene.id,

@@ -22,7 +22,8 @@ afterAll(() => server.stop());
 async function elapse({ id, runId }: Held, minutes: number): Promise<void> {
   const ago = `- make_interval(mins => ${minutes})`;
   await scene.sql(
-    `UPDATE task_runs SET started_at = started_at ${ago}, last_progress_at = last_progress_at ${ago},
+    `UPDATE task_runs SET started_at = started_at ${ago},
+      last_progress_at = last_progress_at ${ago},
        hung_warned_at = hung_warned_at ${ago} WHERE id = $1`,
     runId,
   );

@@ -114,7 +114,8 @@ describe('a deadline in Valkey', () => {
   async function lastSeenBefore(seconds: number): Promise<void> {
     await allHeartbeat();
     await server.db.owner.query(
-      `UPDATE agent_heartbeats SET last_seen_at = now() - make_interval(secs => $2) WHERE agent_id = $1`,
+      `UPDATE agent_heartbeats SET last_seen_at = now() - make_interval(secs => $2)
+        WHERE agent_id = $1`,
       [agentId, seconds],
     );
   }

@@ -12,7 +12,8 @@ import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 import { dueAt } from './due.sql.js';
 
-const AGENTS = `agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+const AGENTS = `agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id
+  AND h.agent_id = a.id
 WHERE ${heartbeatExpected('a', 'h')}`;
 
 /**

@@ -46,8 +46,10 @@ async function endRun({ runId, agent }: Held): Promise<void> {
   // The run's history is written by hand too, so that the invariants hold for it.
   await scene.sql(
     `WITH run AS (UPDATE task_runs SET version = version + 1 WHERE id = $1 RETURNING *)
-     INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, run_version, new_state, agent_id, actor_kind)
-     SELECT workspace_id, 'run.state_changed', '', task_id, id, version, state, agent_id, 'system' FROM run`,
+     INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, run_version, new_state,
+       agent_id, actor_kind)
+     SELECT workspace_id, 'run.state_changed', '', task_id, id, version, state, agent_id, 'system'
+       FROM run`,
     runId,
   );
 }
@@ -113,7 +115,8 @@ describe('orphans', () => {
   it('a live run of a terminated agent ends, and its task is retried', async () => {
     const held = await scene.held();
     await scene.sql(
-      `UPDATE agents SET lifecycle = 'TERMINATED', terminated_at = now(), live_runs = 0 WHERE id = $1`,
+      `UPDATE agents SET lifecycle = 'TERMINATED', terminated_at = now(), live_runs = 0
+        WHERE id = $1`,
       held.agent.id,
     );
     expect(await scene.recover()).toMatchObject({ orphanedTasksRecovered: 1 });

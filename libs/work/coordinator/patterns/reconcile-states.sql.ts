@@ -143,8 +143,10 @@ repaired AS (
     ready_at = CASE WHEN c.edges = 0 THEN coalesce(t.ready_at, now()) END,
     updated_at = now()
   FROM actual c
-  WHERE t.workspace_id = c.workspace_id AND t.id = c.id AND ${OPEN} AND t.unmet_dependencies <> c.edges
-  RETURNING t.workspace_id, t.id, old.unmet_dependencies AS counted, t.unmet_dependencies AS actual, t.status
+  WHERE t.workspace_id = c.workspace_id AND t.id = c.id AND ${OPEN}
+    AND t.unmet_dependencies <> c.edges
+  RETURNING t.workspace_id, t.id, old.unmet_dependencies AS counted, t.unmet_dependencies AS actual,
+    t.status
 ),
 logged AS (
   ${logLine(
@@ -210,7 +212,8 @@ SELECT workspace_id, id FROM repaired`,
 );
 
 // Same as capabilityKey: each capability once, by code point.
-const KEY = `array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.required_capabilities) AS c
+const KEY = `array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C"
+  FROM unnest(t.required_capabilities) AS c
     ORDER BY 1), ',')`;
 
 /**
@@ -226,7 +229,8 @@ FROM agent_tasks t
 LEFT JOIN capability_sets s ON s.workspace_id = t.workspace_id
   AND s.key = ${capabilityKeyOf('t')}
 WHERE ${OPEN} AND ($2::uuid IS NULL OR t.workspace_id = $2)
-  AND (s.key IS NULL OR NOT (s.capabilities <@ t.required_capabilities AND s.capabilities @> t.required_capabilities)
+  AND (s.key IS NULL OR NOT (s.capabilities <@ t.required_capabilities
+    AND s.capabilities @> t.required_capabilities)
     OR EXISTS (SELECT FROM task_runs r
       WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id AND r.generation > t.generation))
 LIMIT $1`,
@@ -244,13 +248,16 @@ WITH actual AS MATERIALIZED (
 queue AS (
   INSERT INTO capability_sets (workspace_id, key, capabilities)
   SELECT DISTINCT ON (workspace_id, key) workspace_id, key, required_capabilities FROM actual
-  ON CONFLICT (workspace_id, key) DO UPDATE SET capabilities = excluded.capabilities, used_at = now()
+  ON CONFLICT (workspace_id, key) DO UPDATE SET capabilities = excluded.capabilities,
+    used_at = now()
 ),
 repaired AS (
-  UPDATE agent_tasks t SET capability_key = ${keyWith('t', 'a.key')}, generation = a.generation, updated_at = now()
+  UPDATE agent_tasks t SET capability_key = ${keyWith('t', 'a.key')}, generation = a.generation,
+    updated_at = now()
   FROM actual a
   WHERE t.workspace_id = a.workspace_id AND t.id = a.id AND ${OPEN}
-  RETURNING t.workspace_id, t.id, old.capability_key AS had, t.capability_key AS key, old.generation AS before,
+  RETURNING t.workspace_id, t.id, old.capability_key AS had, t.capability_key AS key,
+    old.generation AS before,
     t.generation, ${isReady('t')} AS ready
 ),
 logged AS (

@@ -29,7 +29,8 @@ const lockRunsOfLostAgents = lostRuns(
  */
 const lockRunsOfLostGateways = lostRuns(
   'lock_runs_of_lost_gateways',
-  `JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id AND s.state = 'SPAWNED'
+  `JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id
+    AND s.state = 'SPAWNED'
 JOIN gateways g ON g.id = s.gateway_id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
 CROSS JOIN LATERAL (SELECT greatest($3::float8, a.stale_threshold_seconds) AS seconds) AS longest`,

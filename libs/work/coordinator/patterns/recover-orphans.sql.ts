@@ -152,7 +152,8 @@ WHERE ${isLiveRun('r')} AND t.run_id IS DISTINCT FROM r.id`;
  */
 export const findStrayRuns = query<StrayRun>(
   'find_stray_runs',
-  `SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND ($2::uuid IS NULL OR r.workspace_id = $2) LIMIT $1`,
+  `SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND ($2::uuid IS NULL OR r.workspace_id = $2)
+    LIMIT $1`,
 );
 
 /**
@@ -163,7 +164,8 @@ export const readStrayRuns = query<StrayRun>(
   'read_stray_runs',
   `
 SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND (r.workspace_id, r.task_id) IN (
-  SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))`,
+  SELECT m.workspace_id, m.id
+    FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))`,
 );
 
 /** The log row of stray runs that have ended. $1 JSON array of {workspace_id, id, task_id}. */

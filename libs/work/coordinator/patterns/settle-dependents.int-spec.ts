@@ -27,7 +27,8 @@ const untold = (...ids: string[]) =>
 async function addDependents(workspace: string, taskId: string, count: number): Promise<void> {
   await db.owner.query(
     `WITH made AS (
-       INSERT INTO agent_tasks (workspace_id, id, title, task_type, required_capabilities, capability_key,
+       INSERT INTO agent_tasks (workspace_id, id, title, task_type, required_capabilities,
+         capability_key,
          unmet_dependencies)
        SELECT workspace_id, uuidv7(), title, task_type, required_capabilities, capability_key, 1
        FROM agent_tasks, generate_series(1, $3) WHERE workspace_id = $1 AND id = $2

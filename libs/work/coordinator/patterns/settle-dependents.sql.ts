@@ -57,12 +57,14 @@ WITH concerned AS MATERIALIZED (
   JOIN agent_tasks p ON p.workspace_id = ended.workspace_id AND p.id = ended.id
   CROSS JOIN LATERAL (
     SELECT d.workspace_id, d.task_id
-    FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
+    FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id
+      AND t.id = d.task_id
     WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND ${CONCERNED}
     LIMIT $2) edge
 ),
 waiting AS MATERIALIZED (
-  SELECT t.* FROM concerned c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+  SELECT t.* FROM concerned c JOIN agent_tasks t ON t.workspace_id = c.workspace_id
+    AND t.id = c.task_id
   WHERE NOT ${isClosed('t')}
   ORDER BY t.workspace_id, t.id
   FOR NO KEY UPDATE OF t
@@ -90,7 +92,8 @@ export const settleEdges = command<{ workspace_id: string; id: string; released:
 WITH edge AS MATERIALIZED (
   SELECT d.workspace_id, d.task_id, d.depends_on_id, ${SATISFIED} AS satisfied
   FROM jsonb_to_recordset($1::jsonb) AS w (workspace_id uuid, id uuid)
-  JOIN task_dependencies d ON d.workspace_id = w.workspace_id AND d.task_id = w.id AND d.settled_at IS NULL
+  JOIN task_dependencies d ON d.workspace_id = w.workspace_id AND d.task_id = w.id
+    AND d.settled_at IS NULL
   JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
 ),
 settled AS (
@@ -137,7 +140,8 @@ export const markPropagated = command<{ workspace_id: string }>(
 UPDATE agent_tasks p SET dependents_unsettled = false
 FROM jsonb_to_recordset($1::jsonb) AS ended (workspace_id uuid, id uuid)
 WHERE p.workspace_id = ended.workspace_id AND p.id = ended.id AND NOT EXISTS (
-  SELECT FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
+  SELECT FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id
+    AND t.id = d.task_id
   WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND ${CONCERNED})
 RETURNING p.workspace_id`,
 );

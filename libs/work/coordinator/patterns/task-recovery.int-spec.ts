@@ -114,7 +114,8 @@ describe('the lease of an agent that registered and never sent a heartbeat', () 
       [workspace.id, agent.id],
     );
     await sql(
-      `UPDATE task_runs SET lease_by_heartbeat = true, lease_expires_at = now() - interval '1 second' WHERE id = $1`,
+      `UPDATE task_runs SET lease_by_heartbeat = true,
+        lease_expires_at = now() - interval '1 second' WHERE id = $1`,
       [runId],
     );
     await sweep(ExpireLeases);

@@ -17,11 +17,13 @@ const warnHungRuns = command<{ workspace_id: string; run_id: string; agent_id: s
   'warn_hung_runs',
   `
 WITH hung AS MATERIALIZED (
-  SELECT t.workspace_id, t.id AS task_id, r.id AS run_id, r.agent_id, t.session_key, t.estimated_completion_at,
+  SELECT t.workspace_id, t.id AS task_id, r.id AS run_id, r.agent_id, t.session_key,
+    t.estimated_completion_at,
     r.last_progress_at
   FROM agent_tasks t
   JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
-  WHERE t.status = 'RUNNING' AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
+  WHERE t.status = 'RUNNING'
+    AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
     AND ${isAtWork('r')} AND r.hung_warned_at IS NULL
     AND coalesce(r.last_progress_at, r.started_at) <= now() - make_interval(secs => $3::float8)
     AND ($2::uuid IS NULL OR t.workspace_id = $2)

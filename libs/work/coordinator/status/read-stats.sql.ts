@@ -19,7 +19,8 @@ export const readStats = query<StatsRow>(
 SELECT t.*, a.healthy_agents, a.stale_agents
 FROM ${TASK_COUNTS} t, (
   SELECT
-    count(*) FILTER (WHERE a.lifecycle <> 'ERROR' AND h.last_seen_at IS NOT NULL AND NOT unresponsive)::int
+    count(*) FILTER (WHERE a.lifecycle <> 'ERROR' AND h.last_seen_at IS NOT NULL
+      AND NOT unresponsive)::int
       AS healthy_agents,
     count(*) FILTER (WHERE a.lifecycle = 'ERROR' OR unresponsive)::int AS stale_agents
   FROM agents a

@@ -84,7 +84,8 @@ export interface LeadershipRow {
 export const readLeadership = query<LeadershipRow>(
   'coordinator_read_leadership',
   `
-SELECT epoch, instance_id, coalesce(leased_until > now(), false) AS active, last_cycle_at, last_cycle,
+SELECT epoch, instance_id, coalesce(leased_until > now(), false) AS active, last_cycle_at,
+  last_cycle,
   cycle_count
 FROM coordinator_leadership WHERE id = 1`,
 );

@@ -57,8 +57,10 @@ it('entries of the audit log are removed after their retention', async () => {
   const workspaceId = await aWorkspace(db.owner);
   const entry = (daysAgo: number) =>
     db.owner.query(
-      `INSERT INTO audit_log (workspace_id, id, actor_kind, actor_id, operation, path, status, request_id, address)
-       VALUES ($1, uuidv7(make_interval(days => -$2::int)), 'user', uuidv7(), 'createPause', '/', 201, 'r', '::1')`,
+      `INSERT INTO audit_log (workspace_id, id, actor_kind, actor_id, operation, path, status,
+        request_id, address)
+       VALUES ($1, uuidv7(make_interval(days => -$2::int)), 'user', uuidv7(), 'createPause', '/',
+         201, 'r', '::1')`,
       [workspaceId, daysAgo],
     );
   for (const daysAgo of [366, 364, 0]) await entry(daysAgo);
@@ -161,7 +163,8 @@ describe('sets of capabilities', () => {
       await round();
       expect(await sets()).toEqual(['a']);
       const { rows } = await db.owner.query(
-        `SELECT FROM capability_sets WHERE workspace_id = $1 AND used_at > now() - interval '1 hour'`,
+        `SELECT FROM capability_sets WHERE workspace_id = $1
+          AND used_at > now() - interval '1 hour'`,
         [workspaceId],
       );
       expect(rows).toHaveLength(1);
@@ -219,7 +222,8 @@ describe('sets of capabilities', () => {
       const creation = create('a');
       await waitFor('the creation to wait', async () => {
         const { rows } = await db.owner.query(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          `SELECT FROM pg_stat_activity WHERE datname = current_database()
+            AND wait_event_type = 'Lock'`,
         );
         return rows.length > 0;
       });

@@ -48,5 +48,6 @@ removed AS (
   WHERE NOT j.is_needed AND s.workspace_id = j.workspace_id AND s.key = j.key
   RETURNING 1
 )
-SELECT (SELECT count(*)::int FROM unused) AS looked_at, (SELECT count(*)::int FROM removed) AS removed`,
+SELECT (SELECT count(*)::int FROM unused) AS looked_at,
+  (SELECT count(*)::int FROM removed) AS removed`,
 );

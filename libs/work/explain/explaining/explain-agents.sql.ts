@@ -21,14 +21,14 @@ const WANTS = `(a.dedicated_to <@ $2::text[] AND ${takesType('a', '$3')})`;
 const CAPABLE = `
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until,
-    ${agentLimitedUntil('a')} AS limited_until, CASE
-      ${HELD_BACK}
+    ${agentLimitedUntil('a')} AS limited_until, CASE ${HELD_BACK}
       WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'unresponsive'
       WHEN ${isUnresponsive('a', 'h')} THEN 'unresponsive'
       WHEN NOT ${hasRoom('a')} THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS availability
-  FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+  FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id
+    AND h.agent_id = a.id
   WHERE a.workspace_id = $1 AND ${isInFleet('a')} AND a.capabilities @> $2::text[]
     AND ${WANTS}
 )`;
@@ -94,7 +94,8 @@ export const nearestAgents = query<NearAgent>(
   `
 SELECT a.id, a.name, lacking.missing
 FROM agents a CROSS JOIN LATERAL (
-  SELECT array_agg(needed.name ORDER BY needed.name) AS missing FROM unnest($2::text[]) AS needed (name)
+  SELECT array_agg(needed.name ORDER BY needed.name) AS missing
+    FROM unnest($2::text[]) AS needed (name)
   WHERE needed.name <> ALL (a.capabilities)) lacking
 WHERE a.workspace_id = $1 AND ${isInFleet('a')}
 ORDER BY cardinality(lacking.missing), a.name, a.id

@@ -105,7 +105,8 @@ const PAUSED_BY_NAME = `CASE
 export const explainTask = query<ExplainedTask>(
   'explain_task',
   `
-SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
+SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at,
+  t.retry_count, t.max_retries,
   t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.paused_for, t.pause_reason, t.paused_at,
   ${PAUSED_BY_NAME} AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
@@ -125,7 +126,8 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(to_jsonb(shown)), '[]') AS dependencies FROM (
     SELECT p.id AS task_id, p.title, p.status, d.policy, ${endedBadly('p')} AS ended_without_success
-    FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
+    FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id
+      AND p.id = d.depends_on_id
     WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
     ORDER BY ended_without_success DESC, p.id
     LIMIT ${DEPENDENCIES_SHOWN}) shown) unsettled ON true
@@ -133,19 +135,24 @@ LEFT JOIN LATERAL (
   SELECT jsonb_build_object('attempts', s.attempts, 'last_error', s.last_error, 'since', s.created_at,
     'next_attempt_at', s.next_attempt_at) AS spawn
   FROM session_spawns s
-  WHERE s.workspace_id = t.workspace_id AND s.run_id = t.run_id AND s.state = 'PENDING') spawn ON true
+  WHERE s.workspace_id = t.workspace_id AND s.run_id = t.run_id
+    AND s.state = 'PENDING') spawn ON true
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(jsonb_build_object('budgetId', b.id, 'scope', b.scope, 'scopeId', b.scope_id,
     'allocated', b.allocated::text, 'consumed', b.consumed::text, 'reserved', b.reserved::text,
     'available', b.available::text, 'needed', greatest(t.estimated_tokens, 1)::text,
     'periodEnd', ${isoTime('b.period_end')}) ORDER BY b.available), '[]') AS budgets
   FROM usage_budgets b
-  WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (${scopesOf('t')}) AND ${isActiveBudget('b')}
+  WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (${scopesOf('t')})
+    AND ${isActiveBudget('b')}
     AND b.available < greatest(t.estimated_tokens, 1)) short ON true
 LEFT JOIN LATERAL (
-  SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model', l.model, 'kind', l.kind,
-    'until', ${isoTime('provider_limit_end(l.until, l.over_at, t.id)')}) ORDER BY l.until DESC), '[]') AS provider_limits
-  FROM provider_limits l WHERE l.workspace_id = t.workspace_id AND l.id = ANY (${limitsOfTask('t')})) limited ON true
+  SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model',
+    l.model, 'kind', l.kind,
+    'until', ${isoTime('provider_limit_end(l.until, l.over_at, t.id)')})
+      ORDER BY l.until DESC), '[]') AS provider_limits
+  FROM provider_limits l WHERE l.workspace_id = t.workspace_id
+    AND l.id = ANY (${limitsOfTask('t')})) limited ON true
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'choices', q.choices,
     'deadlineAt', ${isoTime('q.deadline_at')}, 'onDeadline', q.on_deadline, 'default', q.default_answer) AS question

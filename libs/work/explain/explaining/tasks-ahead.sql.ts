@@ -20,12 +20,14 @@ export const tasksAhead = query<LineFacts['ahead'][number]>(
   `
 WITH ability AS MATERIALIZED (
   SELECT DISTINCT ${OFFER.join(', ')} FROM agents a
-  WHERE a.workspace_id = $1 AND a.lifecycle IN ('STARTING', 'ACTIVE') AND a.capabilities @> $4::text[]
+  WHERE a.workspace_id = $1 AND a.lifecycle IN ('STARTING', 'ACTIVE')
+    AND a.capabilities @> $4::text[]
     AND a.dedicated_to <@ $4::text[] AND ${takesType('a', '$6')}
 ),
 queue AS MATERIALIZED (
   SELECT s.key, s.capabilities FROM capability_sets s
-  WHERE s.workspace_id = $1 AND (s.key = $3 OR EXISTS (SELECT FROM ability a WHERE ${serves('a', 's.capabilities')}))
+  WHERE s.workspace_id = $1 AND (s.key = $3 OR EXISTS (SELECT FROM ability a
+    WHERE ${serves('a', 's.capabilities')}))
 )
 SELECT ahead.task_type AS "taskType", count(*)::int AS count
 FROM (
@@ -34,7 +36,8 @@ FROM (
     WHERE q.workspace_id = $1 AND q.capability_key = queue.key
       AND ${isReady('q')} AND q.queue_rank < $2::bigint
       AND (q.task_type = $6 OR EXISTS (
-        SELECT FROM ability a WHERE ${serves('a', 'queue.capabilities')} AND ${takesType('a', 'q.task_type')}))
+        SELECT FROM ability a WHERE ${serves('a', 'queue.capabilities')}
+          AND ${takesType('a', 'q.task_type')}))
     ORDER BY q.queue_rank LIMIT $5) one
   LIMIT $5) ahead
 GROUP BY ahead.task_type

@@ -29,7 +29,8 @@ export const answerQuestion = command<ClosedRow>(
   'answer_question',
   `
 WITH q AS (
-  UPDATE questions q SET status = 'answered', answer = $3, answered_by = $4::text || coalesce(':' || $5::text, ''),
+  UPDATE questions q SET status = 'answered', answer = $3,
+    answered_by = $4::text || coalesce(':' || $5::text, ''),
     closed_at = now()
   WHERE q.workspace_id = $1 AND q.id = $2 AND q.status = 'open'
   RETURNING q.*
@@ -70,7 +71,8 @@ LIMIT $1`,
 );
 
 /** SQL: the earliest deadline. Index: questions_due_idx. */
-export const NEXT_DEADLINE = `(SELECT deadline_at FROM questions WHERE status = 'open' ORDER BY deadline_at LIMIT 1)`;
+export const NEXT_DEADLINE = `(SELECT deadline_at FROM questions WHERE status = 'open'
+  ORDER BY deadline_at LIMIT 1)`;
 
 /**
  * Closes an unanswered question at its deadline with the journal row. No row if it was closed

@@ -211,7 +211,8 @@ describe('the answer', () => {
     const [second] = await claims(held.agent);
     expect(second?.task.answers).toMatchObject([{ answer: `It is ${secret}.` }, { answer: 'no' }]);
     const rows = await scene.sql(
-      `SELECT (SELECT string_agg(j.details::text || coalesce(j.message, ''), ' ') FROM journal j WHERE j.task_id = $1) ||
+      `SELECT (SELECT string_agg(j.details::text || coalesce(j.message, ''), ' ') FROM journal j
+        WHERE j.task_id = $1) ||
         (SELECT t.answers::text FROM agent_tasks t WHERE t.id = $1) ||
         (SELECT string_agg(s.sealed::text, ' ') FROM task_secrets s WHERE s.task_id = $1) AS texts`,
       held.id,

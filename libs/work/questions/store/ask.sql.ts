@@ -17,7 +17,8 @@ export const insertQuestion = command<{ id: string }>(
   'insert_question',
   `
 WITH q AS (
-  INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, choices, free_text, deadline_at,
+  INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, choices, free_text,
+    deadline_at,
     on_deadline, default_answer)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, date_trunc('milliseconds',
     coalesce($10::timestamptz, now() + make_interval(secs => $9::float8))), $11, $12)

@@ -20,7 +20,8 @@ export interface QuestionRow {
   closed_at: Date | null;
 }
 
-const SHOWN = `SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt, q.choices, q.free_text,
+const SHOWN = `SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt,
+  q.choices, q.free_text,
   q.status, q.asked_at, q.deadline_at, q.on_deadline, q.default_answer, q.answer, q.answered_by, q.closed_at
 FROM questions q JOIN agent_tasks t ON t.workspace_id = q.workspace_id AND t.id = q.task_id`;
 
@@ -55,7 +56,8 @@ export const newestQuestions = query<QuestionRow>(
   'newest_questions',
   `
 ${SHOWN}
-WHERE q.workspace_id = $1 AND ($2::text IS NULL OR q.status = $2) AND ($3::uuid IS NULL OR q.task_id = $3)
+WHERE q.workspace_id = $1 AND ($2::text IS NULL OR q.status = $2)
+  AND ($3::uuid IS NULL OR q.task_id = $3)
   AND ($4::uuid IS NULL OR q.id < $4)
 ORDER BY q.id DESC LIMIT $5`,
 );

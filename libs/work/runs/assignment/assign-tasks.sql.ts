@@ -24,19 +24,23 @@ export const assignTasks = command<AssignedRow>(
   'assign_tasks',
   `
 WITH chosen AS MATERIALIZED (
-  SELECT c.workspace_id, t.id, c.agent_id, c.run_id, t.project_id, t.milestone_id, t.estimated_tokens
-  FROM jsonb_to_recordset($1::jsonb) AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
+  SELECT c.workspace_id, t.id, c.agent_id, c.run_id, t.project_id, t.milestone_id,
+    t.estimated_tokens
+  FROM jsonb_to_recordset($1::jsonb) AS c (workspace_id uuid, task_id uuid, agent_id uuid,
+    run_id uuid)
   JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 ),
 lease AS MATERIALIZED (
-  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat, a.model,
+  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds,
+    $2::boolean AS by_heartbeat, a.model,
     a.heartbeat_interval_seconds AS heartbeat_seconds
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 ),
 ${holdsAfforded((chosen) => `${chosen}.workspace_id`)},
 leased AS MATERIALIZED (
-  SELECT c.*, l.seconds, l.by_heartbeat, l.model FROM afforded c JOIN lease l USING (workspace_id, agent_id)
+  SELECT c.*, l.seconds, l.by_heartbeat, l.model FROM afforded c
+    JOIN lease l USING (workspace_id, agent_id)
 ),
 ${taskTransition(
   'ASSIGNED',
@@ -65,5 +69,6 @@ agent_heartbeats_sent AS (
 ),
 ${journaled('begun')}
 SELECT workspace_id, run_id, id AS task_id, agent_id,
-  extract(epoch FROM now() - ready_at)::float8 AS waited_seconds, ${HOLDS_NOTED} AS noted FROM task_moved`,
+  extract(epoch FROM now() - ready_at)::float8 AS waited_seconds, ${HOLDS_NOTED} AS noted
+    FROM task_moved`,
 );

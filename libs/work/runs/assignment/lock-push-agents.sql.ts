@@ -33,7 +33,8 @@ function readyIn(q: string, w: string): string {
     pausedTypes: `${w}.paused`,
     budgets: `${w}.budgets`,
   };
-  return `t.workspace_id = ${q}.workspace_id AND t.capability_key = ${q}.key AND ${mayBeHandedOut('t', scope)}`;
+  return `t.workspace_id = ${q}.workspace_id AND t.capability_key = ${q}.key
+    AND ${mayBeHandedOut('t', scope)}`;
 }
 
 /**
@@ -69,7 +70,8 @@ waiting AS MATERIALIZED (
 able AS MATERIALIZED (
   SELECT k.*
   FROM (SELECT DISTINCT workspace_id, ${OFFERED} FROM push WHERE free) k
-  WHERE EXISTS (SELECT FROM waiting q WHERE q.workspace_id = k.workspace_id AND ${serves('k', 'q.capabilities')}
+  WHERE EXISTS (SELECT FROM waiting q WHERE q.workspace_id = k.workspace_id
+    AND ${serves('k', 'q.capabilities')}
     AND (k.task_types = '{}' OR EXISTS (
       SELECT FROM agent_tasks t WHERE ${readyIn('q', 'q')} AND t.task_type = ANY(k.task_types))))
 ),
@@ -80,7 +82,8 @@ picked AS MATERIALIZED (
   ORDER BY p.turn, p.workspace_runs
   LIMIT $1
 )
-SELECT a.workspace_id, a.id, ${OFFER.map((column) => `a.${column}`).join(', ')}, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
+SELECT a.workspace_id, a.id, ${OFFER.map((column) => `a.${column}`).join(', ')}, a.live_runs,
+  a.max_concurrent_tasks, p.workspace_runs
 FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
 WHERE ${hasRoom('a')} AND ${takesWork('a')}
 ORDER BY a.id

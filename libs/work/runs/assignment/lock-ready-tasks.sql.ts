@@ -31,14 +31,17 @@ export const lockReadyTasks = query<ReadyTaskRow>(
   'lock_ready_tasks',
   `
 WITH queue AS MATERIALIZED (
-  SELECT c.workspace_id, c.key, s.task_types, sum(s.want)::int AS want, ${pausedTypes('c.workspace_id')} AS paused,
+  SELECT c.workspace_id, c.key, s.task_types, sum(s.want)::int AS want,
+    ${pausedTypes('c.workspace_id')} AS paused,
     ${availableBudgets('c.workspace_id')} AS budgets
-  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, ${OFFER.map((column) => `${column} text[]`).join(', ')}, want int)
+  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid,
+    ${OFFER.map((column) => `${column} text[]`).join(', ')}, want int)
   JOIN capability_sets c ON c.workspace_id = s.workspace_id AND ${serves('s', 'c.capabilities')}
   GROUP BY c.workspace_id, c.key, s.task_types
 )
 -- Agents of all types and agents of one type can find the same task.
-SELECT DISTINCT head.workspace_id, head.id, head.task_type, head.required_capabilities, head.queue_rank
+SELECT DISTINCT head.workspace_id, head.id, head.task_type, head.required_capabilities,
+  head.queue_rank
 FROM queue q CROSS JOIN LATERAL (
   SELECT t.workspace_id, t.id, t.task_type, t.required_capabilities, t.queue_rank FROM agent_tasks t
   WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key

@@ -14,5 +14,6 @@ export const givenTask = query<{ status: TaskStatus }>(
   `
 SELECT t.status FROM agents a JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $3
 WHERE a.workspace_id = $1 AND a.id = $2
-  AND (t.agent_id = a.id OR ${serves('a', 't.required_capabilities')} AND ${takesType('a', 't.task_type')})`,
+  AND (t.agent_id = a.id OR ${serves('a', 't.required_capabilities')}
+    AND ${takesType('a', 't.task_type')})`,
 );

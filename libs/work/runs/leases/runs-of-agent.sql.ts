@@ -11,7 +11,8 @@ export const lockRunsOfAgent = query<LockedTask>(
   'lock_runs_of_agent',
   `
 SELECT ${LOCKED_TASK_COLUMNS}
-FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+  AND t.run_id = r.id
 WHERE r.workspace_id = $1 AND r.agent_id = $2 AND ${isLiveRun('r')}
 ORDER BY t.id
 FOR NO KEY UPDATE OF t`,

@@ -23,7 +23,8 @@ export const anyKeptByReports = query<{ found: boolean }>(
   'any_kept_by_reports',
   `
 SELECT EXISTS (SELECT FROM gateways g WHERE g.id = $1)
-  AND EXISTS (SELECT FROM task_runs r WHERE ${isLiveRun('r')} AND ${isKeptByReports('r')}) AS found`,
+  AND EXISTS (SELECT FROM task_runs r WHERE ${isLiveRun('r')}
+    AND ${isKeptByReports('r')}) AS found`,
 );
 
 /** A sign of life of a session: of its run, or of the task that it names. */
@@ -60,12 +61,14 @@ meant AS MATERIALIZED (
 ),
 held AS MATERIALIZED (
   SELECT r.workspace_id, r.id, r.task_id FROM meant m
-  JOIN task_runs r ON r.workspace_id = m.workspace_id AND r.id = m.run_id AND r.agent_id = m.agent_id
+  JOIN task_runs r ON r.workspace_id = m.workspace_id AND r.id = m.run_id
+    AND r.agent_id = m.agent_id
   WHERE ${isLiveRun('r')} AND ${isKeptByReports('r')}
   ORDER BY r.workspace_id, r.id
   FOR NO KEY UPDATE OF r SKIP LOCKED
 )
-UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds), last_report_at = now(),
+UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds),
+  last_report_at = now(),
   deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => t.timeout_seconds))
 FROM held JOIN agent_tasks t ON t.workspace_id = held.workspace_id AND t.id = held.task_id
 WHERE r.workspace_id = held.workspace_id AND r.id = held.id

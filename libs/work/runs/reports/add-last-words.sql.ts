@@ -28,6 +28,7 @@ ${logLine(
   `task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
   AND NOT EXISTS (SELECT FROM task_log_lines l
-    WHERE l.workspace_id = $1 AND l.task_id = r.task_id AND l.run_id = r.id AND l.event = $6::text)`,
+    WHERE l.workspace_id = $1 AND l.task_id = r.task_id AND l.run_id = r.id
+      AND l.event = $6::text)`,
 )}`,
 );

@@ -14,7 +14,8 @@ export const renewLease = command<{ lease_expires_at: Date; renewals: number }>(
 WITH held AS MATERIALIZED (
   SELECT t.id FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.run_id = $2 AND ${isInUse('$1')}
-    AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3)
+    AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
+      AND r.agent_id = $3)
   FOR NO KEY UPDATE
 )
 UPDATE task_runs r SET

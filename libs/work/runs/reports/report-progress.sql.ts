@@ -33,7 +33,8 @@ reported AS (
   RETURNING t.id, t.status, t.progress_percent, t.current_step, t.session_key
 ),
 heard AS (
-  UPDATE task_runs r SET last_report_at = now(), last_progress_at = now(), hung_warned_at = NULL FROM reported
+  UPDATE task_runs r SET last_report_at = now(), last_progress_at = now(), hung_warned_at = NULL
+    FROM reported
   WHERE r.workspace_id = $1 AND r.id = $2
 ),
 journaled AS (

@@ -31,8 +31,10 @@ WITH noted AS (
 SELECT r.task_id, r.state AS run_state,
   coalesce(r.end_reason, CASE WHEN NOT ${isInUse('$1')} THEN 'workspace_archived'
     WHEN ${isOverdue('r')} THEN 'timeout' END) AS end_reason,
-  coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline, t.status AS task_status, t.version AS task_version,
-  t.run_id IS NOT DISTINCT FROM r.id AND ${isInUse('$1')} AND ${isOverdue('r')} IS NOT TRUE AS is_live
+  coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline,
+    t.status AS task_status, t.version AS task_version,
+  t.run_id IS NOT DISTINCT FROM r.id AND ${isInUse('$1')}
+    AND ${isOverdue('r')} IS NOT TRUE AS is_live
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
 );

@@ -23,7 +23,8 @@ WITH held AS MATERIALIZED (
   SELECT t.id AS task_id, r.id AS run_id
   FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-    AND ${asFilter(`t.status = 'ASSIGNED'`)} AND ${runMayGo('r.state', 'WORKING')} AND ${isInUse('$1')}
+    AND ${asFilter(`t.status = 'ASSIGNED'`)} AND ${runMayGo('r.state', 'WORKING')}
+      AND ${isInUse('$1')}
   FOR NO KEY UPDATE OF t
 ),
 ${taskTransition('RUNNING', 'held', {

@@ -88,7 +88,8 @@ async function readDelays(): Promise<number[]> {
   // Not read from the tasks: a task with a short wait may be in the queue again by now.
   const { rows } = await server.db.owner.query<{ seconds: number }>(
     `SELECT extract(epoch FROM retry_at - created_at)::float8 AS seconds
-     FROM journal WHERE workspace_id = $1 AND event = 'task.status_changed' AND new_status = 'ABORTED' ORDER BY 1`,
+     FROM journal WHERE workspace_id = $1 AND event = 'task.status_changed'
+       AND new_status = 'ABORTED' ORDER BY 1`,
     [workspace.id],
   );
   return rows.map(({ seconds }) => seconds);
@@ -112,7 +113,8 @@ describe('a heartbeat of a gateway', () => {
     );
     expect(await heartbeat(all())).toMatchObject({ status: 200, body: { stop: [] } });
     const { rows } = await owner.query(
-      `SELECT workspace_id, last_seen_at > now() - interval '30 seconds' AS heard FROM agent_heartbeats
+      `SELECT workspace_id, last_seen_at > now() - interval '30 seconds' AS heard
+        FROM agent_heartbeats
        WHERE agent_id = $1 ORDER BY heard DESC`,
       [agentId],
     );
@@ -215,7 +217,8 @@ describe('a run whose session has ended before its report', () => {
       });
       expect(await statusOf(id)).toBe('RUNNING');
       const { rows } = await server.db.owner.query(
-        `SELECT 1 FROM agent_heartbeats WHERE agent_id = $1 AND last_seen_at > now() - interval '1 minute'`,
+        `SELECT 1 FROM agent_heartbeats WHERE agent_id = $1
+          AND last_seen_at > now() - interval '1 minute'`,
         [agentId],
       );
       expect(rows).toHaveLength(1);

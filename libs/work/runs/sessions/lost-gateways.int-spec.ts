@@ -82,7 +82,8 @@ async function silence(): Promise<void> {
 /** Acts as another gateway's heartbeats: the agent never becomes stale. */
 const agentIsHeard = () =>
   server.db.owner.query(
-    `UPDATE agent_heartbeats SET last_seen_at = now(), next_expected_at = now() + interval '1 second'
+    `UPDATE agent_heartbeats SET last_seen_at = now(),
+      next_expected_at = now() + interval '1 second'
      WHERE agent_id = $1`,
     [agentId],
   );

@@ -34,7 +34,8 @@ WITH held AS MATERIALIZED (
   UNION SELECT r.id FROM task_runs r
   WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND ${isLiveRun('r')}
   UNION SELECT r.id FROM task_runs r
-  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.ended_by <> 'agent' AND r.ended_at > now() - ${REPORTED_FOR}
+  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.ended_by <> 'agent'
+    AND r.ended_at > now() - ${REPORTED_FOR}
 )
 SELECT a.lifecycle, held.run_id,
   CASE WHEN held.run_id IS NULL THEN NULL

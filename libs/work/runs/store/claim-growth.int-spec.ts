@@ -24,7 +24,8 @@ beforeAll(async () => {
     workspace.newAgent({ maxConcurrentTasks: TASKS_OF_EACH }),
   );
   agentIds = (await Promise.all(agents)).map(({ id }) => id);
-  const add = `INSERT INTO usage_budgets (workspace_id, id, task_id, allocated, period_start, period_end)
+  const add = `INSERT INTO usage_budgets (workspace_id, id, task_id, allocated, period_start,
+    period_end)
     SELECT $1, uuidv7(), task_id, 1000000000, now() - interval '1 day', now() + interval '1 day'`;
   await server.db.owner.query(`${add} FROM (SELECT NULL::uuid AS task_id) t`, [workspace.id]);
   await server.db.owner.query(

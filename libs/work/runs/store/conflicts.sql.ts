@@ -19,7 +19,8 @@ import { journalRow } from '#lib/transitions';
 export const IN_CONFLICT = `(t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
-    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))`;
+    AND NOT (coalesce(r.ended_by, '') = 'gateway'
+      AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))`;
 
 /**
  * Marks runs that their agent reports to hold. Index: primary keys. $1 workspace, $2 runs, $3
@@ -116,7 +117,8 @@ announced AS (
   WHERE r.workspace_id = s.workspace_id AND r.id = s.id
 ),
 conflict AS MATERIALIZED (
-  SELECT s.workspace_id, s.task_id, s.id AS run_id, s.agent_id, s.generation, s.end_reason, s.session_key,
+  SELECT s.workspace_id, s.task_id, s.id AS run_id, s.agent_id, s.generation, s.end_reason,
+    s.session_key,
     n.id AS newer_run_id, n.agent_id AS newer_agent_id, n.generation AS newer_generation, n.state AS newer_state
   FROM seen s
   CROSS JOIN LATERAL (
@@ -142,7 +144,8 @@ journaled AS (
     'conflict',
   )}
 )
-SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id, newer_agent_id,
+SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id,
+  newer_agent_id,
   newer_generation, newer_state
 FROM conflict`,
 );

@@ -11,7 +11,8 @@ import { isPausedForResource } from '#lib/transitions';
 export const requestPause = command<{ id: string }>(
   'request_pause',
   `
-UPDATE task_runs r SET pause_requested_at = CASE WHEN $3::boolean THEN now() END, hung_warned_at = NULL
+UPDATE task_runs r SET pause_requested_at = CASE WHEN $3::boolean THEN now() END,
+  hung_warned_at = NULL
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[])
 RETURNING r.id`,
 );
@@ -25,7 +26,8 @@ RETURNING r.id`,
 export const takeOverPauses = command<{ id: string }>(
   'take_over_pauses',
   `
-UPDATE agent_tasks t SET paused_by = $3, paused_for = 'request', paused_for_id = NULL, pause_reason = $4,
+UPDATE agent_tasks t SET paused_by = $3, paused_for = 'request', paused_for_id = NULL,
+  pause_reason = $4,
   updated_at = now()
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND ${isPausedForResource('t')}
 RETURNING t.id`,

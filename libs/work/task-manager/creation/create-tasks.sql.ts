@@ -60,12 +60,14 @@ const EXTRAS = `
 ${notedCapabilitySets('input')},
 tagged AS (
   INSERT INTO agent_task_tags (workspace_id, task_id, tag)
-  SELECT $1, i.id, t.tag FROM input i JOIN created c ON c.id = i.id CROSS JOIN LATERAL unnest(i.tags) AS t (tag)
+  SELECT $1, i.id, t.tag FROM input i JOIN created c ON c.id = i.id CROSS
+    JOIN LATERAL unnest(i.tags) AS t (tag)
 ),
 edges AS (
   INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id, policy, settled_at)
   SELECT $1, e.task_id, e.depends_on_id, e.policy, CASE WHEN e.settled THEN now() END
-  FROM jsonb_to_recordset($3::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text, settled boolean)
+  FROM jsonb_to_recordset($3::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text,
+    settled boolean)
 ),`;
 
 function creation(extras: string): string {
@@ -75,7 +77,8 @@ WITH input AS MATERIALIZED (
 ),
 created AS (
   INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, ${NAMES})
-  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
+  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END,
+    now() + make_interval(secs => "queueExpiresInSeconds"),
     ${VALUES}
   FROM input
   RETURNING id

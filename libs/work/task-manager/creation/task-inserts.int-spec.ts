@@ -91,7 +91,8 @@ it("a command's capability is added if a server of an earlier version did not", 
       set: string[];
     }>(
       `SELECT t.required_capabilities AS required, t.capability_key AS key, s.capabilities AS set
-       FROM agent_tasks t LEFT JOIN capability_sets s ON s.workspace_id = t.workspace_id AND s.key = t.capability_key
+       FROM agent_tasks t LEFT JOIN capability_sets s ON s.workspace_id = t.workspace_id
+         AND s.key = t.capability_key
        WHERE t.workspace_id = $1 ORDER BY t.id`,
       [workspaceId],
     );

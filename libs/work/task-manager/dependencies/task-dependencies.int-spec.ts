@@ -93,7 +93,8 @@ describe('adding a dependency', () => {
     expect(policy.body).toMatchObject({ version: 3, dependsOn: [{ policy: 'fail' }] });
 
     const { rows: logs } = await server.db.owner.query(
-      `SELECT task_version, event, previous_status, new_status, actor_kind, details FROM agent_task_logs
+      `SELECT task_version, event, previous_status, new_status, actor_kind, details
+        FROM agent_task_logs
        WHERE task_id = $1 ORDER BY task_version`,
       [b],
     );

@@ -26,11 +26,13 @@ export const graphTasks = query<GraphTaskRow>(
 WITH RECURSIVE before (id) AS (
   SELECT $2::uuid
   UNION
-  SELECT d.depends_on_id FROM before b JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = b.id
+  SELECT d.depends_on_id FROM before b JOIN task_dependencies d ON d.workspace_id = $1
+    AND d.task_id = b.id
 ), after (id) AS (
   SELECT $2::uuid
   UNION
-  SELECT d.task_id FROM after a JOIN task_dependencies d ON d.workspace_id = $1 AND d.depends_on_id = a.id
+  SELECT d.task_id FROM after a JOIN task_dependencies d ON d.workspace_id = $1
+    AND d.depends_on_id = a.id
 ), sides (before, after) AS (
   SELECT ARRAY(SELECT id FROM before LIMIT $3 + 1), ARRAY(SELECT id FROM after LIMIT $3 + 1)
 )

@@ -19,8 +19,10 @@ export const namedThings = query<NamedThings>(
 SELECT
   $2::uuid IS NULL OR EXISTS (SELECT FROM agents WHERE workspace_id = $1 AND id = $2) AS agent,
   $3::uuid IS NULL OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $3) AS project,
-  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $4) AS milestone,
-  $5::uuid IS NULL OR EXISTS (SELECT FROM agent_tasks WHERE workspace_id = $1 AND id = $5) AS parent`,
+  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones
+    WHERE workspace_id = $1 AND id = $4) AS milestone,
+  $5::uuid IS NULL OR EXISTS (SELECT FROM agent_tasks
+    WHERE workspace_id = $1 AND id = $5) AS parent`,
 );
 
 /**

@@ -31,7 +31,8 @@ export interface LogRow {
 const SETTLED_SECONDS = 2;
 
 /** Earlier partitions are not opened. The hour allows for a clock that was set back. */
-const SINCE = `(SELECT created_at - interval '1 hour' FROM agent_tasks WHERE workspace_id = $1 AND id = $2)`;
+const SINCE = `(SELECT created_at - interval '1 hour' FROM agent_tasks
+  WHERE workspace_id = $1 AND id = $2)`;
 
 /**
  * A page of a task's log by the ids of its entries, which is the order of writing. It is cut where
@@ -69,7 +70,8 @@ WITH found AS MATERIALIZED (
   LIMIT ${params.add(page.limit + 1)}
 ),
 ${cutPage(order)}
-SELECT page.cut, l.id, l.task_id, l.run_id, l.agent_id, l.task_version, l.level, l.event, l.message, l.details,
+SELECT page.cut, l.id, l.task_id, l.run_id, l.agent_id, l.task_version, l.level, l.event, l.message,
+  l.details,
   l.previous_status, l.new_status, l.actor_kind, l.actor_id, l.session_key, l.stack_trace, l.created_at
 FROM page JOIN agent_task_logs l ON ${ofTask} AND l.id = page.id
 ORDER BY l.id ${order}`,

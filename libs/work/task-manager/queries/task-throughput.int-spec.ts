@@ -28,7 +28,8 @@ async function aTask(taskType: string, [ago, waited, ran]: [number, number, numb
     taskType,
   });
   await app.db.owner.query(
-    `UPDATE agent_tasks SET status = 'COMPLETED', progress_percent = 100, completed_at = now() - make_interval(secs => $2),
+    `UPDATE agent_tasks SET status = 'COMPLETED', progress_percent = 100,
+      completed_at = now() - make_interval(secs => $2),
        started_at = now() - make_interval(secs => $2 + $3),
        ready_at = now() - make_interval(secs => $2 + $3 + $4)
      WHERE id = $1`,

@@ -35,7 +35,8 @@ steps AS (
   FROM generate_series(0, $3 - 1) AS n (step)
   LEFT JOIN (SELECT step, count(*)::int AS count FROM ended GROUP BY step) c ON c.step = n.step
 )
-SELECT e.completed, e.wait, e.run, steps.counts, span.since + make_interval(secs => $2 * $3) AS until
+SELECT e.completed, e.wait, e.run, steps.counts,
+  span.since + make_interval(secs => $2 * $3) AS until
 FROM span, steps, (
   SELECT count(*)::int AS completed,
     percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY greatest(waited, 0)::float8) AS wait,

@@ -25,7 +25,8 @@ changed AS (
     ready_at = CASE WHEN c.unmet = 0 THEN coalesce(t.ready_at, now()) END
   FROM counted c
   WHERE t.workspace_id = $1 AND t.id = $2
-  RETURNING t.id, t.version, t.status, t.unmet_dependencies = 0 AND old.unmet_dependencies > 0 AS became_ready
+  RETURNING t.id, t.version, t.status, t.unmet_dependencies = 0
+    AND old.unmet_dependencies > 0 AS became_ready
 ),
 ${recordOfChange('dependencies_changed')}
 SELECT version, became_ready FROM changed`,

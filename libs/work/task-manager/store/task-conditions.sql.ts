@@ -41,7 +41,8 @@ const CONDITIONS: Conditions = {
   // Not LIKE, because `%` and `_` in typed text would have a meaning.
   text: (text, params) => {
     const searched = `lower(${params.add(text)}::text)`;
-    return `(strpos(lower(t.title), ${searched}) > 0 OR strpos(lower(t.description), ${searched}) > 0)`;
+    return `(strpos(lower(t.title), ${searched}) > 0
+      OR strpos(lower(t.description), ${searched}) > 0)`;
   },
   createdAfter: (at, params) => `t.created_at >= ${time(at, params)}`,
   createdBefore: (at, params) => `t.created_at < ${time(at, params)}`,

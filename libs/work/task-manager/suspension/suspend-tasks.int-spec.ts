@@ -18,7 +18,8 @@ it('tasks stay suspended while any pause of their type applies', async () => {
   await aTask(db.owner, workspaceId, { taskType: 'off' });
   const pause = (times: string) =>
     db.owner.query(
-      `INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, created_at, until, ended_at)
+      `INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, created_at, until,
+        ended_at)
        SELECT $1, uuidv7(), 'off', 'Tested', $2, now() - interval '1 hour', t.until, t.ended_at
        FROM (SELECT ${times}) AS t`,
       [workspaceId, userId],

@@ -24,7 +24,8 @@ export function agentTransition(source: string): string {
   return `agent_moved AS (
   UPDATE agents a SET
     lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),
-    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now()) ELSE a.draining_at END,
+    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now())
+      ELSE a.draining_at END,
     error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
     terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
     termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END

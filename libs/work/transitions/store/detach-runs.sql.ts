@@ -6,7 +6,8 @@ import { anyRunTransition } from './run-transition.sql.js';
 export function detached(condition: string): string {
   return `detached AS (
   UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
-  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED' AND ${condition}
+  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+    AND t.status = 'PAUSED' AND ${condition}
 )`;
 }
 

@@ -27,8 +27,10 @@ export function scopesOf(t: string): string {
 export const HELD_COLUMNS = ['m.budget_ids', 'm.estimated_tokens AS held_tokens'];
 
 /** SQL expression that passes the holds of `task_moved`'s runs to `takeHolds`. True. */
-export const HOLDS_NOTED = `(SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+export const HOLDS_NOTED = `(SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
+  FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
+      JOIN LATERAL unnest(m.budget_ids) AS i (id)
     GROUP BY 1, 2) h) IS NOT NULL`;
 
 /**
@@ -50,7 +52,8 @@ WITH held AS MATERIALIZED (
   FOR NO KEY UPDATE OF b
 )
 UPDATE usage_budgets b SET updated_at = now(),
-  reserved = CASE WHEN b.available >= greatest(h.tokens, 1) THEN b.reserved + h.tokens ELSE budget_taken_meanwhile() END
+  reserved = CASE WHEN b.available >= greatest(h.tokens, 1) THEN b.reserved + h.tokens
+    ELSE budget_taken_meanwhile() END
 FROM held h WHERE b.workspace_id = h.workspace_id AND b.id = h.id`,
 );
 
@@ -71,7 +74,8 @@ export const HOLDS_RELEASED = `released AS MATERIALIZED (
 ),
 budget_released AS (
   -- A sum that is too low must not fail the report of an agent: an invariant finds it.
-  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now() FROM released l
+  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now()
+    FROM released l
   WHERE b.workspace_id = l.workspace_id AND b.id = l.id
 )`;
 
@@ -83,14 +87,17 @@ budget_released AS (
 export const HOLDS_GIVEN_UP = `forgotten AS MATERIALIZED (
   SELECT r.workspace_id, r.id FROM task_runs r
   WHERE r.held_tokens > 0 AND NOT ${isLiveRun('r')}
-    AND EXISTS (SELECT FROM miscounted m WHERE m.workspace_id = r.workspace_id AND m.id = ANY (r.budget_ids))
+    AND EXISTS (SELECT FROM miscounted m WHERE m.workspace_id = r.workspace_id
+      AND m.id = ANY (r.budget_ids))
   ORDER BY r.id FOR NO KEY UPDATE
 ),
 given_up AS (
-  UPDATE task_runs r SET held_tokens = 0 FROM forgotten f WHERE r.workspace_id = f.workspace_id AND r.id = f.id
+  UPDATE task_runs r SET held_tokens = 0 FROM forgotten f
+    WHERE r.workspace_id = f.workspace_id AND r.id = f.id
 )
 SELECT b.workspace_id, b.id FROM usage_budgets b
-WHERE (b.workspace_id, b.id) IN (SELECT m.workspace_id, m.id FROM miscounted m) AND (SELECT count(*) FROM forgotten) >= 0
+WHERE (b.workspace_id, b.id) IN (SELECT m.workspace_id, m.id FROM miscounted m)
+  AND (SELECT count(*) FROM forgotten) >= 0
 ORDER BY b.id FOR NO KEY UPDATE`;
 
 /**
@@ -99,7 +106,8 @@ ORDER BY b.id FOR NO KEY UPDATE`;
  */
 export const BUDGET_RECOUNT = `actual AS MATERIALIZED (
   SELECT m.workspace_id, m.id, (SELECT coalesce(sum(r.held_tokens), 0) FROM task_runs r
-    WHERE r.workspace_id = m.workspace_id AND m.id = ANY (r.budget_ids) AND ${isLiveRun('r')}) AS tokens
+    WHERE r.workspace_id = m.workspace_id AND m.id = ANY (r.budget_ids)
+      AND ${isLiveRun('r')}) AS tokens
   FROM miscounted m
 ),
 budget_recounted AS (

@@ -3,5 +3,6 @@
  * report. Primary key.
  */
 export function isInUse(workspace: string): string {
-  return `EXISTS (SELECT FROM workspaces used WHERE used.id = ${workspace} AND used.archived_at IS NULL)`;
+  return `EXISTS (SELECT FROM workspaces used WHERE used.id = ${workspace}
+    AND used.archived_at IS NULL)`;
 }

@@ -70,21 +70,27 @@ export const TASK_OF_RUN = `m.version AS task_version, m.previous_status, m.stat
 const OF_TASK = `m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status`;
 const REST = `m.agent_id, ${said('m')}`;
 
-const OF_RUN_ALONE = `SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+const OF_RUN_ALONE = `SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id,
+  r.version,
     r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
     NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r`;
 
-const WITH_RUNS = `SELECT ${OF_TASK}, m.run_id, r.version, r.previous_state, r.state, r.end_reason, m.generation,
+const WITH_RUNS = `SELECT ${OF_TASK}, m.run_id, r.version, r.previous_state, r.state, r.end_reason,
+  m.generation,
     ${REST} FROM task_moved m LEFT JOIN run_moved r ON r.task_id = m.id`;
 
 const SOURCES = {
-  tasks: `SELECT ${OF_TASK}, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, ${REST} FROM task_moved m`,
+  tasks: `SELECT ${OF_TASK}, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, ${REST}
+    FROM task_moved m`,
   runs: OF_RUN_ALONE,
   /** The run of each task was just created. */
-  begun: `SELECT ${OF_TASK}, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, ${REST} FROM task_moved m`,
+  begun: `SELECT ${OF_TASK}, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, ${REST}
+    FROM task_moved m`,
   /** Every run moved with its task: `runTransition` out of `task_moved`. */
-  both: `SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status, r.status, r.id,
-    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, ${said('r')} FROM run_moved r`,
+  both: `SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status,
+    r.status, r.id,
+    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, ${said('r')}
+      FROM run_moved r`,
   /** A run can have moved without its task. */
   either: `${WITH_RUNS}
   UNION ALL

@@ -134,7 +134,8 @@ function transitionCtes({ to, source, legal, columns, effects }: TransitionParts
     ([column, sql]) => `, ${column} = ${carry(sql, columns)}`,
   );
   return `run_moved AS (
-  UPDATE task_runs r SET state = ${to}, version = r.version + 1, last_report_at = now()${assignments.join('')}
+  UPDATE task_runs r SET state = ${to}, version = r.version + 1,
+    last_report_at = now()${assignments.join('')}
   FROM ${source} m
   WHERE r.workspace_id = ${columns.workspace_id} AND r.id = ${columns.run_id} AND ${legal}
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
@@ -171,7 +172,8 @@ ${HOLDS_RELEASED}`;
  * count.
  */
 export const AGENT_RECOUNT = `actual AS MATERIALIZED (
-  SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_runs r WHERE r.workspace_id = m.workspace_id
+  SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_runs r
+    WHERE r.workspace_id = m.workspace_id
     AND r.agent_id = m.id AND ${isLiveRun('r')}) AS runs
   FROM miscounted m
 ),
@@ -201,7 +203,8 @@ export function runStart({ timed, holding }: { timed: boolean; holding: boolean 
   return `run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat, model, deadline_at${held.columns})
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds,
+    now() + make_interval(secs => seconds), by_heartbeat, model,
     ${timed ? 'now() + make_interval(secs => timeout_seconds)' : 'NULL::timestamptz'}${held.values}
   FROM task_moved
 ),

@@ -72,7 +72,8 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     abort_reason: 'NULL',
     abort_message: 'NULL',
     failure_reason: 'NULL',
-    queue_expires_at: `CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL ELSE t.queue_expires_at END`,
+    queue_expires_at: `CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL
+      ELSE t.queue_expires_at END`,
     current_step: 'NULL',
     estimated_completion_at: 'NULL',
     paused_by: 'NULL',

@@ -22,7 +22,8 @@ export const transitionAgentsSql = command<TransitionedAgent>(
   `
 WITH agent_move AS MATERIALIZED (
   SELECT a.workspace_id, a.id, m.to_lifecycle, m.reason
-  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, to_lifecycle text, reason text)
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, to_lifecycle text,
+    reason text)
   JOIN agents a ON a.workspace_id = m.workspace_id AND a.id = m.id
   ORDER BY a.id, a.workspace_id
   FOR NO KEY UPDATE OF a

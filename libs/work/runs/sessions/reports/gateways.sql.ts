@@ -65,7 +65,8 @@ SELECT held.run_id, s.workspace_id, s.agent_id,
        WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
        WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
   CASE WHEN r.id IS NULL THEN 'unknown_run'
-       WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id THEN coalesce(r.end_reason, 'stale_run')
+       WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT
+         FROM r.id THEN coalesce(r.end_reason, 'stale_run')
        WHEN s.gateway_id <> $2 THEN 'spawned_elsewhere'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
        ELSE 'hung' END AS reason

@@ -12,7 +12,8 @@ export const BASIC_GATEWAY = { id: 'basic', bootId: '00000000-0000-4000-8000-000
 export const noteBasicGateway = command<{ id: string }>(
   'note_basic_gateway',
   `
-INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued) VALUES ($1, $2, now(), $3, 0, 0)
+INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued)
+  VALUES ($1, $2, now(), $3, 0, 0)
 ON CONFLICT (id) DO UPDATE SET capacity = excluded.capacity, last_seen_at = now()
 RETURNING id`,
 );
