@@ -30,8 +30,9 @@ const commandVector = z.string().transform((text, context) => {
 
 const serverAddress = webAddress('of the server');
 
-/** Every variable of the gateway, with unit and default. docs/run-a-gateway.md has the table. */
+/** Every variable of the gateway, with unit and default. docs/settings.md has the table. */
 export const environment = z.object({
+  /** Address of the server. `/api/v1` is added if it is missing. */
   DROVER_API_URL: serverAddress,
   /**
    * Path of the Unix socket on which the server listens. The gateway uses it instead of the
@@ -40,20 +41,28 @@ export const environment = z.object({
   DROVER_API_SOCKET: z.string().optional(),
   /** The server's address for sessions. Default: the address that the server names. */
   GATEWAY_SESSIONS_API_URL: serverAddress.optional(),
+  /** Secret with which server and gateway authenticate each other, the same at both. */
   GATEWAY_SECRET: secret,
   /** Name of the gateway at the server. Default: created once in the data folder. */
   GATEWAY_ID: z
     .string()
     .regex(/^[\w.:-]{1,100}$/, 'must be 1 to 100 letters, digits or . : _ -')
     .optional(),
+  /** Records and folders of sessions, for one gateway at a time. Only its user can read it. */
   GATEWAY_DATA_DIR: z.string().default('.drover/gateway'),
-  /** Programs that sessions can start, as the commands name them. Default: all. */
+  /**
+   * Programs that sessions can start, exactly as commands name them, separated by commas. Default:
+   * all.
+   */
   GATEWAY_ALLOWED_EXECUTABLES: list.optional(),
   /** The command of sessions that are requested without one, as a JSON array. */
   GATEWAY_DEFAULT_COMMAND: commandVector.optional(),
-  /** The driver that runs sessions (libs/hosts/session-runtime). */
+  /** The driver of new sessions. Live sessions stay with their driver. */
   GATEWAY_DRIVER: oneOf(DRIVER_KINDS).default('process'),
-  /** The user of all sessions, as `uid:gid`. Default: DROVER_ACCOUNTS decides. */
+  /**
+   * The user of all sessions, as `uid:gid`, for a gateway that runs as root. Default:
+   * DROVER_ACCOUNTS decides.
+   */
   GATEWAY_SESSIONS_USER: z
     .string()
     .regex(
@@ -62,37 +71,46 @@ export const environment = z.object({
     )
     .refine(() => process.getuid?.() === 0, 'needs a gateway that runs as root')
     .optional(),
-  /** Names of the gateway's variables that sessions receive. */
+  /** Names of the gateway's variables that sessions receive, such as a model provider's key. */
   GATEWAY_PASS_ENV: list.default([]),
-  /** Workspaces that get sessions here. Default: all. */
+  /** Ids of the workspaces that get sessions here, separated by commas. Default: all. */
   GATEWAY_WORKSPACES: list.optional(),
   /** Serve several workspaces, although their sessions can read each other's files and secrets. */
   ALLOW_UNSANDBOXED_TENANTS: flag.default(false),
   ...SANDBOX_VARIABLES,
 
+  /** Address to listen on. */
   HOST: z.string().default('127.0.0.1'),
+  /** Port to listen on. */
   PORT: integer(8787, 0, 65_535),
   /**
    * Number of listening sockets that the gateway inherits, from descriptor 3 on, as systemd's
    * socket activation hands them over. HOST and PORT then do not apply.
    */
   LISTEN_FDS: integer(0, 0, 16),
+  /** Lowest level that is logged. */
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 
+  /** Number of sessions at once. */
   MAX_CONCURRENT_WORKERS: integer(10, 1, 1_000),
   /** Maximum time of a session in the queue. */
   WORKER_CREATION_TIMEOUT: integer(300, 1, 86_400),
-  // With the most workers a heartbeat stays below 1 MB, the server's limit.
+  /**
+   * Number of sessions in the queue. At most 2,500, so that a heartbeat stays below the server's 1
+   * MiB.
+   */
   GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 2_500),
   /** Time between SIGTERM and SIGKILL, unless a request names another. */
   GATEWAY_GRACE_SECONDS: integer(10, 0, 3_600),
   /** Time for a session to exit by itself after its run was completed. */
   GATEWAY_EXIT_GRACE_SECONDS: integer(30, 0, 3_600),
+  /** Time between heartbeats. */
   GATEWAY_HEARTBEAT_SECONDS: integer(10, 1, 3_600),
+  /** Time for the whole shutdown. */
   SHUTDOWN_DEADLINE_SECONDS: integer(30, 1, 86_400),
   /** Bearer token for /metrics, at least 16 characters. Without it nobody can read /metrics. */
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  /** Time for which an ended session is remembered. */
+  /** Time for which an ended session is remembered, of 2,000 sessions at most. */
   GATEWAY_RETENTION_HOURS: integer(24, 1, 8_760),
 });
 

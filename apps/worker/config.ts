@@ -28,47 +28,69 @@ export type Credentials = ApiKey | AgentToken;
 
 const text = z.string().trim();
 
-/** Every variable of the worker, with unit and default. docs/run-workers.md has the table. */
+/** Every variable of the worker, with unit and default. docs/settings.md has the table. */
 export const environment = z.object({
+  /** Address of the server. `/api/v1` is added if it is missing. */
   DROVER_API_URL: webAddress('of the server, such as http://127.0.0.1:3000'),
   /**
    * Path of the Unix socket on which the server listens. The worker uses it instead of the address.
    */
   DROVER_API_SOCKET: text.optional(),
+  /** API key with the scope `agents:write`, or a user's access token. */
   DROVER_API_KEY: text.optional(),
+  /** Workspace of a user's token. */
   DROVER_WORKSPACE_ID: text.optional(),
+  /** Token for DROVER_AGENT_ID, instead of the key. */
   DROVER_AGENT_TOKEN: text.optional(),
+  /** File with the token for DROVER_AGENT_ID. It is read again after a refusal. */
   DROVER_AGENT_TOKEN_FILE: text.optional(),
+  /** Id of the worker's agent. Default: created at the first start. */
   DROVER_AGENT_ID: text.refine(isUuid, 'must be a UUID').optional(),
-  /** Name of the worker, which is part of a file name. Default: the host name. */
+  /**
+   * Name of the worker. Two workers with one data folder need two names. Default: the host name.
+   */
   DROVER_WORKER_NAME: text
     .regex(
       /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
       'must be at most 100 letters, digits, dots, dashes and underscores',
     )
     .default(hostname),
+  /** Capabilities of the agent, separated by commas. */
   DROVER_WORKER_CAPABILITIES: list.default([]),
+  /** Number of runs at once. */
   DROVER_WORKER_CONCURRENCY: integer(1, 1, 100),
+  /** State of the worker. Only its user can read it. */
   DROVER_WORKER_DATA_DIR: text.default('.drover/worker'),
+  /** Folders of the runs. Default: `runs` in the data folder. */
   DROVER_WORKER_WORK_DIR: text.optional(),
+  /** Paths in which a task can choose its `cwd`, separated by colons. */
   DROVER_WORKER_ALLOWED_DIRS: text
     .transform((paths) => paths.split(':').filter((path) => path !== ''))
     .refine((paths) => paths.every(isAbsolute), 'must hold absolute paths only')
     .default([]),
+  /** Names of the worker's variables that processes see, separated by commas. */
   DROVER_WORKER_PASS_ENV: list.default([]),
+  /** Folders of runs to keep: those of `failed` runs, or of all. */
   DROVER_WORKER_KEEP_RUNS: oneOf(['never', 'failed', 'always']).default('never'),
+  /** Whether a drained worker terminates its agent. Default: true without DROVER_AGENT_ID. */
   DROVER_WORKER_DEREGISTER: oneOf(['true', 'false']).optional(),
+  /** Time between heartbeats. */
   DROVER_WORKER_HEARTBEAT_SECONDS: integer(10, 1, 3_600),
+  /** Time without heartbeats after which the server requeues the worker's tasks. */
   DROVER_WORKER_STALE_SECONDS: integer(45, 2, 86_400),
+  /** Time for runs to finish when the worker drains. */
   DROVER_WORKER_DRAIN_SECONDS: integer(10, 0, 86_400),
+  /** Time between SIGTERM and SIGKILL. */
   DROVER_WORKER_GRACE_SECONDS: integer(10, 0, 3_600),
+  /** Bytes that a run can write to its task's log. */
   DROVER_WORKER_LOG_BYTES: integer(1_048_576, 16_384, 67_108_864),
   /** Port of /metrics; 0: none. */
   DROVER_WORKER_METRICS_PORT: integer(0, 0, 65_535),
   /** Address of /metrics. */
   DROVER_WORKER_METRICS_HOST: text.default('127.0.0.1'),
-  /** Bearer token for /metrics, at least 16 characters. */
+  /** Bearer token for /metrics, at least 16 characters. It is required with a port. */
   DROVER_WORKER_METRICS_TOKEN: text.min(16, 'must have at least 16 characters').optional(),
+  /** Lowest level that is logged. */
   DROVER_WORKER_LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   ...SANDBOX_VARIABLES,
 });
@@ -79,7 +101,7 @@ export type WorkerConfig = ReturnType<typeof toConfig>;
 export class NoCredentials extends Error {}
 
 /**
- * Reads the worker's environment variables. docs/run-workers.md lists them.
+ * Reads the worker's environment variables. docs/settings.md lists them.
  *
  * @throws Error in a sentence that names the first wrong variable and its valid values
  */

@@ -8,12 +8,11 @@ import { environment as worker } from '../../apps/worker/config.js';
 import { aligned } from '../shared/table.js';
 import type { Generated } from './generated.js';
 
-/** A program with the schema of its settings, the files that declare them, and its page. */
+/** A program with the schema of its settings and the files that declare them. */
 interface Program {
   title: string;
   schema: z.ZodObject;
   sources: string[];
-  page: string;
 }
 
 /** Settings that worker and gateway share. */
@@ -26,19 +25,16 @@ const PROGRAMS: Program[] = [
     title: 'Server',
     schema: server,
     sources: ['libs/platform/config/config.ts'],
-    page: 'docs/operations.md',
   },
   {
     title: 'Worker',
     schema: worker,
     sources: ['apps/worker/config.ts', ...SHARED],
-    page: 'docs/run-workers.md',
   },
   {
     title: 'Gateway',
     schema: gateway,
     sources: ['apps/gateway/config.ts', ...SHARED],
-    page: 'docs/run-a-gateway.md',
   },
 ];
 
@@ -70,20 +66,18 @@ interface Row {
  * Returns docs/settings.md, the settings of all programs.
  *
  * @param root the folder of the project, with the sources
- * @throws Error if neither its declaration nor the program's page describes a setting
+ * @throws Error if a setting has no comment
  */
 export function generateSettings(root: string): Generated {
   const sections = PROGRAMS.map((program) => `## ${program.title}\n\n${tableOf(root, program)}`);
   return { files: { 'docs/settings.md': [HEAD, ...sections].join('\n') } };
 }
 
-function tableOf(root: string, { schema, sources, page }: Program): string {
+function tableOf(root: string, { schema, sources }: Program): string {
   const text = sources.map((source) => readFileSync(join(root, source), 'utf8')).join('\n');
-  const told = readFileSync(join(root, page), 'utf8');
   const rows = Object.entries(schema.shape).map(([name, setting]) => {
-    const about = commentOf(name, text) ?? cellOf(name, told);
-    if (about === undefined)
-      throw new Error(`${name} is described neither in ${sources[0]} nor ${page}`);
+    const about = commentOf(name, text);
+    if (about === undefined) throw new Error(`${name} has no comment in ${sources.join(', ')}`);
     return rowOf(name, setting as z.ZodType, about);
   });
   return aligned([
@@ -124,12 +118,4 @@ function commentOf(name: string, source: string): string | undefined {
     .map((line) => line.trim().replace(/^\* ?/, ''))
     .join(' ')
     .trim();
-}
-
-/** Returns the last cell of the row that names the setting. */
-function cellOf(name: string, page: string): string | undefined {
-  const row = page
-    .split('\n')
-    .find((line) => line.startsWith('|') && line.split('|')[1]?.includes(`\`${name}\``));
-  return row?.split('|').at(-2)?.trim();
 }
