@@ -48,7 +48,7 @@ afterAll(async () => {
 
 it("the page's lines have the described effect, except for the shown refusal", () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
-  const refused = pasted.told.filter((line) => /^[45]\d\d /.test(line));
+  const refused = pasted.requests.filter((line) => /^[45]\d\d /.test(line));
   expect(refused).toEqual([expect.stringMatching(/^409 .*\/usage$/)]);
 });
 

@@ -116,7 +116,7 @@ withBrowser('A page in a browser', () => {
     const { accessToken } = signedIn.body;
     const page = await browser.newPage();
     await page.goto(address);
-    const told = page.waitForEvent('console', { timeout: 60_000 });
+    const logged = page.waitForEvent('console', { timeout: 60_000 });
     const program = `(async () => { ${lines}
     await new Promise((resolve) => (source.onopen = resolve)); })()`;
     const given = { accessToken, workspace: fleet.workspaceId };
@@ -124,7 +124,7 @@ withBrowser('A page in a browser', () => {
     await page.evaluate(program);
     const { body } = await fleet.api.post<{ id: string }>('/agent-tasks', TASK);
     await fleet.api.post(`/agent-tasks/${body.id}/cancel`);
-    const [event] = (await told).args();
+    const [event] = (await logged).args();
     expect(await event?.jsonValue()).toMatchObject({ taskId: body.id, newStatus: 'ABORTED' });
   });
 });

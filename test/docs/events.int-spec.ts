@@ -39,8 +39,8 @@ afterAll(async () => {
 
 it("the page's lines have the described effect", () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
-  expect(pasted.told).toHaveLength(4);
-  expect(pasted.told.filter((line) => !line.startsWith('200 '))).toEqual([]);
+  expect(pasted.requests).toHaveLength(4);
+  expect(pasted.requests.filter((line) => !line.startsWith('200 '))).toEqual([]);
 });
 
 it('the page shows the actual stream', () => {

@@ -50,7 +50,7 @@ afterAll(async () => {
 
 it("the page's lines have the described effect", async () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
-  expect(pasted.told.filter((line) => !/^20\d /.test(line))).toEqual([]);
+  expect(pasted.requests.filter((line) => !/^20\d /.test(line))).toEqual([]);
   expect(shownValues(page)).toEqual(['pending', 'pending', 'pending']);
   expect(pasted.output.match(/^pending$/gm)).toHaveLength(3);
   expect(pasted.output).toMatch(/^19:00$/m);

@@ -53,7 +53,7 @@ export interface Pasted {
   output: string;
   err: string;
   /** One line `status url` for each request. */
-  told: string[];
+  requests: string[];
 }
 
 /**
@@ -75,6 +75,6 @@ export async function paste(
   });
   const ended = new Promise((resolve) => shell.once('close', resolve));
   const [output, err] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
-  const told = err.split('\n').filter((line) => line !== '');
-  return { code: await ended, output, err, told };
+  const requests = err.split('\n').filter((line) => line !== '');
+  return { code: await ended, output, err, requests };
 }

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 it("the page's lines have the described effect", () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
-  expect(pasted.told.filter((line) => /^[45]\d\d /.test(line))).toEqual([]);
+  expect(pasted.requests.filter((line) => /^[45]\d\d /.test(line))).toEqual([]);
 });
 
 it('the page shows the actual output', () => {
@@ -51,6 +51,6 @@ it('the page shows the actual output of the receiver', () => {
   const [, shown = ''] = /The receiver prints:\s+```\n([^]*?)```/.exec(page) ?? [];
   const lines = shown.trim().split('\n');
   expect(lines).toHaveLength(3);
-  const told = pasted.output.split('\n').map((line) => line.trim());
-  expect(told).toEqual(expect.arrayContaining(lines.map((line) => line.trim())));
+  const printed = pasted.output.split('\n').map((line) => line.trim());
+  expect(printed).toEqual(expect.arrayContaining(lines.map((line) => line.trim())));
 });

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 it("all of the page's lines have the described effect", () => {
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
-  expect(pasted.told.filter((line) => !/^20[0-2] /.test(line))).toEqual([]);
+  expect(pasted.requests.filter((line) => !/^20[0-2] /.test(line))).toEqual([]);
 });
 
 it('the page shows the actual output', () => {

@@ -13,14 +13,14 @@ const page = readPage('write-an-agent.md');
 let app: TestServer;
 let home: string;
 let output: string;
-let told: string[];
+let requests: string[];
 
 beforeAll(async () => {
   app = await sharedServer('all');
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
   await furnishHome(app, home);
   const pasted = await paste(page, home);
-  ({ output, told } = pasted);
+  ({ output, requests } = pasted);
   expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
 });
 
@@ -30,8 +30,8 @@ afterAll(async () => {
 });
 
 it("all of the page's lines have the described effect, except for the shown refusal", () => {
-  expect(told.length).toBeGreaterThan(20);
-  const refused = told.filter((line) => !/^20[0-2] /.test(line));
+  expect(requests.length).toBeGreaterThan(20);
+  const refused = requests.filter((line) => !/^20[0-2] /.test(line));
   expect(refused).toEqual([expect.stringMatching(/^409 .*\/progress$/)]);
 });
 

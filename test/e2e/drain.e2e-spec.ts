@@ -27,7 +27,7 @@ interface Job {
   /** The file with the process id and the latest run's starting point. */
   mark: string;
   /** The file with the signals that the process had received when it was asked to end. */
-  told: string;
+  signals: string;
   /** Releases the process, so that it finishes. */
   go: string;
 }
@@ -38,14 +38,14 @@ interface Job {
  */
 async function aJob(name: string, { ignores = false } = {}): Promise<Job> {
   const mark = join(fleet.folder, name);
-  const [told, go] = [`${mark}.told`, `${mark}.go`];
+  const [signals, go] = [`${mark}.signals`, `${mark}.go`];
   const id = await fleet.submit(`
     const fs = require('fs');
     const { DROVER_CHECKPOINT_FILE: checkpoint, DROVER_SIGNALS_FILE: signals } = process.env;
     let { n = 0 } = JSON.parse(fs.readFileSync(checkpoint, 'utf8'));
     const save = () => fs.writeFileSync(checkpoint, JSON.stringify({ n }));
     process.on('SIGTERM', () => {
-      fs.copyFileSync(signals, ${JSON.stringify(told)});
+      fs.copyFileSync(signals, ${JSON.stringify(signals)});
       if (${ignores}) return;
       save();
       process.exit(0);
@@ -54,7 +54,7 @@ async function aJob(name: string, { ignores = false } = {}): Promise<Job> {
     n += 1000;
     if (${ignores}) save();
     setInterval(() => { if (fs.existsSync(${JSON.stringify(go)})) process.exit(0); }, 20);`);
-  return { id, mark, told, go };
+  return { id, mark, signals, go };
 }
 
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
@@ -100,7 +100,7 @@ async function stopped(worker: BuiltProcess): Promise<void> {
   expect(await worker.ended()).toBe(0);
 }
 
-describe('a worker that is told to end', () => {
+describe('a worker that is asked to end', () => {
   it('a draining worker finishes short runs, and longer runs continue elsewhere from a checkpoint', async () => {
     const worker = await aWorker('leaving', {
       DROVER_WORKER_CONCURRENCY: '2',
@@ -115,7 +115,7 @@ describe('a worker that is told to end', () => {
     expect(await untilStatus(finishes, 'COMPLETED')).toMatchObject({ generation: 1 });
     expect(await worker.ended()).toBe(0);
     expect(pids.filter(isAlive)).toEqual([]);
-    expect(JSON.parse(readFileSync(outlasts.told, 'utf8'))).toMatchObject({
+    expect(JSON.parse(readFileSync(outlasts.signals, 'utf8'))).toMatchObject({
       action: 'stop',
       reason: 'drain',
       graceSeconds: 2,

@@ -9,7 +9,7 @@ export default class ExitGuard {
   onRunComplete(_, results) {
     setTimeout(() => {
       process.stderr.write(
-        'Jest has told its results and does not end: a test has left something open. ' +
+        'Jest has printed its results and does not end: a test has left something open. ' +
           'Find it with --detectOpenHandles.\n',
       );
       process.exit(results.success ? 0 : 1);

@@ -24,13 +24,13 @@ export function timelineLines(
 ): string[] {
   const start = Date.parse(log[0]?.createdAt ?? '');
   const at = (time: number): string => `${((time - start) / 1000).toFixed(2).padStart(8)} s  `;
-  const told = foldCheckpoints(log).map(({ entry, more }) => ({
+  const steps = foldCheckpoints(log).map(({ entry, more }) => ({
     time: Date.parse(entry.createdAt),
     text: `${sentenceOf(entry, fleet)}${more === 0 ? '' : ` (and ${more} before it)`}`,
   }));
   const kill = `SIGKILL for the worker ${killed.worker.name}, at ${killed.progressPercent} %`;
-  told.push({ time: killed.at.getTime(), text: paint('red', kill) });
-  return told.sort((a, b) => a.time - b.time).map(({ time, text }) => `${at(time)}${text}`);
+  steps.push({ time: killed.at.getTime(), text: paint('red', kill) });
+  return steps.sort((a, b) => a.time - b.time).map(({ time, text }) => `${at(time)}${text}`);
 }
 
 /** Consecutive checkpoints become one line, the latest. */
