@@ -4,8 +4,8 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.j
 import { aTask } from '../support/task-factories.js';
 
 const MIB = 1_048_576;
-/** Together a little more than 0.5 MiB. */
-const HALF = Array.from({ length: 9 }, () => ({ message: 'x'.repeat(60_000) }));
+/** A little more than 0.5 MiB. */
+const HALF = Array.from({ length: 55 }, () => ({ message: 'x'.repeat(10_000) }));
 
 let server: TestApp;
 

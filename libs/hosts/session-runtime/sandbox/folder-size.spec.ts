@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { closeSync, linkSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, linkSync, mkdirSync, mkdtempSync, openSync } from 'node:fs';
+import { rmSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { measureFolder } from './folder-size.js';
@@ -14,8 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const measure = (most = Infinity) =>
-  measureFolder({ path: dir, most, pids: [process.pid], openClosed: false });
+const measure = (most = Infinity) => measureFolder({ path: dir, most, pids: [process.pid] });
 const fill = (name: string, bytes: number) =>
   writeFileSync(join(dir, name), Buffer.alloc(bytes, 1));
 
@@ -68,6 +67,15 @@ test('a chain of 300 folders is measured, and a tree with as many open folders i
   }
   const size = await measure();
   expect(size === Infinity || size > 600 * BLOCK).toBe(true);
+});
+
+test('a closed folder counts, and is closed afterwards', async () => {
+  mkdirSync(join(dir, 'closed/within'), { recursive: true });
+  fill('closed/file', MIB);
+  fill('closed/within/file', MIB);
+  chmodSync(join(dir, 'closed'), 0);
+  expect(await measure()).toBeGreaterThan(2 * MIB);
+  expect(statSync(join(dir, 'closed')).mode & 0o7777).toBe(0);
 });
 
 test('an absent folder has no size', async () => {

@@ -6,6 +6,8 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 const DESCRIPTORS = '/proc/self/fd';
 const O_PATH = 0o10_000_000;
 const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** What the owner of a folder needs to list it and to look at its files. */
+const READABLE = 0o500;
 const BLOCK = 512;
 /** The least cost of a file: empty files and links take up the file system, too. */
 const LEAST_COST = 4_096;
@@ -23,14 +25,14 @@ export interface FolderQuestion {
   most: number;
   /** Processes whose deleted files count as long as they are open. */
   pids: readonly number[];
-  /** Open folders whose owner, this process' user, has closed them. */
-  openClosed: boolean;
 }
 
 interface OpenFolder {
   fd: number;
   /** Names of folders in it that were not visited. */
   waiting: string[];
+  /** The mode of a folder that its owner has closed, and that is open for the measurement. */
+  mode?: number;
 }
 
 /**
@@ -65,7 +67,7 @@ class Measurement {
       for (const pid of pids) await this.addDeleted(pid);
       return this.bytes;
     } finally {
-      for (const { fd } of this.open) closeSync(fd);
+      for (const folder of this.open) close(folder);
     }
   }
 
@@ -76,16 +78,13 @@ class Measurement {
   /** A folder without further folders is closed first, so a chain of folders can have any depth. */
   private async visitNext(at: OpenFolder): Promise<void> {
     const name = at.waiting.pop();
-    if (name === undefined) {
-      closeSync(at.fd);
-      this.open.splice(this.open.indexOf(at), 1);
-      return;
+    if (name !== undefined) {
+      this.waiting -= 1;
+      await this.enter(`${DESCRIPTORS}/${at.fd}/${name}`);
     }
-    this.waiting -= 1;
-    await this.enter(`${DESCRIPTORS}/${at.fd}/${name}`);
     if (at.waiting.length > 0) return;
-    closeSync(at.fd);
     this.open.splice(this.open.indexOf(at), 1);
+    close(at);
   }
 
   private async enter(path: string): Promise<void> {
@@ -95,12 +94,13 @@ class Measurement {
     this.open.push(folder);
     const stats = fstatSync(fd);
     if (this.device === -1) this.device = stats.dev;
-    if (this.add(stats)) await this.list(folder);
+    if (this.add(stats)) await this.list(folder, stats.mode);
   }
 
-  private async list(folder: OpenFolder): Promise<void> {
+  private async list(folder: OpenFolder, mode: number): Promise<void> {
     const path = `${DESCRIPTORS}/${folder.fd}`;
-    const entries = attempt(() => opendirSync(path)) ?? this.openClosed(path);
+    if ((mode & READABLE) !== READABLE) openToOwner(folder, mode);
+    const entries = attempt(() => opendirSync(path));
     if (entries === undefined) return;
     try {
       for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
@@ -140,14 +140,6 @@ class Measurement {
     return true;
   }
 
-  private openClosed(path: string) {
-    if (!this.question.openClosed) return undefined;
-    return attempt(() => {
-      chmodSync(path, 0o700);
-      return opendirSync(path);
-    });
-  }
-
   private async addDeleted(pid: number): Promise<void> {
     const folder = `/proc/${pid}/fd`;
     for (const fd of attempt(() => readdirSync(folder)) ?? []) {
@@ -156,6 +148,18 @@ class Measurement {
       await this.pauseAtTimes();
     }
   }
+}
+
+/** Only its owner can do that. Root needs it, too, if it has no capabilities. */
+function openToOwner(folder: OpenFolder, mode: number): void {
+  folder.mode = mode;
+  attempt(() => chmodSync(`${DESCRIPTORS}/${folder.fd}`, (mode | READABLE) & 0o7777));
+}
+
+/** Closes a folder to its owner again who had closed it. */
+function close({ fd, mode }: OpenFolder): void {
+  if (mode !== undefined) attempt(() => chmodSync(`${DESCRIPTORS}/${fd}`, mode & 0o7777));
+  closeSync(fd);
 }
 
 /** @returns undefined for a file that is gone, or that this process cannot see */

@@ -81,7 +81,7 @@ export class LimitWatch {
     if (!mayExceed && performance.now() - this.measuredAt < this.measureAfterMs) return false;
     const begun = performance.now();
     const pids = descendantsOf(pid);
-    this.folderBytes = await measureFolder({ path, most, pids, openClosed: mayExceed });
+    this.folderBytes = await measureFolder({ path, most, pids });
     this.usedThen = used;
     this.measuredAt = performance.now();
     const pauseMs = (this.measuredAt - begun) / SHARE;

@@ -180,8 +180,16 @@ function sharedMemory({ memoryMb }: SessionLimits): string[] {
 
 /** A folder that hides another one is in memory, which a session that can write to it could fill. */
 function withoutSpace(mounts: string[]): string[] {
-  const empty = mounts.filter((_, index) => mounts[index - 1] === '--tmpfs');
+  const empty = mounts.filter((path, index) => {
+    return mounts[index - 1] === '--tmpfs' && !isCoveredLater(path, mounts.slice(index));
+  });
   return [...mounts, ...empty.flatMap((path) => ['--remount-ro', path])];
+}
+
+/** A folder that a later mount covers can no longer be changed, nor be seen. */
+function isCoveredLater(path: string, later: string[]): boolean {
+  const folders = later.filter((_, index) => /^--(ro-)?bind/.test(later[index - 2] ?? ''));
+  return folders.some((folder) => folder !== path && isWithin(path, [folder]));
 }
 
 /** A user namespace that holds no further one. Bubblewrap has the second option since 0.8.0. */
