@@ -336,6 +336,8 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
   'an entry of the audit log': [
     [`UPDATE audit_log SET actor_kind = 'agent'`, 'audit_log_actor_kind_check'],
     [`UPDATE audit_log SET status = 404`, 'audit_log_status_is_kept'],
+    [`UPDATE installation_audit_log SET status = 404`, 'installation_audit_log_status_is_kept'],
+    [`UPDATE installation_audit_log SET attempts = 0`, 'installation_audit_log_attempts_check'],
   ],
   'an event': [
     [`INSERT INTO event_consumers (name) VALUES ('')`, 'event_consumers_name_check'],

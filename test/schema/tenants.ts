@@ -84,6 +84,11 @@ function otherRows({
       [workspaceId, userId],
     ],
     [
+      `INSERT INTO installation_audit_log (actor_id, operation, path, status, request_id, address)
+       VALUES ($1, 'changeUser', '/api/v1/users', 200, 'a request', '::1')`,
+      [userId],
+    ],
+    [
       `INSERT INTO api_keys (workspace_id, id, name, prefix, key_hash, role, scopes, created_by)
        VALUES ($1, uuidv7(), 'A key', 'drv', uuid_send(uuidv7()), 'MEMBER', '{tasks:read}', $2)`,
       [workspaceId, userId],
