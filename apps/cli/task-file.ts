@@ -20,6 +20,7 @@ export const TASK_OPTIONS: readonly OptionSpec[] = [
   ['--input <json>', 'inputContext as JSON, or @FILE to read it from a file'],
   ['--env <name=value...>', 'variables of the command; NAME alone uses the local value'],
   ['--secret <name=value...>', 'secret variables of the command; NAME alone uses the local value'],
+  ['--network <policy>', 'network of the command: none or host (default none)'],
   ['--timeout <seconds>', 'maximum duration of a run in seconds'],
   ['--max-retries <count>', 'maximum number of retries'],
   ['--estimated-tokens <count>', 'tokens that a run reserves from its budgets'],
@@ -31,8 +32,10 @@ type Fields = Partial<NewTask>;
 export function toTaskFields(flags: Flags, command: readonly string[]): Fields {
   const { env: inputEnv, ...input } = parseInput(flags.text('input'));
   const env = { ...(inputEnv as object | undefined), ...flags.pairs('env') };
+  const network = flags.text('network');
   const inputContext = {
     ...input,
+    ...(network !== undefined && { network }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(command.length > 0 && { command }),
   };

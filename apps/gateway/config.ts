@@ -141,6 +141,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     defaultCommand: env.GATEWAY_DEFAULT_COMMAND,
     searchPath: searchPathOf(all),
     passedEnv: variablesOf(all, env.GATEWAY_PASS_ENV),
+    trust: variablesOf(all, ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA']),
     driver: env.GATEWAY_DRIVER,
     workspaces: env.GATEWAY_WORKSPACES,
     allowUnsandboxedTenants: env.ALLOW_UNSANDBOXED_TENANTS,

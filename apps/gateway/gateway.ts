@@ -105,7 +105,18 @@ export class Gateway {
     this.gatewayId = gatewayId;
     this.metricsToken = config.metricsToken;
     this.tokens = new GatewayTokens(config.secret, gatewayId);
-    this.drivers = new Drivers({ dir, passedEnv }, { process: { searchPath, accounts, sandbox } });
+    this.drivers = new Drivers(
+      { dir, passedEnv },
+      {
+        process: {
+          searchPath,
+          accounts,
+          sandbox,
+          serverSocket: config.apiSocket,
+          trust: config.trust,
+        },
+      },
+    );
     this.book = new SessionBook(folder.recordsDir, logger);
     const { tokens } = this;
     const send = config.apiSocket === undefined ? fetch : fetchOver(config.apiSocket);
@@ -273,8 +284,9 @@ export class Gateway {
 function logIsolation(isolation: Isolation, config: GatewayConfig, logger: Logger): void {
   const { runAs } = isolation;
   if (isolation.sandbox !== undefined) {
-    const { limits } = isolation;
-    logger.info('Each session has a sandbox of its own', { limits, runAs });
+    const { limits, sandbox } = isolation;
+    const fields = { limits, network: sandbox.network, runAs };
+    logger.info('Each session has a sandbox of its own', fields);
     return;
   }
   const serves = config.allowUnsandboxedTenants ? 'every workspace' : 'one workspace only';

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
@@ -8,6 +8,7 @@ import {
   processesWith,
   uniqueSeconds,
 } from '../../libs/hosts/session-runtime/testing/processes.js';
+import { waitFor } from '../../test/support/wait-for.js';
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { aSpawn, SECRET } from './testing/gateway-process.js';
 import { gatewayForEach, type World } from './testing/world.js';
@@ -53,10 +54,19 @@ describe('A gateway without sandboxes', () => {
   });
 
   test('a gateway without sandboxes refuses a session without network', async () => {
-    const metadata = { network: 'off' };
+    const metadata = { network: 'none' };
     expect(await endOf(world, newId(), 'exit 0', { metadata })).toMatchObject(
-      refused(/The network can be off in a sandbox only/),
+      refused(/Only a sandbox can keep a session from the network/),
     );
+  });
+
+  test.each(['allow', 'on', 'off'])('a gateway refuses the network %j', async (network) => {
+    const body = { ...aSpawn('exit 0'), metadata: { network } };
+    const { status, body: problem } = await world.gateway.ask('POST', '/api/agents/spawn', body);
+    expect({ status, problem }).toMatchObject({
+      status: 400,
+      problem: { errors: [{ field: 'metadata.network', message: 'must be "none" or "host"' }] },
+    });
   });
 });
 
@@ -106,6 +116,7 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
     const world = gatewayForEach({
       ...(sandbox && variablesOf(sandbox)),
       ...user,
+      DROVER_SANDBOX_NETWORK: 'host',
       ALLOW_UNSANDBOXED_TENANTS: 'false',
     });
     let reach: string;
@@ -137,16 +148,30 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
       expect(processesWith(seconds)).toHaveLength(1);
     });
 
-    test('sessions reach the network, unless the task or its agent says otherwise', async () => {
-      const off = { network: 'off' };
-      const context = { taskTitle: 'A test', inputContext: off };
+    test('sessions have the network only if the server says so', async () => {
+      const host = { network: 'host' };
+      const context = { taskTitle: 'A test', inputContext: host };
       const ends = [
+        { metadata: host },
+        { context, metadata: host },
         {},
         { context },
-        { metadata: off },
-        { context, metadata: { network: 'on' } },
+        { context, metadata: { network: 'none' } },
       ].map((more) => endOf(world, newId(), reach, more));
-      expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 7, 7, 7]);
+      expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 0, 7, 7, 7]);
+    });
+
+    test('sessions reach the server while the gateway is away', async () => {
+      const ask = `fetch(process.env.DROVER_API_URL).then(({ status }) => console.log('got', status))`;
+      const body = aSpawn(`while [ ! -e go ]; do sleep 0.05; done; exec node -e "${ask}"`);
+      await world.gateway.spawn(body);
+      const { id, pid } = await world.untilStatus(body.runId, 'RUNNING');
+      await world.gateway.crash();
+      writeFileSync(join(world.gateway.dataDir, 'sessions', id, 'work/go'), '');
+      await waitFor('the session to end', () => !existsSync(`/proc/${pid}`));
+      await world.gateway.start();
+      const { output } = await world.server.endOf(body.runId);
+      expect(output).toMatch(/^got \d{3}$/);
     });
 
     test('a restarted gateway adopts a session, stops it, and reports its end', async () => {

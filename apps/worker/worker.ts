@@ -64,7 +64,9 @@ export async function runWorker(config: WorkerConfig, context: WorkerContext): P
   const warn = (message: string): void => log.warn(message);
   const { sandbox, accounts } = isolation;
   const host = { dir, passedEnv, warn };
-  const drivers = new Drivers(host, { process: { searchPath, accounts, sandbox } });
+  const drivers = new Drivers(host, {
+    process: { searchPath, accounts, sandbox, serverSocket: config.apiSocket },
+  });
   try {
     const registered = await registerUnlessStopped(config, server, { ...context, drivers });
     if (registered === undefined) return;
@@ -78,7 +80,9 @@ export async function runWorker(config: WorkerConfig, context: WorkerContext): P
 function logIsolation(isolation: Isolation, log: Log): void {
   const { runAs } = isolation;
   if (isolation.sandbox !== undefined) {
-    return log.info('Each run has a sandbox of its own', { limits: isolation.limits, runAs });
+    const { limits, sandbox } = isolation;
+    const fields = { limits, network: sandbox.network, runAs };
+    return log.info('Each run has a sandbox of its own', fields);
   }
   const message = 'Runs have no sandbox: they can read and change everything that this worker can';
   log.warn(message, { reason: isolation.reason, runAs });

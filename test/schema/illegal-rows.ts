@@ -384,6 +384,8 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE users SET email = 'Upper@example.test'`, 'users_email_check'],
     [`UPDATE users SET email = 'x'`, 'users_email_check'],
     [`UPDATE workspaces SET slug = 'Not A Slug'`, 'workspaces_slug_check'],
+    [`UPDATE workspaces SET network = 'allow'`, 'workspaces_network_check'],
+    [`UPDATE projects SET network = 'allow'`, 'projects_network_check'],
     [`UPDATE workspace_members SET role = 'KING'`, 'workspace_members_role_check'],
     [`UPDATE workspace_invitations SET role = 'KING'`, 'workspace_invitations_role_check'],
     [

@@ -1,3 +1,4 @@
+import type { Network } from '#lib/kernel';
 import type { CommandSpec, Commands } from '../command.js';
 import { omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
@@ -37,6 +38,23 @@ const create: CommandSpec = {
   },
 };
 
+const set: CommandSpec = {
+  usage: 'set <id>',
+  summary: 'Change a project',
+  options: [
+    ['--name <text>', 'name of the project'],
+    ['--network <policy>', 'most that its sessions get: none or host'],
+  ],
+  examples: ['project set $PROJECT --network host'],
+  run: async (cli, [id = ''], flags) => {
+    const params = { path: { id } };
+    const network = flags.text('network') as Network | undefined;
+    const body = omitUndefined({ name: flags.text('name'), network });
+    const project = await cli.drover.patch('/api/v1/projects/{id}', { params, body });
+    cli.out.done(project, `Project ${id} changed`);
+  },
+};
+
 const archive: CommandSpec = {
   usage: 'archive <id>',
   summary: 'Stop a project from accepting tasks',
@@ -51,7 +69,7 @@ const archive: CommandSpec = {
 const commands: Commands = {
   project: {
     summary: 'Manage projects',
-    commands: [list, create, archive],
+    commands: [list, create, set, archive],
   },
 };
 

@@ -1,3 +1,4 @@
+import type { Network } from '#lib/kernel';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
@@ -38,6 +39,23 @@ const create: CommandSpec = {
     const slug = flags.text('slug') ?? name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
     const workspace = await cli.drover.post('/api/v1/workspaces', { body: { name, slug } });
     cli.out.done(workspace, workspace.id);
+  },
+};
+
+const set: CommandSpec = {
+  usage: 'set',
+  summary: 'Change the workspace',
+  options: [
+    ['--name <text>', 'name of the workspace'],
+    ['--network <policy>', 'most that its sessions get: none or host'],
+  ],
+  examples: ['workspace set --network host'],
+  run: async (cli, _args, flags) => {
+    const params = { path: { workspaceId: await cli.workspaceId() } };
+    const network = flags.text('network') as Network | undefined;
+    const body = omitUndefined({ name: flags.text('name'), network });
+    const workspace = await cli.drover.patch('/api/v1/workspaces/{workspaceId}', { params, body });
+    cli.out.done(workspace, `Workspace ${workspace.name} changed`);
   },
 };
 
@@ -187,7 +205,7 @@ const revoke: CommandSpec = {
 const commands: Commands = {
   workspace: {
     summary: 'Manage workspaces and their members',
-    commands: [list, create, use, members, invite, remove],
+    commands: [list, create, set, use, members, invite, remove],
   },
   key: { summary: 'Manage API keys of the workspace', commands: [keys, createKey, revoke] },
 };

@@ -1,4 +1,12 @@
-import { DroverError, type FieldError, looksSecret, newId, whyNoVariable } from '#lib/kernel';
+import {
+  DroverError,
+  type FieldError,
+  isNetwork,
+  looksSecret,
+  type Network,
+  newId,
+  whyNoVariable,
+} from '#lib/kernel';
 import { readLimits, secretsIn, SpawnError } from '#lib/session-runtime';
 import type { SpawnAgentDto, SpawnSessionDto } from '../http/dto/spawn.dto.js';
 import type { SessionOrder, SessionRecord } from './domain/session.js';
@@ -48,7 +56,7 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
       metadata: body.metadata ?? {},
       capabilities: body.capabilities ?? [],
     },
-    ...networkOf(context.inputContext, body.metadata),
+    ...networkOf(body.metadata, context.inputContext),
     ...limitsOf(context.inputContext, body.metadata),
     secrets: [
       ...(run ? [run.runToken] : []),
@@ -98,11 +106,20 @@ export function secretValues(env: Record<string, string>): string[] {
   return Object.entries(env).flatMap(([name, value]) => (looksSecret(name) ? [value] : []));
 }
 
-/** Off if the task or its agent says so. Neither can override the other's `off`. */
+/** The server has compared the task's network with the policies, and its result is in the metadata. */
 function networkOf(
-  ...saying: (Record<string, unknown> | null | undefined)[]
+  metadata: Record<string, unknown> = {},
+  inputContext?: Record<string, unknown> | null,
 ): Pick<SessionOrder, 'network'> {
-  return saying.some((one) => one?.['network'] === 'off') ? { network: 'off' } : {};
+  checkNetwork('context.inputContext.network', inputContext?.['network']);
+  const network = checkNetwork('metadata.network', metadata['network']);
+  return network === undefined ? {} : { network };
+}
+
+function checkNetwork(field: string, value: unknown): Network | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isNetwork(value)) refuse({ field, message: 'must be "none" or "host"' });
+  return value;
 }
 
 /** Those of the task, or else those of its agent. */

@@ -10,6 +10,10 @@ export type ClaimAnswer = Schemas['Claim'];
 
 export type ClaimedTask = ClaimAnswer['tasks'][number];
 
+/** A server of the version before can leave the network out. */
+export type ClaimedRun = Omit<ClaimedTask['run'], 'network'> &
+  Partial<Pick<ClaimedTask['run'], 'network'>>;
+
 /** A server of the version before can leave some of it out. */
 export type ClaimedTaskBody = Omit<Partial<Work>, Needed> &
   Pick<Work, Exclude<Needed, 'inputContext'>> & { inputContext: JsonObject };

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#lib/agent-host';
+import { isNetwork, type Network } from '#lib/kernel';
 import { readLimits, type SessionLimits, SpawnError } from '#lib/session-runtime';
 
 /** The command of `inputContext`, checked. */
@@ -7,7 +8,7 @@ export interface CommandSpec {
   cwd: string | undefined;
   env: Record<string, string>;
   stdin: string | undefined;
-  network: 'on' | 'off' | undefined;
+  network: Network | undefined;
   limits: Partial<SessionLimits> | undefined;
 }
 
@@ -74,10 +75,10 @@ function readEnv(value: unknown): Record<string, string> {
   return value as Record<string, string>;
 }
 
-function readNetwork(value: unknown): 'on' | 'off' | undefined {
+function readNetwork(value: unknown): Network | undefined {
   if (value === undefined || value === null) return undefined;
-  if (value === 'on' || value === 'off') return value;
-  throw new SpawnError('setup', 'inputContext.network must be "on" or "off"');
+  if (isNetwork(value)) return value;
+  throw new SpawnError('setup', 'inputContext.network must be "none" or "host"');
 }
 
 function optionalText(value: unknown, name: string, mayHoldNul = false): string | undefined {

@@ -1,5 +1,5 @@
 import type { Running } from '#lib/agent-host';
-import { looksSecret } from '#lib/kernel';
+import { looksSecret, strictestNetwork } from '#lib/kernel';
 import {
   type Drivers,
   Redactor,
@@ -49,7 +49,7 @@ export async function startExecution(
     files: filesOf(job),
     ...(await workingDirectory(spec.cwd, options.allowedDirs)),
     stdin: spec.stdin,
-    network: spec.network,
+    network: spec.network && strictestNetwork(spec.network, job.run.network),
     limits: spec.limits,
     secrets,
     output,

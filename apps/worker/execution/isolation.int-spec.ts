@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '#lib/agent-host';
+import type { Network } from '#lib/kernel';
 import { Drivers, type Sandbox, type SessionUser } from '#lib/session-runtime';
 import { testSandbox } from '../../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { makeJob, type TestJob } from '../testing/job.js';
@@ -36,8 +37,13 @@ afterAll(() => {
   rmSync(allowed, { recursive: true });
 });
 
-async function finish(inputContext: JsonObject, within?: Sandbox, account?: SessionUser) {
+async function finish(
+  inputContext: JsonObject,
+  within?: Sandbox,
+  { account, ofWorkspace }: { account?: SessionUser; ofWorkspace?: Network } = {},
+) {
   const made = makeJob(inputContext);
+  made.job.run.network = ofWorkspace;
   jobs.push(made);
   const searchPath = process.env['PATH'] ?? '';
   const drivers = new Drivers(
@@ -60,9 +66,21 @@ const isRoot = process.getuid?.() === 0;
 
 const node = (script: string): JsonObject => ({ command: [process.execPath, '-e', script] });
 
-test('a task without network is refused if there is no sandbox', async () => {
-  await expect(finish({ ...node(''), network: 'off' })).rejects.toThrow(
-    'The network can be off in a sandbox only, and there is none here',
+test('without a sandbox a task is refused unless it can have the network', async () => {
+  for (const network of ['none', 'host']) {
+    await expect(finish({ ...node(''), network })).rejects.toThrow(
+      'Only a sandbox can keep a session from the network, and there is none here',
+    );
+  }
+  const { outcome } = await finish({ ...node(reach), network: 'host' }, undefined, {
+    ofWorkspace: 'host',
+  });
+  expect(outcome).toMatchObject({ kind: 'succeeded' });
+});
+
+test.each(['allow', 'on', 'off', 7])('a task with the network %j is refused', async (network) => {
+  await expect(finish({ ...node(''), network }, sandbox)).rejects.toThrow(
+    'inputContext.network must be "none" or "host"',
   );
 });
 
@@ -74,23 +92,26 @@ test('a task without network is refused if there is no sandbox', async () => {
     const script = 'grep -o taskType "$DROVER_INPUT_FILE" | head -1; umask 077';
     const result = `printf '{"uid": %s}' "$(id -u)" > new && mv new "$DROVER_OUTPUT_FILE"`;
     const command = ['sh', '-c', `${script}; ${result}`];
-    const { outcome, lines } = await finish({ command }, within, ACCOUNT);
+    const { outcome, lines } = await finish({ command }, within, { account: ACCOUNT });
     expect(lines).toEqual(['taskType']);
     expect(outcome).toMatchObject({ kind: 'succeeded', result: { uid: ACCOUNT.uid } });
   });
 });
 
 (sandbox === undefined ? describe.skip : describe)('A task in a sandbox', () => {
-  test.each<[JsonObject, Partial<Sandbox>, boolean]>([
-    [{}, {}, true],
-    [{ network: 'on' }, {}, true],
-    [{ network: 'off' }, {}, false],
-    [{}, { network: 'off' }, false],
-    [{ network: 'on' }, { network: 'off' }, false],
+  test.each<[Network | undefined, Network | undefined, Network, boolean]>([
+    ['host', 'host', 'host', true],
+    [undefined, 'host', 'host', false],
+    ['none', 'host', 'host', false],
+    ['host', 'none', 'host', false],
+    ['host', undefined, 'host', false],
+    ['host', 'host', 'none', false],
   ])(
-    'with %j, on a worker with %j, a task reaches the network: %j',
-    async (task, more, reaches) => {
-      const { outcome } = await finish({ ...node(reach), ...task }, { ...sandbox!, ...more });
+    'with %j in a workspace with %j on a worker with %j, a task reaches the network: %j',
+    async (...levels) => {
+      const [network, ofWorkspace, ofWorker, reaches] = levels;
+      const within = { ...sandbox!, network: ofWorker };
+      const { outcome } = await finish({ ...node(reach), network }, within, { ofWorkspace });
       if (reaches) expect(outcome).toMatchObject({ kind: 'succeeded' });
       else expect(outcome).toMatchObject({ kind: 'failed', error: { exitCode: 7 } });
     },

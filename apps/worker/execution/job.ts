@@ -1,7 +1,7 @@
 import type { KeptLine } from '#lib/session-runtime';
 import type { JsonObject } from '#lib/agent-host';
 import type {
-  ClaimedTask,
+  ClaimedRun,
   ClaimedTaskBody,
   EntryLevel,
   ProgressReport,
@@ -15,7 +15,7 @@ import type { UsageLine } from './usage-line.js';
 /** One execution of a task. */
 export interface Job {
   /** The run's token is a credential for this run's own reports, and for nothing else. */
-  run: ClaimedTask['run'];
+  run: ClaimedRun;
   task: ClaimedTaskBody;
   apiUrl: string;
   folder: RunFolder;

@@ -13,6 +13,7 @@ export { type Standing, Standings } from './access/standings.js';
 export { ShortMemory } from './access/short-memory.js';
 export { pruneSessions } from './auth/prune-sessions.js';
 export { type CallerView, viewOfCaller } from './domain/caller-view.js';
+export { isAtLeast } from './domain/roles.js';
 export { covers, type Scope, SCOPES } from './domain/scopes.js';
 export { IdentityModule } from './identity.module.js';
 export { endingApiKeys, isEndedKey, isEndingKey } from './store/ending-api-keys.sql.js';

@@ -1,4 +1,5 @@
 import type { HostedRecord } from '#lib/agent-host';
+import type { Network } from '#lib/kernel';
 import type { SessionLimits } from '#lib/session-runtime';
 
 export const SESSION_STATUSES = [
@@ -37,8 +38,8 @@ export interface SessionOrder {
   env: Record<string, string>;
   /** The content of DROVER_TASK_FILE. */
   task: object;
-  /** Absent in records of earlier versions. */
-  network?: 'off';
+  /** Records of earlier versions can have `off`, which starts only in a sandbox. */
+  network?: Network;
   limits?: Partial<SessionLimits>;
   /** Values to hide in its output. */
   secrets: string[];

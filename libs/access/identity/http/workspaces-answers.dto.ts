@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { NETWORKS } from '#lib/kernel';
 import type { MemberHook } from '../workspaces/member-hooks.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
 import { SCOPES } from '../domain/scopes.js';
@@ -9,6 +10,8 @@ export class WorkspaceDto {
   @ApiProperty() slug!: string;
   @ApiProperty({ description: 'Whether runs can create tasks with a command' })
   allowRunCommands!: boolean;
+  @ApiProperty({ enum: NETWORKS, description: 'The most that sessions of the workspace get.' })
+  network!: string;
   @ApiProperty({ type: Date, nullable: true }) archivedAt!: Date | null;
   @ApiProperty() version!: number;
   @ApiProperty() createdAt!: Date;

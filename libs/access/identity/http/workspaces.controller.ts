@@ -60,7 +60,7 @@ export class WorkspacesController {
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
   @ApiOperation({
     operationId: 'renameWorkspace',
-    summary: 'Rename a workspace, or change what its runs can do',
+    summary: 'Rename a workspace, or change what its runs and sessions can do',
   })
   @ApiOkResponse({ type: WorkspaceDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')

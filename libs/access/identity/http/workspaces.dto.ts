@@ -1,5 +1,5 @@
 import { Flag, Id, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
-import type { MemberRole } from '#lib/kernel';
+import { type MemberRole, type Network, NETWORKS } from '#lib/kernel';
 import { EMAIL_PATTERN } from '../domain/email.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
 import { type Scope, SCOPES } from '../domain/scopes.js';
@@ -24,6 +24,14 @@ export class ChangeWorkspaceDto {
       'Whether runs can create tasks with `inputContext.command`, which workers of the workspace execute.',
   })
   allowRunCommands?: boolean;
+  @OneOf(NETWORKS, {
+    optional: true,
+    description:
+      'The most that sessions of the workspace get. With `none` a sandbox reaches only the server, ' +
+      "with `host` it shares the machine's network. The strictest of installation, workspace, " +
+      'project and task applies.',
+  })
+  network?: Network;
 }
 
 export class AddMemberDto {

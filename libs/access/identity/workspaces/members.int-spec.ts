@@ -59,13 +59,16 @@ describe('workspaces', () => {
     expect((await api.post('/workspaces', { name: 'B', slug: 'No Good' })).status).toBe(400);
   });
 
-  it('admins rename workspaces under If-Match', async () => {
+  it('admins change workspaces under If-Match', async () => {
     const { workspaceId, owner } = await aTeam();
     const member = await aMember(db.owner, workspaceId, 'MEMBER');
     const path = `/workspaces/${workspaceId}`;
     expect((await apiOf(member).patch(path, { name: 'B' })).status).toBe(403);
     const renamed = await apiOf(owner).patch(path, { name: 'B' }, { 'if-match': '"1"' });
     expect(renamed.body).toMatchObject({ name: 'B', version: 2 });
+    const opened = await apiOf(owner).patch(path, { network: 'host' });
+    expect(opened.body).toMatchObject({ name: 'B', network: 'host' });
+    expect((await apiOf(member).patch(path, { network: 'none' })).status).toBe(403);
     const stale = await apiOf(owner).patch(path, { name: 'C' }, { 'if-match': '"1"' });
     expect(stale.status).toBe(412);
   });

@@ -7,6 +7,7 @@ export const WORKSPACE_FIELDS = {
   name: true,
   slug: true,
   allowRunCommands: true,
+  network: true,
   archivedAt: true,
   version: true,
   createdAt: true,

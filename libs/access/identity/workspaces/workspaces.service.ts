@@ -1,7 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
-import { type Caller, DroverError, type MemberRole, newId, type Page, toPage } from '#lib/kernel';
+import {
+  type Caller,
+  DroverError,
+  type MemberRole,
+  type Network,
+  newId,
+  type Page,
+  toPage,
+} from '#lib/kernel';
 import { idAfter } from '../domain/id-cursor.js';
 import { toSlug } from '../domain/slug.js';
 import type { Account } from '../access/decorators.js';
@@ -80,10 +88,10 @@ export class WorkspacesService {
   /** @throws DroverError `version_mismatch` */
   async change(
     { workspaceId: id }: Caller,
-    { name, allowRunCommands }: { name?: string; allowRunCommands?: boolean },
+    change: { name?: string; allowRunCommands?: boolean; network?: Network },
     version?: number,
   ): Promise<WorkspaceView> {
-    const data = { name, allowRunCommands, version: { increment: 1 }, updatedAt: new Date() };
+    const data = { ...change, version: { increment: 1 }, updatedAt: new Date() };
     const [row] = await this.database.tenant(id).prisma((tx) =>
       tx.workspace.updateManyAndReturn({
         where: { id, version },

@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { list, oneOf } from '#lib/env';
+import { NETWORKS } from '#lib/kernel';
 import { findLimitGroups, LIMIT_VARIABLES, limitSettings } from './limit-settings.js';
 import { searchPathOf } from './settings.js';
 import {
@@ -54,8 +55,11 @@ export const SANDBOX_VARIABLES = {
   DROVER_SANDBOX_SHOW: paths.default([]),
   /** Visible paths that are hidden from sessions; separated by commas. */
   DROVER_SANDBOX_HIDE: paths.default([]),
-  /** With `off` no session reaches a network, whatever its task requests. */
-  DROVER_SANDBOX_NETWORK: oneOf(['on', 'off']).default('on'),
+  /**
+   * The most that a session can get: `none` reaches only the server, `host` shares the machine's
+   * network if workspace, project and task have `host`, too.
+   */
+  DROVER_SANDBOX_NETWORK: oneOf(NETWORKS).default('none'),
   ...LIMIT_VARIABLES,
 };
 

@@ -1,4 +1,5 @@
 import type { ExceededLimit } from '#lib/kernel';
+import type { Network } from '#lib/kernel';
 import type { SessionSignal } from '../files/signals-file.js';
 import type { SessionLimits } from '../sandbox/limits.js';
 
@@ -45,10 +46,11 @@ export interface SessionSpec {
   /** The standard input of the session. The default is an empty input. */
   stdin?: string;
   /**
-   * `off`: the session reaches no network, not even this machine's. The default is the host's
-   * setting.
+   * `host`: the session shares the network of its machine, if the host allows that too. Otherwise a
+   * session in a sandbox reaches only the server at DROVER_API_URL of `env`, by another address in
+   * that variable. A session with `none` does not start without a sandbox.
    */
-  network?: 'on' | 'off';
+  network?: Network;
   /** Limits of its own instead of the host's, in a sandbox only. */
   limits?: Partial<SessionLimits>;
   /** Values that must not appear in the output that Drover keeps. */

@@ -13,7 +13,12 @@ import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
 import { groupsOf, removeGroups } from '../sandbox/control-group.js';
 import { limitsOf } from '../sandbox/limits.js';
-import { type Sandbox, sandboxLaunch, type SandboxLaunch } from '../sandbox/sandbox.js';
+import {
+  apiVariable,
+  type Sandbox,
+  sandboxLaunch,
+  type SandboxLaunch,
+} from '../sandbox/sandbox.js';
 import type { Accounts } from './accounts.js';
 import { FirstProcess, type Launch } from './first-process.js';
 import { ProcessSession } from './process-session.js';
@@ -52,6 +57,10 @@ export interface ProcessSettings {
    * The sandbox around each session. Without it, a session sees everything that its user can see.
    */
   sandbox?: Sandbox;
+  /** The Unix socket of the server on this machine. Sessions without a network reach the server by it. */
+  serverSocket?: string;
+  /** Variables that name the certificate authorities of the server, for the shims. */
+  trust?: Record<string, string>;
   /** The compiled shim and supervisor, if they are not beside this file. */
   shim?: string;
   supervisor?: string;
@@ -197,7 +206,7 @@ export class ProcessDriver implements RuntimeDriver {
     secrets: string[],
   ): Promise<RuntimeSession> {
     const order = { ...launch, root: folder.root, launch: folder.launch, secrets };
-    const { answer, over } = await startShim(order, this.options.shim ?? SHIM);
+    const { answer, over } = await startShim(order, this.options.shim ?? SHIM, this.options.trust);
     if (answer?.kind === 'failed') throw toSpawnError(answer);
     if (answer?.kind !== 'started') throw new Error('The shim ended without starting anything');
     const { leader, startedAt } = answer;
@@ -228,24 +237,27 @@ export class ProcessDriver implements RuntimeDriver {
     if (!isMarked(env, spec.id)) env['DROVER_SESSION_ID'] = spec.id;
     const { id: sessionId, command, cwd = folder.work, stdin } = spec;
     const launch = { sessionId, program, command, env, cwd, stdin, user };
-    return { ...launch, sandbox: this.sandboxOf(spec, folder, user) };
+    const sandbox = this.sandboxOf(spec, folder, user);
+    return { ...launch, sandbox, env: { ...env, ...apiVariable(sandbox) } };
   }
 
   private sandboxOf(
-    { network, cwd, within: shared = cwd, limits: asked }: SessionSpec,
+    { network, cwd, within: shared = cwd, limits: asked, env }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
     user: SessionUser | undefined,
   ): SandboxLaunch | undefined {
-    const { dir, sandbox, searchPath } = this.options;
+    const { dir, sandbox, searchPath, serverSocket } = this.options;
     if (sandbox !== undefined) {
       const places = { dir, root, launch, tmp, shared, searchPath, user };
       const limits = limitsOf(asked, sandbox.limits, sandbox.maxLimits);
-      return sandboxLaunch({ ...sandbox, limits }, places, network);
+      const target = env['DROVER_API_URL'];
+      const server = target === undefined ? undefined : { target, serverSocket };
+      return sandboxLaunch({ ...sandbox, limits }, places, { network, server });
     }
-    if (network !== 'off') return undefined;
+    if (network === undefined || network === 'host') return undefined;
     throw new SpawnError(
       'setup',
-      'The network can be off in a sandbox only, and there is none here',
+      'Only a sandbox can keep a session from the network, and there is none here',
     );
   }
 }

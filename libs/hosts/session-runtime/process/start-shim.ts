@@ -16,10 +16,14 @@ export interface StartedShim {
 }
 
 /** Starts a shim from a compiled script and gives it its order. */
-export async function startShim(order: ShimOrder, script: string): Promise<StartedShim> {
+export async function startShim(
+  order: ShimOrder,
+  script: string,
+  env: Record<string, string> = {},
+): Promise<StartedShim> {
   const child = spawn(process.execPath, [...SMALL_HEAP, script], {
     cwd: '/',
-    env: {},
+    env,
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   });

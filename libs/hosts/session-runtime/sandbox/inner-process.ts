@@ -14,11 +14,12 @@ import {
   readSync,
   writeSync,
 } from 'node:fs';
-import { Socket } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import type { InnerAnswer, InnerOrder } from './inner-order.js';
 
 const CHANNEL = 3;
 const CHUNK_BYTES = 65_536;
+const MAX_CONNECTIONS = 64;
 const CLOSED_ON_EXEC = 0o2_000_000;
 
 // The session can send this signal, and Node would open its inspector.
@@ -91,12 +92,39 @@ function canEnter(folder: string): boolean {
   }
 }
 
+/**
+ * Serves the server's address on the loopback of the sandbox. The socket of each connection leads
+ * out of the sandbox.
+ */
+function serveApi({ port, socket }: NonNullable<InnerOrder['api']>): Promise<void> {
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ path: socket, allowHalfOpen: true });
+    join(near, far);
+    join(far, near);
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  return new Promise((resolve, reject) => {
+    server.on('error', reject).listen(port, '127.0.0.1', resolve);
+  });
+}
+
+function join(from: Socket, to: Socket): void {
+  from.on('error', () => to.destroy()).on('close', () => to.destroySoon());
+  from.pipe(to);
+}
+
 // The first process ignores these signals. A request to end goes to the command.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
-const { program, command, env, cwd } = JSON.parse(readLine()) as InnerOrder;
+const { program, command, env, cwd, api } = JSON.parse(readLine()) as InnerOrder;
 const [argv0, ...args] = command;
 closeInherited();
+if (api !== undefined) {
+  await serveApi(api).catch(({ message }: Error) => {
+    process.stderr.write(`${message}\n`);
+    process.exit(1);
+  });
+}
 const child = spawn(program, args, {
   argv0,
   cwd,

@@ -26,7 +26,7 @@ function argumentsFor(searchPath: string): string[] {
       program: { file: '/bin/sh', env: {} },
       hidden: [],
       shown: [],
-      network: 'on',
+      network: 'host',
       inner,
       limits: NO_LIMITS,
       maxLimits: NO_LIMITS,

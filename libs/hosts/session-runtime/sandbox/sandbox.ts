@@ -3,12 +3,20 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Network, strictestNetwork } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
 import type { SessionUser } from '../process/session-folder.js';
 import { SMALL_HEAP } from '../process/start-shim.js';
 import { limitingScript, limitProcesses } from './apply-limits.js';
 import { type ControlGroups, groupsOf } from './control-group.js';
 import type { SessionLimits } from './limits.js';
+import {
+  addressInside,
+  API_SOCKET,
+  type Forwarding,
+  forwardingTo,
+  type ServerAddress,
+} from './api-forwarder.js';
 import { findLoader } from './loader.js';
 import { isKnownProcessor, type Processor } from './seccomp.js';
 
@@ -25,8 +33,8 @@ export interface Sandbox {
   hidden: readonly string[];
   /** Paths that sessions can read although their parent folders are hidden. */
   shown: readonly string[];
-  /** The network of sessions whose specification does not decide. */
-  network: 'on' | 'off';
+  /** The most that a session can get. */
+  network: Network;
   /** The limits of a session that asks for none, and the maximum for all sessions. */
   limits: SessionLimits;
   maxLimits: SessionLimits;
@@ -53,6 +61,14 @@ export interface SandboxPlaces {
   user?: SessionUser;
 }
 
+/** The network of one session. */
+export interface SandboxReach {
+  /** The default is `none`. */
+  network?: Network;
+  /** The server that the session reaches without a network, too. */
+  server?: ServerAddress;
+}
+
 /** A command that starts the first process of a sandbox. */
 export interface SandboxLaunch {
   file: string;
@@ -65,6 +81,8 @@ export interface SandboxLaunch {
   loader?: string;
   /** The processor whose filter descriptor FILTER gives. */
   processor?: Processor;
+  /** The way to the server if the sandbox has no network. */
+  forwarding?: Forwarding;
 }
 
 /** Descriptors of the command: the socket to the first process, and two files for bubblewrap. */
@@ -114,9 +132,12 @@ const CONTROL_GROUPS = '/sys/fs/cgroup';
 export function sandboxLaunch(
   sandbox: Sandbox,
   places: SandboxPlaces,
-  network: 'on' | 'off' = sandbox.network,
+  { network, server }: SandboxReach = {},
 ): SandboxLaunch {
   const { program, limits } = sandbox;
+  const isCutOff = strictestNetwork(sandbox.network, network) === 'none';
+  const forwarding =
+    isCutOff && server !== undefined ? forwardingTo(server, join(places.launch, 'api')) : undefined;
   const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
   const loader = findLoader();
   const processor = isKnownProcessor(process.arch) ? process.arch : undefined;
@@ -134,7 +155,7 @@ export function sandboxLaunch(
       ? namespaceOf(program)
       : TO_BECOME_ANOTHER.flatMap((name) => ['--cap-add', name])),
     ...(processor === undefined ? [] : ['--seccomp', String(FILTER)]),
-    ...(network === 'off' || sandbox.network === 'off' ? ['--unshare-net'] : []),
+    ...(isCutOff ? ['--unshare-net'] : []),
     '--ro-bind',
     '/',
     '/',
@@ -151,6 +172,7 @@ export function sandboxLaunch(
     ...withoutSpace([
       ...mounts(sandbox, places),
       ...(loader === undefined ? [] : unreadable(LOADER, NODE_LOADER)),
+      ...(forwarding === undefined ? [] : ['--ro-bind', forwarding.socket, API_SOCKET]),
     ]),
     '--chdir',
     '/',
@@ -169,6 +191,7 @@ export function sandboxLaunch(
     groups,
     loader,
     processor,
+    forwarding,
   };
 }
 
@@ -190,6 +213,12 @@ function withoutSpace(mounts: string[]): string[] {
 function isCoveredLater(path: string, later: string[]): boolean {
   const folders = later.filter((_, index) => /^--(ro-)?bind/.test(later[index - 2] ?? ''));
   return folders.some((folder) => folder !== path && isWithin(path, [folder]));
+}
+
+/** The variable with the server's address inside, if it differs from the address outside. */
+export function apiVariable(launch: SandboxLaunch | undefined): Record<string, string> {
+  const forwarding = launch?.forwarding;
+  return forwarding === undefined ? {} : { DROVER_API_URL: addressInside(forwarding) };
 }
 
 /** A user namespace that holds no further one. Bubblewrap has the second option since 0.8.0. */

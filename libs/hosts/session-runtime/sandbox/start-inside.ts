@@ -8,6 +8,7 @@ import { exitOf, type FirstExit, withRealtime } from '../process/exit-of.js';
 import type { Launch, RunningProcess } from '../process/first-process.js';
 import { findInside, realtimeSignalOf } from '../process/process-tree.js';
 import { explainSpawnFailure } from '../process/spawn-failure.js';
+import { API_SOCKET, ApiForwarder } from './api-forwarder.js';
 import type { InnerAnswer, InnerOrder } from './inner-order.js';
 import { CHANNEL, FILTER, type SandboxLaunch } from './sandbox.js';
 import { encodeFilter, sandboxFilter } from './seccomp.js';
@@ -21,7 +22,23 @@ const MAX_ANSWERS = 16_384;
  *
  * @throws SpawnError
  */
-export async function startInside(
+export async function startInside(launch: Launch, sandbox: SandboxLaunch): Promise<RunningProcess> {
+  const { forwarding } = sandbox;
+  const forwarder = forwarding && (await ApiForwarder.open(forwarding));
+  try {
+    const running = await startSandbox(launch, sandbox);
+    const release = (): void => {
+      running.release();
+      forwarder?.close();
+    };
+    return { ...running, release };
+  } catch (error) {
+    forwarder?.close();
+    throw error;
+  }
+}
+
+async function startSandbox(
   { program, command, env, cwd, stdin }: Launch,
   sandbox: SandboxLaunch,
 ): Promise<RunningProcess> {
@@ -37,7 +54,9 @@ export async function startInside(
   });
   const answers = createInterface({ input: channel });
   const next = answersOf(answers, over);
-  const order: InnerOrder = { program, command, env, cwd };
+  const { forwarding } = sandbox;
+  const api = forwarding && { port: forwarding.port, socket: API_SOCKET };
+  const order: InnerOrder = { program, command, env, cwd, api };
   channel.write(`${JSON.stringify(order)}\n`);
   const first = await next();
   if (first === undefined) throw notMade(await lastWordsOf(child));

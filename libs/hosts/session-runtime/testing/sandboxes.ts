@@ -19,7 +19,7 @@ export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox 
     inner: INNER,
     hidden: [],
     shown: [],
-    network: 'on',
+    network: 'host',
     limits: NO_LIMITS,
     maxLimits: NO_LIMITS,
     ...more,

@@ -1,4 +1,5 @@
-import { Flag, PageQuery, Text, Timestamp } from '#lib/http';
+import { Flag, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
+import { type Network, NETWORKS } from '#lib/kernel';
 
 export class ListQuery extends PageQuery {
   @Flag({
@@ -14,15 +15,25 @@ export class CreateProjectDto {
   @Text({ min: 0, max: 10_000, optional: true, nullable: true }) description?: string | null;
 }
 
-export class ChangeProjectDto {
+class ChangeTextsDto {
   @Text({ max: 200, optional: true }) name?: string;
   @Text({ min: 0, max: 10_000, optional: true, nullable: true }) description?: string | null;
+}
+
+export class ChangeProjectDto extends ChangeTextsDto {
+  @OneOf(NETWORKS, {
+    optional: true,
+    description:
+      'The most that sessions of the project get. `host` counts only if the workspace has it, too, ' +
+      'and only an OWNER or ADMIN sets it.',
+  })
+  network?: Network;
 }
 
 export class CreateMilestoneDto extends CreateProjectDto {
   @Timestamp({ optional: true, nullable: true }) dueAt?: string | null;
 }
 
-export class ChangeMilestoneDto extends ChangeProjectDto {
+export class ChangeMilestoneDto extends ChangeTextsDto {
   @Timestamp({ optional: true, nullable: true }) dueAt?: string | null;
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
+import { apiClient } from '../../../../test/support/api-client.js';
+import { aMember, aSessionOf } from '../../../../test/support/factories.js';
 import {
   sharedServer,
   type TestServer,
@@ -64,6 +66,26 @@ describe('projects', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
     const archive = await own.api.post(`/projects/${id}/archive`, {}, { 'if-match': '"1"' });
     expect(archive.status).toBe(412);
+  });
+
+  it('only admins allow the network, and every member can close it', async () => {
+    const { id } = await aProject();
+    const path = `/projects/${id}`;
+    const userId = await aMember(app.db.owner, own.id, 'MEMBER');
+    const sessionId = await aSessionOf(app.db.owner, userId);
+    const { token } = app.tokens.issueUserToken({ userId, sessionId, workspaceId: own.id });
+    const member = apiClient(app.url, { authorization: `Bearer ${token}` });
+    expect((await member.patch(path, { network: 'host' })).body).toMatchObject({
+      code: 'forbidden',
+      detail: 'Only an OWNER or ADMIN allows the network.',
+    });
+    expect((await own.api.get(path)).body).toMatchObject({ network: 'none' });
+    expect((await own.api.patch(path, { network: 'host' })).body).toMatchObject({
+      network: 'host',
+    });
+    expect((await member.patch(path, { network: 'none' })).body).toMatchObject({
+      network: 'none',
+    });
   });
 
   it('an Idempotency-Key creates one project', async () => {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
+import { covers, isAtLeast } from '#lib/identity';
+import { type Caller, DroverError, type Network, newId, type Page, toPage } from '#lib/kernel';
 import { whyUnchanged } from '../shared/errors.js';
 import { type Listing, pageOf } from '../shared/listing.js';
 import { withoutSecrets } from '../shared/texts.js';
@@ -11,7 +12,7 @@ export interface NewProject {
   description?: string | null;
 }
 
-export type ProjectChange = Partial<NewProject>;
+export type ProjectChange = Partial<NewProject> & { network?: Network };
 
 /** Projects, which group tasks. */
 @Injectable()
@@ -47,8 +48,16 @@ export class ProjectsService {
     return row;
   }
 
-  /** @throws DroverError `project_not_found` or `version_mismatch` */
-  change(caller: Caller, id: string, change: ProjectChange, version?: number): Promise<ProjectDto> {
+  /** @throws DroverError `project_not_found`, `version_mismatch` or `forbidden` */
+  async change(
+    caller: Caller,
+    id: string,
+    change: ProjectChange,
+    version?: number,
+  ): Promise<ProjectDto> {
+    if (change.network === 'host' && !mayLoosen(caller)) {
+      throw new DroverError('forbidden', { detail: 'Only an OWNER or ADMIN allows the network.' });
+    }
     return this.update(caller, { id, version }, withoutSecrets(change));
   }
 
@@ -83,4 +92,11 @@ export class ProjectsService {
       throw whyUnchanged(exists > 0, 'project_not_found');
     });
   }
+}
+
+/** As for the network of the workspace: a key needs the scope, too. */
+function mayLoosen(caller: Caller): boolean {
+  if (caller.kind !== 'user' && caller.kind !== 'api_key') return false;
+  const hasScope = caller.kind === 'user' || covers(caller.scopes, 'workspace:admin');
+  return hasScope && isAtLeast(caller.role, 'ADMIN');
 }

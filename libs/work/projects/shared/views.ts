@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { NETWORKS } from '#lib/kernel';
 
-/** A project in the API. Prisma's row has the same members. */
-export class ProjectDto {
+class GroupDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty() name!: string;
   @ApiProperty({ type: String, nullable: true }) description!: string | null;
@@ -11,7 +11,13 @@ export class ProjectDto {
   @ApiProperty() updatedAt!: Date;
 }
 
-export class MilestoneDto extends ProjectDto {
+/** A project in the API. Prisma's row has the same members. */
+export class ProjectDto extends GroupDto {
+  @ApiProperty({ enum: NETWORKS, description: 'The most that sessions of the project get.' })
+  network!: string;
+}
+
+export class MilestoneDto extends GroupDto {
   @ApiProperty({ format: 'uuid' }) projectId!: string;
   @ApiProperty({ type: Date, nullable: true }) dueAt!: Date | null;
 }
@@ -27,7 +33,7 @@ export class MilestonePageDto {
 }
 
 /** The public columns of a row. The workspace is the request's own. */
-export const PROJECT_FIELDS = {
+const GROUP_FIELDS = {
   id: true,
   name: true,
   description: true,
@@ -37,4 +43,6 @@ export const PROJECT_FIELDS = {
   updatedAt: true,
 } as const;
 
-export const MILESTONE_FIELDS = { ...PROJECT_FIELDS, projectId: true, dueAt: true } as const;
+export const PROJECT_FIELDS = { ...GROUP_FIELDS, network: true } as const;
+
+export const MILESTONE_FIELDS = { ...GROUP_FIELDS, projectId: true, dueAt: true } as const;

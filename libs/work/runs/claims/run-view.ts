@@ -1,4 +1,4 @@
-import { traceparentWithin } from '#lib/kernel';
+import { type Network, traceparentWithin } from '#lib/kernel';
 import type { TaskAnswer } from '#lib/task-manager';
 import type { ModelTier } from '#lib/models';
 import type { ClaimedRow } from '../store/claim-tasks.sql.js';
@@ -15,6 +15,8 @@ export interface ClaimedTask {
     model: string | null;
     /** The model's tier; also null for a model without a price. */
     modelTier: ModelTier | null;
+    /** The strictest network policy of workspace and project. */
+    network: Network;
     token: string;
     /** The span of the run; null when its task is not traced. */
     traceparent: string | null;
@@ -51,6 +53,7 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       deadlineAt: row.deadline_at,
       model: row.model,
       modelTier: row.model_tier ?? null,
+      network: row.network,
       token,
       traceparent: traceparentWithin(row.traceparent, row.run_id),
     },

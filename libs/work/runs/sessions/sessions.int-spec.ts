@@ -128,7 +128,7 @@ const wordsOf = async (taskId: string) => {
 
 describe('a ready task', () => {
   it('a ready task is spawned with its context, secrets, a model and a token', async () => {
-    const metadata = { network: 'off', note: 'not for gateways' };
+    const metadata = { network: 'host', note: 'not for gateways' };
     const agentId = await aPushAgent({ capabilities: ['a', 'b'], metadata });
     const routing = { enabled: true, rules: [], tiers: { sonnet: 'gpt-5' } };
     await workspace.api.put('/model-routing', routing);
@@ -150,7 +150,7 @@ describe('a ready task', () => {
       },
       command: ['node', 'session.js'],
       timeoutSeconds: 77,
-      metadata: { network: 'off', model: 'gpt-5', modelTier: 'sonnet' },
+      metadata: { network: 'none', model: 'gpt-5', modelTier: 'sonnet' },
     });
     expect(spawn?.metadata).not.toHaveProperty('note');
     expect(sessionKey).toBe(gateway.sessions.get(runId)?.sessionKey);

@@ -1,6 +1,6 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { Problem } from '#lib/http';
-import type { Sent } from '#lib/kernel';
+import { type Network, NETWORKS, type Sent } from '#lib/kernel';
 import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import { MODEL_TIERS, type ModelTier } from '#lib/models';
@@ -77,6 +77,12 @@ class ClaimedRunDto {
     description: 'The provider of the model',
   })
   modelTier!: ModelTier | null;
+  @ShownOneOf(NETWORKS, {
+    description:
+      'The most that the workspace and the project allow: `none`, the server only, or `host`, the ' +
+      "machine's network",
+  })
+  network!: Network;
   @ShownText({
     description: 'A token for this run only. Give it to the process that executes the run.',
   })

@@ -1,4 +1,4 @@
-import { fullJitter } from '#lib/kernel';
+import { fullJitter, type Network } from '#lib/kernel';
 import type { TaskAnswer } from '#lib/task-manager';
 import type { ModelTier } from '#lib/models';
 
@@ -37,7 +37,8 @@ export interface SpawnRequest {
 }
 
 export interface SessionMetadata {
-  network?: 'off';
+  /** The network of the session; omitted if neither task nor agent names one. */
+  network?: Network;
   model?: string;
   /** The model's tier; null for a model without a price. */
   modelTier?: ModelTier | null;

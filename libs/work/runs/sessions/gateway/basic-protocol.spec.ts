@@ -21,7 +21,7 @@ const spawn: SpawnRequest = {
   secrets: { KEY: 'secret' },
   timeoutSeconds: 60,
   graceSeconds: 10,
-  metadata: { network: 'off', model: 'a-model', modelTier: 'haiku' },
+  metadata: { network: 'none', model: 'a-model', modelTier: 'haiku' },
   capabilities: [],
 };
 

@@ -2,7 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { TokenService } from '#lib/identity';
-import { assertNever, COORDINATOR, DroverError, traceparentWithin } from '#lib/kernel';
+import {
+  assertNever,
+  COORDINATOR,
+  DroverError,
+  isNetwork,
+  type Network,
+  strictestNetwork,
+  traceparentWithin,
+} from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { HeldSecrets, type SessionColumns } from '#lib/secrets';
 import { type Reporter } from '../../reports/reporter.js';
@@ -196,18 +204,23 @@ export class SpawnAttempts {
 const BROKE_OFF = 'The server ended, or lost its database, while it asked the gateway';
 const REFUSALS = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
 
-function metadataOf({
-  network,
-  model,
-  model_tier: modelTier,
-  ...spawn
-}: DueSpawn): SessionMetadata {
+function metadataOf({ model, model_tier: modelTier, ...spawn }: DueSpawn): SessionMetadata {
   const traceparent = traceparentWithin(spawn.traceparent, spawn.run_id);
+  const network = networkOf(spawn);
   return {
     ...(traceparent !== null && { traceparent }),
-    ...(network === 'off' && { network }),
+    ...(network !== undefined && { network }),
     ...(model !== null && { model, modelTier }),
   };
+}
+
+/** @returns undefined if neither the task nor its agent names a network */
+function networkOf(
+  spawn: Pick<DueSpawn, 'network' | 'agent_network' | 'input_context'>,
+): Network | undefined {
+  const context = spawn.input_context as { network?: unknown } | null;
+  const wanted = [context?.network, spawn.agent_network].filter(isNetwork);
+  return wanted.length === 0 ? undefined : strictestNetwork(spawn.network, ...wanted);
 }
 
 function reporterOf(spawn: DueSpawn): Reporter {

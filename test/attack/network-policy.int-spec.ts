@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
+import { TestFleet } from '../support/fleet.js';
+import { waitFor } from '../support/wait-for.js';
+
+const sandbox = await testSandbox();
+
+(sandbox === undefined ? describe.skip : describe)('A worker that allows the network', () => {
+  let fleet: TestFleet;
+  let projectId: string;
+
+  beforeAll(async () => {
+    fleet = await TestFleet.atSharedServer();
+    const { body } = await fleet.api.post<{ id: string }>('/projects', { name: 'P' });
+    projectId = body.id;
+    const network = { DROVER_SANDBOX_NETWORK: 'host' };
+    await fleet.startWorker('open', { ...variablesOf(sandbox!), ...network });
+  });
+
+  afterAll(() => fleet?.stop());
+
+  const setWorkspace = (network: string) =>
+    fleet.api.patch(`/workspaces/${fleet.workspaceId}`, { network });
+  const setProject = (network: string) => fleet.api.patch(`/projects/${projectId}`, { network });
+
+  /** What a task finds: the server's own port, and the API at DROVER_API_URL with its run token. */
+  async function findings(values: { network?: string; projectId?: string }) {
+    const { network, ...task } = values;
+    const script = `
+      const { DROVER_API_URL: url, DROVER_RUN_TOKEN: token } = process.env;
+      const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' };
+      const body = JSON.stringify({ progressPercent: 50 });
+      const path = url + '/runs/' + process.env.DROVER_RUN_ID + '/progress';
+      const ask = (to, options) => fetch(to, options).then(({ status }) => status, () => 'refused');
+      Promise.all([
+        ask('http://127.0.0.1:${fleet.port}/healthz'),
+        ask(path, { method: 'PATCH', headers, body }),
+      ]).then(([port, api]) => console.log('::drover ' + JSON.stringify({ result: { port, api } })));`;
+    const command = [process.execPath, '-e', script];
+    const id = await fleet.submit('', { ...task, inputContext: { command, network } });
+    const done = await waitFor('the task to end', async () => {
+      const found = await fleet.task(id);
+      return ['COMPLETED', 'FAILED'].includes(String(found['status'])) && found;
+    });
+    return done['outputResult'];
+  }
+
+  const CUT_OFF = { port: 'refused', api: 200 };
+  const OPEN = { port: 200, api: 200 };
+
+  test('gives it to a task only if workspace, project and task have it', async () => {
+    expect(await findings({ network: 'host' })).toEqual(CUT_OFF);
+    expect((await setWorkspace('host')).status).toBe(200);
+    expect(await findings({ network: 'host' })).toEqual(OPEN);
+    expect(await findings({})).toEqual(CUT_OFF);
+    expect(await findings({ network: 'host', projectId })).toEqual(CUT_OFF);
+    expect((await setProject('host')).body).toMatchObject({ network: 'host' });
+    expect(await findings({ network: 'host', projectId })).toEqual(OPEN);
+    await setWorkspace('none');
+    expect(await findings({ network: 'host', projectId })).toEqual(CUT_OFF);
+  });
+
+  test('a policy that no sandbox enforces is refused', async () => {
+    for (const set of [setWorkspace, setProject]) {
+      expect(await set('allow')).toMatchObject({
+        status: 400,
+        body: { code: 'validation_failed', errors: [{ field: 'network' }] },
+      });
+    }
+  });
+});
