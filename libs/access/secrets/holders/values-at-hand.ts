@@ -11,8 +11,9 @@ const REMEMBERED_AGENTS = 10_000;
 const REMEMBERED_RUNS = 20;
 
 /**
- * The secret values of agents' current work that this process met recently, in a claim or report. A
- * heartbeat names no run and must not cost a query.
+ * The secret values of agents' work that this process met recently, in a claim or report. A
+ * heartbeat names no run and must not cost a query. The values outlive the run: a heartbeat can
+ * arrive after the end.
  */
 @Injectable()
 export class ValuesAtHand {
@@ -24,10 +25,9 @@ export class ValuesAtHand {
   });
 
   note(agent: AgentPlace, runId: string, values: SecretValues): void {
+    if (values.isEmpty) return;
     const key = agentKey(agent);
-    const runs = this.byAgent.get(key);
-    if (values.isEmpty) return void runs?.delete(runId);
-    const known = new Map(runs).set(runId, values);
+    const known = new Map(this.byAgent.get(key)).set(runId, values);
     const [earliest] = known.keys();
     if (known.size > REMEMBERED_RUNS && earliest !== undefined) known.delete(earliest);
     this.byAgent.set(key, known);

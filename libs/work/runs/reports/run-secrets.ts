@@ -111,10 +111,12 @@ export class RunSecrets {
     return (await this.knownOf(by)).values;
   }
 
-  /** Removes the cached values: the run has ended, or its task has other secrets now. */
+  /**
+   * Removes the cached values: the run has ended, or its task has other secrets now. The values at
+   * hand stay, because a heartbeat that was sent before the end can arrive after it.
+   */
   forget(by: Reporter): void {
     const key = keyOf(by);
-    this.atHand.note(by, by.runId, SecretValues.NONE);
     this.known.delete(key);
     this.asked.delete(key);
   }

@@ -303,6 +303,19 @@ describe('a secret value outside of reports', () => {
     await expectNowhere(one.task.id);
   });
 
+  it('a secret value in a heartbeat that arrives after the end of the run appears nowhere', async () => {
+    const one = await claimTask();
+    await post(one, byRun(one, 'start'), {});
+    await post(one, byRun(one, 'complete'), { outputResult: { ok: true } });
+    const said = { status: 'healthy', currentStep: `late ${secret}.` };
+    await agent.api.post(`/agents/${agent.id}/heartbeat`, said);
+    await server.app.get(HeartbeatFlusher, { strict: false }).flush();
+    expect(await get(`/agents/${agent.id}/health`)).toMatchObject({
+      currentStep: `late ${HIDDEN}.`,
+    });
+    await expectNowhere(one.task.id);
+  });
+
   it.each(['pause', 'cancel'])(
     'a secret value in the reason to %s appears nowhere',
     async (command) => {
