@@ -33,7 +33,7 @@ const SENTENCES: Record<AgentAvailability, Sentence> = {
   full: {
     code: 'agents_full',
     say: (agents, one) =>
-      `${agents} ${one ? 'holds' : 'hold'} as many tasks as ${one ? 'it' : 'they'} may.`,
+      `${agents} ${one ? 'is' : 'are'} at ${one ? 'its' : 'their'} limit of tasks.`,
   },
   draining: {
     code: 'agents_draining',
@@ -44,18 +44,18 @@ const SENTENCES: Record<AgentAvailability, Sentence> = {
     code: 'agents_in_error',
     say: (agents, one) =>
       `${agents} ${one ? 'is' : 'are'} in ERROR: ${one ? 'it was' : 'they were'} ` +
-      `unresponsive for too long, and ${one ? 'comes' : 'come'} back with the next ` +
+      `unresponsive for too long, and ${one ? 'returns' : 'return'} with the next ` +
       'heartbeat.',
   },
   unresponsive: {
     code: 'agents_offline',
-    say: (agents, one) => `${agents} ${one ? 'has' : 'have'} not been heard of lately.`,
+    say: (agents, one) => `${agents} ${one ? 'has' : 'have'} sent no heartbeat lately.`,
   },
   disabled: {
     code: 'agents_disabled',
     say: (agents, one) =>
       `${agents} ${one ? 'is' : 'are'} switched off: the coordinator gives ` +
-      `${one ? 'it' : 'them'} nothing.`,
+      `${one ? 'it' : 'them'} no tasks.`,
   },
   without_command: {
     code: 'agents_without_command',
@@ -64,8 +64,8 @@ const SENTENCES: Record<AgentAvailability, Sentence> = {
   cooldown: {
     code: 'agents_resting',
     say: (agents, one) =>
-      `${agents} ${one ? 'rests' : 'rest'}, since the gateway could not start ` +
-      `${one ? 'its' : 'their'} command. Mend it and register again, or wait.`,
+      `${agents} ${one ? 'cools' : 'cool'} down, because the gateway could not start ` +
+      `${one ? 'its' : 'their'} command. Correct it and register again, or wait.`,
   },
   provider_limited: {
     code: 'agents_provider_limited',
@@ -153,14 +153,13 @@ function reservedForOthers({ task, reserved }: ExplainFacts): Reason {
 function sentence(required: readonly string[], missing: readonly string[]): string {
   if (required.length === 0) return 'No agent is registered in this workspace.';
   const assigned = missing.find(isOwnCapability);
-  if (assigned) return `It is assigned to one agent ("${assigned}"), which is not there any more.`;
+  if (assigned) return `It is assigned to one agent ("${assigned}"), which no longer exists.`;
   if (missing.includes(RUNS_COMMANDS))
     return (
-      `No registered agent has ${list(missing)}; "${RUNS_COMMANDS}" is what tasks with a ` +
-      'command need.'
+      `No registered agent has ${list(missing)}; tasks with a command need ` + `"${RUNS_COMMANDS}".`
     );
   if (missing.length > 0) return `No registered agent has ${list(missing)}.`;
-  return `No registered agent has all of ${list(required)}; each is had by some agent.`;
+  return `No registered agent has all of ${list(required)}; each of them exists at some agent.`;
 }
 
 function list(capabilities: readonly string[]): string {

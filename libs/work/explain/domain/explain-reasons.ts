@@ -6,7 +6,7 @@ type EndCode = 'completed' | 'failed' | 'aborted' | 'archived';
 type EndFacts = FactsOf<(typeof REASONS)[EndCode]['facts']>;
 
 const STATES: Partial<Record<string, string>> = {
-  ASSIGNED: 'has been given to',
+  ASSIGNED: 'is assigned to',
   STALE: 'is held by',
 };
 
@@ -16,9 +16,9 @@ export function heldByRun({ run, now }: ExplainFacts): OtherReason {
   const leaseExpiresAt = held.leaseExpiresAt.toISOString();
   const leaseExpired = held.leaseExpiresAt <= now;
   const message = [
-    `It ${STATES[held.state] ?? 'is being worked on by'} the agent "${held.agentName}".`,
-    ...(held.pauseRequestedAt ? ['The agent has been asked to put it down.'] : []),
-    ...(held.state === 'STALE' ? ['The agent has not been heard of for a while.'] : []),
+    `It ${STATES[held.state] ?? 'is running on'} the agent "${held.agentName}".`,
+    ...(held.pauseRequestedAt ? ['The agent was asked to stop.'] : []),
+    ...(held.state === 'STALE' ? ['The agent has sent no heartbeat for a while.'] : []),
     leaseExpired
       ? 'Its lease has passed: it is recovered in a moment.'
       : `Its lease runs until ${leaseExpiresAt}.`,
@@ -50,7 +50,7 @@ export function ended(facts: ExplainFacts): OtherReason {
   if (status === 'COMPLETED') {
     return reason('completed', 'It has completed.', end(facts, completedAt, null));
   }
-  const next = 'It goes on only when somebody retries it.';
+  const next = 'It runs again only after a retry.';
   const error = task.lastError ? ` Last error: ${redactText(task.lastError)}.` : '';
   if (status === 'FAILED') {
     const message = `It failed: ${task.failureReason}.${error} ${next}`;

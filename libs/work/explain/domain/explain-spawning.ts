@@ -22,7 +22,7 @@ function leaving({ draining }: SpawnFacts): Reason {
   const who = draining === 1 ? 'The gateway is' : `All ${draining} gateways are`;
   return {
     code: 'gateway_draining',
-    message: `${who} draining: sessions under way may end, and none is started.`,
+    message: `${who} draining: running sessions can end, and none starts.`,
     facts: { gateways: draining },
   };
 }
@@ -48,7 +48,7 @@ function howUnreachable(
   if (gateways + draining > 0)
     return 'The gateway does not answer; it is asked again in some seconds.';
   const last =
-    heard === null ? 'no gateway has ever been heard' : `the last heartbeat came at ${heard}`;
+    heard === null ? 'no gateway ever sent a heartbeat' : `the last heartbeat came at ${heard}`;
   return `The gateway is unresponsive: ${last}.`;
 }
 

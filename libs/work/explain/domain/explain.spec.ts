@@ -63,7 +63,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
       ],
     },
     ['agents_full', 'agents_offline', 'agents_draining', 'agents_in_error'],
-    /2 agents with its capabilities \("Bob" \(2 of 3\), "Cy" \(2 of 3\)\) hold as many tasks as they may.*"Di" \(last heard at 2026-03-01T11:00:00.000Z\)/,
+    /2 agents with its capabilities \("Bob" \(2 of 3\), "Cy" \(2 of 3\)\) are at their limit of tasks.*"Di" \(last heard at 2026-03-01T11:00:00.000Z\)/,
   ],
   ['a push agent with room', pushed(), ['waiting_for_assignment'], /coordinator's next cycle/],
   [
@@ -238,7 +238,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     'a question, whose default counts at its deadline',
     { task: { status: 'PAUSED', pausedBy: 'run:1', question: QUESTION }, agents: free },
     ['waiting_for_answer'],
-    /answer its question "Ship it\?"\. Unless somebody does until 2026-03-01T13.*, it goes on with "no" as the answer\.$/,
+    /answer its question "Ship it\?"\. Without an answer by 2026-03-01T13.*, it continues with "no" as the answer\.$/,
   ],
   [
     'a question that fails it',
@@ -247,7 +247,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
       agents: free,
     },
     ['waiting_for_answer'],
-    /until 2026-03-01T13.*, it fails\.$/,
+    /by 2026-03-01T13.*, it fails\.$/,
   ],
   [
     'a provider that refuses its model',
@@ -281,13 +281,13 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     'paused, its run still there',
     { task: paused('user:1'), run: { ...RUN, pauseRequestedAt: EARLIER } },
     ['paused', 'held_by_run'],
-    /It goes on when it is resumed/,
+    /It continues when it is resumed/,
   ],
   [
     'paused for a budget, and waiting for another task',
     { agents: free, dependencies: [prerequisite], task: paused('coordinator:budget:1', 'budget') },
     ['paused', 'waiting_for_dependency'],
-    /It goes on by itself when no budget/,
+    /It continues when no budget/,
   ],
   [
     'a retry to come',
@@ -305,13 +305,13 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     'running',
     { task: { status: 'RUNNING' }, run: RUN },
     ['held_by_run'],
-    /worked on by .*"Ada".*runs until/,
+    /running on .*"Ada".*runs until/,
   ],
   [
     'its lease passed',
     { task: { status: 'ASSIGNED' }, run: { ...RUN, state: 'ASSIGNED', leaseExpiresAt: EARLIER } },
     ['held_by_run'],
-    /given to the agent "Ada"\. Its lease has passed/,
+    /assigned to the agent "Ada"\. Its lease has passed/,
   ],
   ['aborted', { task: { ...aborted, abortMessage: 'no' } }, ['aborted'], /exit_code \(no\)/],
   [

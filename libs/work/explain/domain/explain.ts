@@ -44,10 +44,10 @@ export const HELD_BACK = {
     about: 'Its workspace is archived',
     facts: {},
     isForeseen: false,
-    tell: () => [{ message: 'Its workspace is archived: nothing of it is handed out.', facts: {} }],
+    tell: () => [{ message: 'Its workspace is archived: none of its tasks starts.', facts: {} }],
   }),
   queue_expired: heldBy({
-    about: 'It waited longer than it may',
+    about: 'It waited longer than it is allowed to',
     facts: { queueExpiresAt: timeSchema },
     isForeseen: true,
     tell: ({ task }) => (task.queueExpiresAt ? [queueExpired(task.queueExpiresAt)] : []),
@@ -218,10 +218,12 @@ function resting(facts: ExplainFacts): Reason {
 function waitsForAnswer(question: QuestionFacts): Reason {
   const { prompt, deadlineAt, onDeadline, default: answer } = question;
   const then =
-    onDeadline === 'fail' ? 'it fails' : `it goes on with ${JSON.stringify(answer)} as the answer`;
+    onDeadline === 'fail'
+      ? 'it fails'
+      : `it continues with ${JSON.stringify(answer)} as the answer`;
   const message =
-    `It waits for a person to answer its question "${prompt}". Unless somebody does ` +
-    `until ${deadlineAt}, ${then}.`;
+    `It waits for a person to answer its question "${prompt}". Without an answer ` +
+    `by ${deadlineAt}, ${then}.`;
   return { code: 'waiting_for_answer', message, facts: question };
 }
 
@@ -231,7 +233,7 @@ function paused({ task }: ExplainFacts): Reason {
   const why = task.pauseReason && task.pauseReason !== 'paused' ? `: ${task.pauseReason}` : '';
   const since = time(task.pausedAt);
   const message =
-    `It was paused by ${who} at ${since}${why}. It goes on ` + `${whenResumed(task.pausedFor)}.`;
+    `It was paused by ${who} at ${since}${why}. It continues ` + `${whenResumed(task.pausedFor)}.`;
   return {
     code: 'paused',
     message,
@@ -241,10 +243,10 @@ function paused({ task }: ExplainFacts): Reason {
 
 function whenResumed(pausedFor: PausedFor | null): string {
   if (pausedFor === 'budget') {
-    return 'by itself when no budget that covers it is used up any more, or when it is resumed';
+    return 'when no budget that covers it is used up, or when it is resumed';
   }
   if (pausedFor === 'provider') {
-    return 'by itself when its provider takes requests again, or when it is resumed';
+    return 'when its provider accepts requests again, or when it is resumed';
   }
   return 'when it is resumed';
 }

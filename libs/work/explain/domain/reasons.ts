@@ -122,7 +122,7 @@ const end = {
  */
 export const REASONS = {
   waiting_for_more_dependencies: {
-    about: 'It depends on more tasks than are told one by one',
+    about: 'It depends on more tasks than the answer lists',
     facts: { count },
   },
   dependency_failed: {
@@ -149,7 +149,7 @@ export const REASONS = {
     },
   },
   waiting_for_retry: {
-    about: 'It failed, and is tried again at a time',
+    about: 'It failed and is retried at a later time',
     facts: {
       retryAt: timeOrNull,
       due: flag,
@@ -175,14 +175,14 @@ export const REASONS = {
     facts: agents,
   },
   agents_resting: {
-    about: 'Push agents that can take it rest: their command could not be started',
+    about: 'Push agents that can take it cool down: their command could not be started',
     facts: agents,
   },
   agents_provider_limited: {
     about: 'Agents that can take it have a model of their own, which its provider refuses',
     facts: agents,
   },
-  agents_full: { about: 'Agents that can take it hold as many tasks as they may', facts: agents },
+  agents_full: { about: 'Agents that can take it are at their limit of tasks', facts: agents },
   waiting_for_claim: {
     about: 'A pull agent has room for it, and has not claimed it yet',
     facts: agents,
@@ -229,8 +229,8 @@ export const REASONS = {
     },
   },
   completed: { about: 'It has completed', facts: end },
-  failed: { about: 'It has failed, and is not tried again', facts: end },
-  aborted: { about: 'It was aborted, and is not tried again', facts: end },
+  failed: { about: 'It has failed and is not retried', facts: end },
+  aborted: { about: 'It was aborted and is not retried', facts: end },
   archived: { about: 'It was archived', facts: end },
 } satisfies TableOfReasons;
 
