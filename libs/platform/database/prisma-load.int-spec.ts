@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 /** A process of its own may open few files; it has the built library, and no database. */
 const SCRIPT = `
   import { closeSync, openSync } from 'node:fs';
-  import { PrismaTenants } from './dist/libs/platform/database/prisma.js';
-  import { Refusals } from './dist/libs/platform/database/refusals.js';
+  import { PrismaTenants } from './dist/libs/platform/database/client/prisma.js';
+  import { Refusals } from './dist/libs/platform/database/errors/refusals.js';
   const nowhere = { options: { connectionString: 'postgres://nowhere.invalid' }, connect: () => Promise.reject(new Error('reached')) };
   const prisma = new PrismaTenants(nowhere, nowhere, new Refusals());
   const outcome = () => prisma.asService((tx) => tx.$queryRaw\`SELECT 1\`).then(() => 'answered', (error) => error.code ?? error.message);
