@@ -62,7 +62,7 @@ async function fetchInto(target: string): Promise<Program | undefined> {
     for (const folder of ['state/lists/partial', 'cache/archives/partial', 'packages', 'root']) {
       await mkdir(join(work, folder), { recursive: true });
     }
-    const source = `deb [signed-by=${KEYRING}] http://deb.debian.org/debian ${RELEASE} main\n`;
+    const source = `deb [signed-by=${KEYRING}] ${await findMirror()} ${RELEASE} main\n`;
     await writeFile(join(work, 'sources.list'), source);
     const apt = (args: string[], cwd = work) =>
       execute('apt-get', [...optionsOf(work), ...args], { cwd, timeout: 180_000 });
@@ -76,6 +76,15 @@ async function fetchInto(target: string): Promise<Program | undefined> {
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/** The address from which this machine installs its own packages. */
+async function findMirror(): Promise<string> {
+  const args = ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'];
+  const { stdout } = await execute('apt-get', args);
+  const found = stdout.split('\n').find((address) => /\/debian\/?$/.test(address));
+  if (found === undefined) throw new Error('No source of this machine has the packages of Debian');
+  return found;
 }
 
 function optionsOf(work: string): string[] {
