@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { basename, delimiter, dirname, join, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Network, strictestNetwork } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
@@ -18,6 +17,7 @@ import {
   type ServerAddress,
 } from './api-forwarder.js';
 import { findLoader } from './loader.js';
+import { isFile, isFolder, isWithin, look, mounts, NODE } from './mounts.js';
 import { isKnownProcessor, type Processor } from './seccomp.js';
 
 /** Bubblewrap and its environment. */
@@ -40,7 +40,7 @@ export interface Sandbox {
   maxLimits: SessionLimits;
   /** The parents of the sessions' control groups, if this process can create any. */
   groups?: ControlGroups;
-  /** Whether sessions of different workspaces run as one user of their own. */
+  /** True if sessions of different workspaces run as one user. */
   sharesAccount?: boolean;
   /** The compiled first process, if it is not beside this file. */
   inner?: string;
@@ -91,8 +91,6 @@ export const FILTER = 4;
 export const LOADER = 5;
 
 const INNER = fileURLToPath(new URL('./inner-process.js', import.meta.url));
-/** The path of Node within the sandbox, independent of its path outside. */
-const NODE = '/run/drover-node';
 /** The copy of its loader, which nobody can read. */
 const NODE_LOADER = '/run/drover-loader';
 /**
@@ -100,20 +98,12 @@ const NODE_LOADER = '/run/drover-loader';
  * compiled code, and a limit on data counts them. A process of a hundred lines needs no compiler.
  */
 const FIRST_PROCESS = [...SMALL_HEAP, '--jitless'];
-/** The folders where people and other programs keep their files. */
-const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media'].concat(
-  ['lib', 'log', 'snap', 'spool'].map((name) => `/var/${name}`),
-);
 /** Settings of the machine below `/proc`: root can change them without any privilege. */
 const SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'pressure'];
-/** Files that root can read without any privilege, since it owns them. */
-const SECRET_FILES = ['shadow', 'gshadow', 'shadow-', 'gshadow-', 'sudoers'];
-const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
 const MIB = 1_048_576;
 /** The memory of a session without a limit, for the size of its shared memory. */
 const UNLIMITED_MB = 4_096;
 const SHARED_PART = 4;
-const TEMPORARY = ['/tmp', '/var/tmp'];
 /**
  * The capabilities that `setpriv` needs to become another user for good. The user of this process
  * creates the sandbox, so the other one needs no access to bubblewrap, Node and the host's folders.
@@ -255,122 +245,4 @@ function unreadable(descriptor: number, path: string): string[] {
 /** An empty folder that nobody can write. */
 function coverFully(path: string): string[] {
   return ['--tmpfs', path, '--remount-ro', path];
-}
-
-/** Later mounts cover earlier ones. */
-function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces): string[] {
-  const hidden = [
-    ...new Set(named.flatMap((path) => [path, look(() => realpathSync(path)) ?? path])),
-  ];
-  const { dir, root, launch, tmp, shared, searchPath } = places;
-  const worksIn = shared === undefined ? [] : [shared];
-  const closed = places.user === undefined ? [] : [root, ...worksIn].flatMap(closedAbove);
-  // A user without an entry has no home.
-  const home = look(homedir);
-  const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, ...(home ? [home] : []), ...closed]);
-  const secret = outermost([...hidden, dir].filter((path) => !isWithin(path, homes)));
-  const isCovered = (path: string): boolean => isWithin(path, [...homes, ...TEMPORARY]);
-  const visible = [...new Set([...shown, ...programs(searchPath)])]
-    .filter(isCovered)
-    .filter((path) => look(() => statSync(path)) !== undefined);
-  const files = SECRET_FILES.map((name) => `/etc/${name}`).filter((path) => existsSync(path));
-  return [
-    ...homes.flatMap((path) => ['--tmpfs', path]),
-    ...files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
-    ...TEMPORARY.filter(isFolder).flatMap((path) => ['--bind', tmp, path]),
-    ...[...visible, ...worksIn, ...nameServers(), root].filter(isCovered).flatMap(wayTo),
-    '--ro-bind',
-    process.execPath,
-    NODE,
-    ...nameServers().flatMap((path) => ['--ro-bind-try', path, path]),
-    ...visible.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...worksIn.flatMap((path) => ['--bind', path, path]),
-    // A shown folder or a working folder can contain one of these.
-    ...hiddenWithin(secret, hidden, [...visible, ...worksIn]).flatMap((path) => ['--tmpfs', path]),
-    ...filesWithin(hidden, homes, [...visible, ...worksIn]).flatMap((path) => [
-      '--ro-bind',
-      '/dev/null',
-      path,
-    ]),
-    '--bind',
-    root,
-    root,
-    '--tmpfs',
-    launch,
-  ];
-}
-
-function hiddenWithin(secret: string[], hidden: readonly string[], seen: string[]): string[] {
-  const uncovered = hidden.filter((path) => isFolder(path) && isWithin(path, seen));
-  return outermost([...secret, ...uncovered]).filter(
-    (path) => !isWithin(path, TEMPORARY) || isWithin(path, seen),
-  );
-}
-
-/** A hidden file needs no cover. */
-function filesWithin(hidden: readonly string[], homes: string[], seen: string[]): string[] {
-  const isOpen = (path: string) =>
-    isWithin(path, seen) || !isWithin(path, [...homes, ...TEMPORARY]);
-  return hidden.filter((path) => isFile(path) && isOpen(path));
-}
-
-/** The folders of programs, with their libraries, which version managers put beside them. */
-function programs(searchPath: string): string[] {
-  const folders = searchPath.split(delimiter).filter((path) => path.startsWith('/'));
-  return [...folders, dirname(process.execPath)].flatMap((path) =>
-    basename(path) === 'bin' ? [path, join(dirname(path), 'lib')] : [path],
-  );
-}
-
-/** On many systems the list of name servers is a link into `/run`. */
-function nameServers(): string[] {
-  const file = look(() => realpathSync('/etc/resolv.conf'));
-  return file?.startsWith('/run/') ? [file] : [];
-}
-
-/** Without this, only their creator could open the parent folders of a mount. */
-function wayTo(path: string): string[] {
-  const above = dirname(path);
-  return above === sep ? [] : [...wayTo(above), '--perms', '0755', '--dir', above];
-}
-
-/** The parent folders that only their owner can enter. Empty folders replace them. */
-function closedAbove(path: string): string[] {
-  const above = dirname(path);
-  if (above === sep) return [];
-  const isOpen = ((look(() => statSync(above))?.mode ?? 1) & 1) !== 0;
-  return [...closedAbove(above), ...(isOpen ? [] : [above])];
-}
-
-/** @returns undefined if the path does not exist, or if this process cannot read it */
-function look<T>(at: () => T): T | undefined {
-  try {
-    return at();
-  } catch {
-    return undefined;
-  }
-}
-
-function outermost(paths: readonly string[]): string[] {
-  const folders = [...new Set(paths)].filter((path) => path !== sep && isFolder(path));
-  return folders.filter(
-    (path) =>
-      !isWithin(
-        path,
-        folders.filter((other) => other !== path),
-      ),
-  );
-}
-
-function isWithin(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => path === folder || path.startsWith(folder + sep));
-}
-
-function isFile(path: string): boolean {
-  return look(() => lstatSync(path))?.isFile() === true;
-}
-
-/** A link does not count: its target is hidden by its own, resolved name. */
-function isFolder(path: string): boolean {
-  return look(() => lstatSync(path))?.isDirectory() === true;
 }
