@@ -1,11 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { streamsEnd } from './streams-end.js';
 
-/** Stops this process, as a slow machine does. */
-function stall(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+/** Longer than `streamsEnd` waits for a silent stream. */
+const STALL_MS = 1_500;
+
+/** Stops this process, as a slow machine does, at least until the file exists. */
+function stallUntil(file: string): void {
+  const begun = performance.now();
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(file) || performance.now() - begun < STALL_MS) Atomics.wait(cell, 0, 0, 50);
 }
 
 function outputOf(script: string) {
@@ -17,10 +25,13 @@ function outputOf(script: string) {
 }
 
 test('the last words of a process are read after a stall that is longer than the wait', async () => {
-  const { closed, read, streams } = outputOf('sleep 0.2; echo last words');
+  const folder = mkdtempSync(join(tmpdir(), 'drover-stall-'));
+  const written = join(folder, 'written');
+  const { closed, read, streams } = outputOf(`echo last words; : > ${written}`);
   const ended = streamsEnd(closed, streams);
-  stall(1_500);
+  stallUntil(written);
   await ended;
+  rmSync(folder, { recursive: true });
   expect(read.text).toBe('last words\n');
 });
 
