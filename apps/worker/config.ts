@@ -72,7 +72,7 @@ export const environment = z.object({
   DROVER_WORKER_PASS_ENV: list.default([]),
   /** Folders of runs to keep: those of `failed` runs, or of all. */
   DROVER_WORKER_KEEP_RUNS: oneOf(['never', 'failed', 'always']).default('never'),
-  /** Whether a drained worker terminates its agent. Default: true without DROVER_AGENT_ID. */
+  /** True: a drained worker terminates its agent. Default: true without DROVER_AGENT_ID. */
   DROVER_WORKER_DEREGISTER: oneOf(['true', 'false']).optional(),
   /** Time between heartbeats. */
   DROVER_WORKER_HEARTBEAT_SECONDS: integer(10, 1, 3_600),

@@ -122,7 +122,7 @@ function checkNetwork(field: string, value: unknown): Network | undefined {
   return value;
 }
 
-/** Those of the task, or else those of its agent. */
+/** The limits that the task asks for, or else those of its agent. */
 function limitsOf(
   ...saying: (Record<string, unknown> | null | undefined)[]
 ): Pick<SessionOrder, 'limits'> {

@@ -4,7 +4,7 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 const COMMON: ReadonlySet<string> = new Set(dictionary['passwords-common'].slice(0, 10_000));
 
 /**
- * Whether a password is one of the 10,000 commonest: as it is, in another case, repeated, or filled
+ * True if a password is one of the 10,000 commonest: as it is, in another case, repeated, or filled
  * up to the minimum length with at most as many digits and signs.
  */
 export function isCommonPassword(password: string): boolean {

@@ -11,7 +11,7 @@ import { actorOf, enforce } from './actor.js';
 import { losesHooks, type MemberHook, MemberHooks } from './member-hooks.js';
 import { MEMBER_FIELDS, type MemberView, toMemberView } from './workspace-view.js';
 
-/** Whether the hooks of a member who loses the right to them stay enabled. Default: false. */
+/** True: the hooks of a member who loses the right to them stay enabled. Default: false. */
 interface HookChoice {
   keepHooks?: boolean;
 }

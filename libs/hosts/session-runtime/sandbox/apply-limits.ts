@@ -48,7 +48,7 @@ export function limitProcesses(
   return ['/bin/sh', '-c', script, 'sh'];
 }
 
-/** Whether the kernel counts the processes of each sandbox by itself. */
+/** True if the kernel counts the processes of each sandbox separately. */
 export function countsBySandbox(version = release()): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [needed, neededMinor] = COUNTS_BY_SANDBOX;

@@ -6,7 +6,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 const DESCRIPTORS = '/proc/self/fd';
 const O_PATH = 0o10_000_000;
 const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** What the owner of a folder needs to list it and to look at its files. */
+/** The permissions that the owner of a folder needs to list it and to look at its files. */
 const READABLE = 0o500;
 const BLOCK = 512;
 /** The least cost of a file: empty files and links take up the file system, too. */

@@ -68,7 +68,7 @@ export function capLimits(limits: SessionLimits, most: SessionLimits): SessionLi
   return Object.fromEntries(NAMES.map((name) => [name, cap(name)])) as unknown as SessionLimits;
 }
 
-/** Whether a value exceeds a limit, of which 0 is none. */
+/** True if the value exceeds the limit. A limit of 0 is none. */
 function isAbove(value: number, limit: number): boolean {
   return limit > 0 && value > limit;
 }
