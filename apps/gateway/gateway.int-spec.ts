@@ -269,7 +269,7 @@ describe('A gateway', () => {
     const id = body.session?.id ?? '';
     await world.untilStatus(id, 'FAILED');
     expect(await world.gateway.session(id)).toMatchObject({ exitCode: 4, label: 'chat' });
-    const list = await world.gateway.ask('GET', '/api/sessions?status=FAILED');
+    const list = await world.gateway.ask('GET', '/api/sessions?view=sessions&status=FAILED');
     expect(list.body.sessions?.map((one) => one.id)).toContain(id);
     expect(list.body['gateway']).toMatchObject({ id: world.gateway.gatewayId, capacity: 10 });
     expect(world.server.reports.some(({ sessionKey }) => sessionKey.endsWith(id))).toBe(false);

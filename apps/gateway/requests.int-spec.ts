@@ -186,7 +186,7 @@ describe('Requests to a gateway', () => {
 
     /** Interprets the list as the document says. */
     const statusOf = async (label: string) => {
-      const { body } = await world.gateway.ask('GET', '/api/sessions?view=labels');
+      const { body } = await world.gateway.ask('GET', '/api/sessions');
       const session = (body as unknown as Labelled[]).find((one) => one.id === label);
       if (!session) return 'unknown';
       if (session.completed) return 'complete';

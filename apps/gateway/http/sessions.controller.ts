@@ -23,8 +23,8 @@ export class SessionsController {
   @Get()
   list(@Query() query: ListSessionsQuery) {
     const sessions = this.sessions.list(query);
-    if (query.view === 'labels') return sessions.map(toLabelled);
-    return { sessions, gateway: this.gateway.facts() };
+    if (query.view === 'sessions') return { sessions, gateway: this.gateway.facts() };
+    return sessions.map(toLabelled);
   }
 
   @Get(':id')

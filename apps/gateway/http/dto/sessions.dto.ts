@@ -4,7 +4,10 @@ import { SESSION_STATUSES, type SessionStatus } from '../../sessions/domain/sess
 export class ListSessionsQuery {
   @OneOf(SESSION_STATUSES, { optional: true }) status?: SessionStatus;
   @Id({ optional: true }) runId?: string;
-  /** `labels`: a plain array in which each session's id is its label. */
+  /**
+   * `labels`, the default: a plain array in which each session's id is its label. `sessions`: all
+   * fields, and the facts of the gateway.
+   */
   @OneOf(['sessions', 'labels'], { optional: true }) view?: 'sessions' | 'labels';
 }
 
