@@ -71,7 +71,7 @@ export class Dispatcher {
     this.stop(record, { kind: 'completed', reason: 'completed' }, graceSeconds);
   }
 
-  /** Warns a running session. A queued session cannot hang. */
+  /** Warns a running session. A queued session neither hangs nor uses tokens. */
   warn(record: SessionRecord, reason: string): void {
     this.host.find(record.id)?.warn(reason);
   }

@@ -94,9 +94,12 @@ export class Run {
     this.live.stop(cause, graceMs);
   }
 
-  /** The server has heard nothing of the run for long after its expected end. */
+  /**
+   * `hung`: the server has heard nothing of the run for long after its expected end. `budget`: a
+   * budget of its task is nearly used up, which the log of a run that reports usage has already.
+   */
   warn(reason: string): void {
-    if (!this.live.warn(reason)) return;
+    if (!this.live.warn(reason) || reason !== 'hung') return;
     this.parts.log.warn('Run seems to hang', { runId: this.id });
     const message = 'It seems to hang: report progress or a checkpoint';
     this.reports().log('WARN', message, 'hung_warning_heard');

@@ -1,6 +1,7 @@
 export * from './domain/index.js';
 export { BudgetsModule } from './budgets.module.js';
 export { type PricedUsage, UsageCharges, type UsageOutcome } from './charges/usage-charges.js';
+export { isNearlyOutOfBudget } from './checks/nearly-used-up.sql.js';
 export { RunBudgets, type RunBudgetView } from './checks/run-budgets.js';
 export { holdsAfforded } from './holds/afforded.sql.js';
 export {

@@ -1635,13 +1635,18 @@ SELECT held.run_id, s.workspace_id, s.agent_id,
   CASE WHEN r.id IS NULL OR r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id
          OR s.gateway_id <> $2 THEN 'stop'
        WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
-       WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
+       WHEN t.status = 'RUNNING'
+         AND (r.hung_warned_at IS NOT NULL OR EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = t.workspace_id AND b.reached_percent >= 90
+      AND b.consumed * 10.0 > b.allocated * 9.0 AND (b.period_start <= now() AND b.period_end > now())
+      AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]))) THEN 'warn' END AS action,
   CASE WHEN r.id IS NULL THEN 'unknown_run'
        WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT
          FROM r.id THEN coalesce(r.end_reason, 'stale_run')
        WHEN s.gateway_id <> $2 THEN 'spawned_elsewhere'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
-       ELSE 'hung' END AS reason
+       WHEN r.hung_warned_at IS NOT NULL THEN 'hung'
+       ELSE 'budget' END AS reason
 FROM unnest($1::uuid[]) AS held (run_id)
 LEFT JOIN session_spawns s ON s.run_id = held.run_id
 LEFT JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
@@ -1927,7 +1932,7 @@ RETURNING id
 UPDATE task_runs r SET conflict_seen_at = now() FROM agent_tasks t
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.agent_id = $3
   AND t.workspace_id = $1 AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
-  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+  AND (r.end_reason IN ('orphaned', 'cancelled', 'budget_exceeded') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
     AND NOT (coalesce(r.ended_by, '') = 'gateway'
       AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
@@ -1953,7 +1958,7 @@ UPDATE task_runs r SET conflict_seen_at = now()
 FROM latest l, agent_tasks t
 WHERE r.workspace_id = l.workspace_id AND r.id = l.id
   AND t.workspace_id = r.workspace_id AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
-  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+  AND (r.end_reason IN ('orphaned', 'cancelled', 'budget_exceeded') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
     AND NOT (coalesce(r.ended_by, '') = 'gateway'
       AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
@@ -1964,7 +1969,7 @@ UPDATE task_runs r SET conflict_seen_at = now()
 FROM session_spawns s, agent_tasks t
 WHERE s.run_id = ANY($1::uuid[]) AND r.workspace_id = s.workspace_id AND r.id = s.run_id
   AND t.workspace_id = r.workspace_id AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
-  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+  AND (r.end_reason IN ('orphaned', 'cancelled', 'budget_exceeded') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
     AND NOT (coalesce(r.ended_by, '') = 'gateway'
       AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
@@ -2099,13 +2104,18 @@ SELECT a.lifecycle, held.run_id,
        WHEN t.run_id IS DISTINCT FROM held.run_id OR r.agent_id IS DISTINCT FROM a.id THEN 'stop'
        WHEN (r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) THEN 'stop'
        WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
-       WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
+       WHEN t.status = 'RUNNING'
+         AND (r.hung_warned_at IS NOT NULL OR EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = t.workspace_id AND b.reached_percent >= 90
+      AND b.consumed * 10.0 > b.allocated * 9.0 AND (b.period_start <= now() AND b.period_end > now())
+      AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]))) THEN 'warn' END AS action,
   CASE WHEN t.run_id IS DISTINCT FROM held.run_id THEN coalesce(r.end_reason, 'unknown_run')
        WHEN (r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) THEN 'timeout'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
-       ELSE 'hung' END AS reason,
+       WHEN r.hung_warned_at IS NOT NULL THEN 'hung'
+       ELSE 'budget' END AS reason,
   coalesce((t.generation > r.generation AND r.conflict_seen_at IS NULL
-  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+  AND (r.end_reason IN ('orphaned', 'cancelled', 'budget_exceeded') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
     AND NOT (coalesce(r.ended_by, '') = 'gateway'
       AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))), false) AS in_conflict,
@@ -2121,7 +2131,7 @@ WITH noted AS (
   UPDATE task_runs r SET conflict_seen_at = now() FROM agent_tasks t
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
     AND t.workspace_id = $1 AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
-  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+  AND (r.end_reason IN ('orphaned', 'cancelled', 'budget_exceeded') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
     AND NOT (coalesce(r.ended_by, '') = 'gateway'
       AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))

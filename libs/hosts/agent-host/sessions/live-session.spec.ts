@@ -111,12 +111,13 @@ test('a session that could not start has ended', async () => {
   expect(live.hasEnded).toBe(true);
 });
 
-test('only a running session gets warnings, and only the first one is new', async () => {
+test('only a running session gets warnings, and only the first one for a reason is new', async () => {
   expect(live.warn('hung')).toBe(false);
   void started();
   await jest.advanceTimersByTimeAsync(0);
-  expect([live.warn('hung'), live.warn('hung')]).toEqual([true, false]);
-  expect(reasons()).toEqual(['warn hung', 'warn hung']);
+  const warned = ['budget', 'hung', 'hung'].map((reason) => live.warn(reason));
+  expect(warned).toEqual([true, true, false]);
+  expect(reasons()).toEqual(['warn budget', 'warn hung', 'warn hung']);
 });
 
 test('the timeout counts from the time when the server knew of the start', async () => {

@@ -45,7 +45,8 @@ export interface Running<End> {
 }
 
 type State<Work> =
-  { phase: 'waiting' | 'starting' | 'ended' } | { phase: 'running'; work: Work; isWarned: boolean };
+  | { phase: 'waiting' | 'starting' | 'ended' }
+  | { phase: 'running'; work: Work; warnedOf: Set<string> };
 
 /**
  * One session of a host, from its slot to its end. This process or an earlier one of the host
@@ -82,7 +83,7 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
     this.state = { phase: 'starting' };
     try {
       const work = await start();
-      this.state = { phase: 'running', work, isWarned: false };
+      this.state = { phase: 'running', work, warnedOf: new Set() };
       this.limitTime();
       // It was asked to end while it started, or before the host restarted.
       if (this.record.stopping !== null) this.askToEnd(this.record.stopping);
@@ -111,15 +112,15 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
   }
 
   /**
-   * Warns a running session that it seems to hang, each time the server says so. A session that
-   * does not run cannot hang.
+   * Warns a running session that it seems to hang or that a budget is nearly used up, each time the
+   * server says so. A session that does not run needs no warning.
    *
-   * @returns true for the first warning
+   * @returns true for the first warning for this reason
    */
   warn(reason: string): boolean {
     if (this.state.phase !== 'running') return false;
-    const isFirst = !this.state.isWarned;
-    this.state.isWarned = true;
+    const isFirst = !this.state.warnedOf.has(reason);
+    this.state.warnedOf.add(reason);
     this.state.work.notify({ action: 'warn', reason });
     return isFirst;
   }

@@ -3,7 +3,8 @@ import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 /** A message to a running session. */
 export interface SessionSignal {
   /**
-   * `warn`: the session seems to hang, and is ended unless it reports progress or a checkpoint.
+   * `warn` with the reason `hung`: the session seems to hang, and is ended unless it reports
+   * progress or a checkpoint. With `budget`: more than 90 % of a budget of its task is consumed.
    * `pause`: it must save a checkpoint and end. `stop`: it must end.
    */
   action: 'warn' | 'pause' | 'stop';

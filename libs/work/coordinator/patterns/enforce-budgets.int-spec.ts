@@ -115,10 +115,29 @@ describe('an exhausted budget', () => {
     const aborted = await exhaustBudget('abort');
     const finishing = await exhaustBudget('finish');
     expect((await scene.recover())['budgetsEnforced']).toBe(1);
-    expect(await scene.read(aborted.id)).toMatchObject({ status: 'ABORTED' });
-    expect(await signalOf(aborted)).toMatchObject({ action: 'stop' });
+    expect(await scene.read(aborted.id)).toMatchObject({
+      status: 'ABORTED',
+      abortReason: 'budget_exceeded',
+      retryAt: null,
+    });
+    expect(await signalOf(aborted)).toMatchObject({ action: 'stop', reason: 'budget_exceeded' });
     expect(await scene.read(finishing.id)).toMatchObject({ status: 'RUNNING' });
     await scene.holdsEverything();
+  });
+
+  it('a run is warned in its signals above 90 % of a budget, not at 90 %', async () => {
+    const held = await claimBudgetedTask('pause');
+    const use = (id: string, inputTokens: number) =>
+      held.agent.api.post(`/runs/${held.runId}/usage`, {
+        reports: [{ ...REPORT, id, inputTokens }],
+      });
+    await use('to 90 %', 9_000);
+    expect(await signalOf(held)).toBeUndefined();
+    await use('beyond', 1);
+    expect(await signalOf(held)).toMatchObject({ action: 'warn', reason: 'budget' });
+    await scene.sql('UPDATE task_runs SET hung_warned_at = now() WHERE id = $1', held.runId);
+    expect(await signalOf(held)).toMatchObject({ action: 'warn', reason: 'hung' });
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/cancel`);
   });
 
   it('a run completes although its completion exhausts the budget', async () => {

@@ -345,6 +345,22 @@ describe('a report of a gateway', () => {
     expect((await heartbeat([heldBy(spawn)])).body.stop).toMatchObject([{ runId: spawn.runId }]);
   });
 
+  it('a gateway hears within its long poll that a budget is nearly used up', async () => {
+    const { id, spawn } = await aRunningTask();
+    const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2999-01-01T00:00:00Z' };
+    const budget = { scope: 'task', scopeId: id, allocated: 100, ...period };
+    expect((await workspace.api.post('/budgets', budget)).status).toBe(201);
+    const body = { gatewayId: gateway.id, runIds: [spawn.runId], waitMs: 20_000 };
+    const news = asGateway().post<{ runs: unknown[] }>('/gateway/signals', body);
+    const session = apiClient(server.url, { authorization: `Bearer ${spawn.runToken}` });
+    const report = { id: 'one', model: 'claude-sonnet-4', inputTokens: 91, outputTokens: 0 };
+    await session.post(`/runs/${spawn.runId}/usage`, { reports: [report] });
+    expect((await news).body.runs).toMatchObject([
+      { runId: spawn.runId, action: 'warn', reason: 'budget' },
+    ]);
+    expect((await heartbeat([heldBy(spawn)])).body.stop).toEqual([]);
+  });
+
   it('a gateway is asked to stop a session of an unknown run', async () => {
     const unknown = randomUUID();
     const { body } = await heartbeat([{ runId: unknown, sessionKey: 'k', status: 'RUNNING' }]);

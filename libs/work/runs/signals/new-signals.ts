@@ -1,11 +1,16 @@
 interface Signal {
   runId: string;
   action: 'stop' | 'pause' | 'warn';
+  reason: string;
 }
 
-/** The runs that an answer warns. */
+/** A key that identifies a signal. A run can be warned for several reasons, one after another. */
+export const signalKey = ({ runId, action, reason }: Signal): string =>
+  `${runId} ${action} ${reason}`;
+
+/** The keys of the warnings of an answer. */
 export function warnedIn(runs: readonly Signal[]): ReadonlySet<string> {
-  return new Set(runs.flatMap(({ action, runId }) => (action === 'warn' ? [runId] : [])));
+  return new Set(runs.filter(({ action }) => action === 'warn').map(signalKey));
 }
 
 /**
@@ -14,11 +19,8 @@ export function warnedIn(runs: readonly Signal[]): ReadonlySet<string> {
  * answer at once every time.
  */
 export function hasNewSignals(runs: readonly Signal[], warnedBefore: ReadonlySet<string>): boolean {
-  return runs.some(({ action, runId }) => action !== 'warn' || !warnedBefore.has(runId));
+  return runs.some((signal) => signal.action !== 'warn' || !warnedBefore.has(signalKey(signal)));
 }
-
-/** A key that identifies a signal. */
-export const signalKey = ({ runId, action }: Signal): string => `${runId} ${action}`;
 
 /**
  * The same for an agent that does not name its runs. Nothing shows whether it obeyed, so each

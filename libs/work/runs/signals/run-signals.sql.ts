@@ -1,3 +1,4 @@
+import { isNearlyOutOfBudget } from '#lib/budgets';
 import { query } from '#lib/database';
 import { hasDeadline, isLiveRun } from '#lib/transitions';
 import { IN_CONFLICT } from '../store/conflicts.sql.js';
@@ -7,11 +8,11 @@ const REPORTED_FOR = `interval '60 seconds'`;
 
 /**
  * The signals for an agent about its runs: runs that are no longer live and why, runs past their
- * deadline, runs to pause, and runs that seem to hang. Level-triggered: the same question gets the
- * same answer.
+ * deadline, runs to pause, runs that seem to hang, and runs whose budget is nearly used up.
+ * Level-triggered: the same question gets the same answer.
  *
- * Indexes: primary keys; task_runs_live_agent_idx and task_runs_taken_idx for an agent that asks
- * for all. $1 workspace, $2 agent, $3 runs that it names, $4 true if it asks for all that it holds.
+ * Indexes: primary keys, usage_budgets_reached_idx; task_runs_live_agent_idx and
+ * task_runs_taken_idx for an agent that asks for all. $1 workspace, $2 agent, $3 runs that it names, $4 true if it asks for all that it holds.
  */
 export interface SignalRow {
   lifecycle: string;
@@ -42,11 +43,13 @@ SELECT a.lifecycle, held.run_id,
        WHEN t.run_id IS DISTINCT FROM held.run_id OR r.agent_id IS DISTINCT FROM a.id THEN 'stop'
        WHEN ${TIME_IS_OVER} THEN 'stop'
        WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
-       WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
+       WHEN t.status = 'RUNNING'
+         AND (r.hung_warned_at IS NOT NULL OR ${isNearlyOutOfBudget('t')}) THEN 'warn' END AS action,
   CASE WHEN t.run_id IS DISTINCT FROM held.run_id THEN coalesce(r.end_reason, 'unknown_run')
        WHEN ${TIME_IS_OVER} THEN 'timeout'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
-       ELSE 'hung' END AS reason,
+       WHEN r.hung_warned_at IS NOT NULL THEN 'hung'
+       ELSE 'budget' END AS reason,
   coalesce(${IN_CONFLICT}, false) AS in_conflict,
   (extract(epoch FROM r.deadline_at - now()) * 1000)::float8 AS time_left_ms
 FROM agents a

@@ -16,7 +16,7 @@ import { hasNewSignals, hasUnsent, warnedIn, signalKey } from './new-signals.js'
 
 export interface RunSignal {
   runId: string;
-  /** `warn`: the run goes on, but is aborted unless its agent reports progress soon. */
+  /** `warn`: the run goes on. The reason `hung` aborts it unless its agent reports progress soon. */
   action: 'stop' | 'pause' | 'warn';
   reason: string;
   /** Seconds between the polite and the final signal to the process. */

@@ -17,7 +17,7 @@ import { journalRow } from '#lib/transitions';
  * been retried since. An ended run no longer changes, so the mark needs no lock of its task.
  */
 export const IN_CONFLICT = `(t.generation > r.generation AND r.conflict_seen_at IS NULL
-  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+  AND (r.end_reason IN ('orphaned', 'cancelled', 'budget_exceeded') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
     AND NOT (coalesce(r.ended_by, '') = 'gateway'
       AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))`;

@@ -20,7 +20,7 @@ export type CommandDecision =
 export interface CommandRequest {
   actor: Actor;
   reason?: string;
-  /** The coordinator's cause of the pause. */
+  /** The coordinator's cause of the pause or the cancellation. */
   pausedFor?: { what: PausedFor; id: string };
 }
 
@@ -47,8 +47,9 @@ export function possibleCommands(task: LockedTask, request: CommandRequest): Tas
 function decideCancel(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status === 'ABORTED' && task.retry_at === null) return { kind: 'already' };
   if (!mayTransition(task.status, 'ABORTED')) return illegal(task, 'ABORTED');
-  const transition = { ...base(task, request), to: 'ABORTED' as const, reason: 'cancelled' };
-  return { kind: 'transition', transition: { ...transition, run: releasedRun(task, 'cancelled') } };
+  const reason = request.pausedFor?.what === 'budget' ? 'budget_exceeded' : 'cancelled';
+  const transition = { ...base(task, request), to: 'ABORTED' as const, reason };
+  return { kind: 'transition', transition: { ...transition, run: releasedRun(task, reason) } };
 }
 
 function decidePause(task: LockedTask, request: CommandRequest): CommandDecision {

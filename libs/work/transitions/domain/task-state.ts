@@ -45,7 +45,9 @@ export function mayTransition(from: TaskStatus, to: TaskStatus): boolean {
   return legalTaskTransitions(from).includes(to);
 }
 
-/** Every reason for an abort. `cancelled` and `queue_expired` are never retried. */
+/**
+ * Every reason for an abort. `cancelled`, `queue_expired` and `budget_exceeded` are never retried.
+ */
 export const ABORT_REASONS = [
   'cancelled',
   'dependency_cancelled',

@@ -193,8 +193,9 @@ class RunSignalDto implements RunSignal {
   @ShownId() runId!: string;
   @ShownOneOf(['stop', 'pause', 'warn'], {
     description:
-      'The signal. `warn`: the run seems to hang. The server aborts it unless its agent ' +
-      'reports progress.',
+      'The signal. `warn` with the reason `hung`: the run seems to hang, and the server aborts it ' +
+      'unless its agent reports progress. With the reason `budget`: more than 90 % of a budget of ' +
+      'its task is consumed.',
   })
   action!: RunSignal['action'];
   @ShownText() reason!: string;
@@ -206,7 +207,7 @@ export class AgentSignalsDto implements SignalsAnswer {
   drain!: boolean;
   @ApiProperty({
     type: [RunSignalDto],
-    description: 'The runs that must stop or pause, or that seem to hang',
+    description: 'The runs that must stop or pause, and the runs that the server warns',
   })
   runs!: RunSignalDto[];
 }

@@ -1,3 +1,4 @@
+import { isNearlyOutOfBudget } from '#lib/budgets';
 import { command, query } from '#lib/database';
 import { journalRow } from '#lib/transitions';
 
@@ -51,10 +52,11 @@ export interface HeldSession {
 /**
  * The signals for a gateway about the runs whose sessions it holds: runs that are no longer live
  * and why, runs with a session at another gateway (an answer was lost, and the next call went
- * there), runs to pause, and runs that seem to hang. One row for each run in question; the
- * workspace is NULL for a run that does not exist.
+ * there), runs to pause, runs that seem to hang, and runs whose budget is nearly used up. One row
+ * for each run in question; the workspace is NULL for a run that does not exist.
  *
- * As the service role. Index: session_spawns_run_idx, then primary keys. $1 runs, $2 gateway.
+ * As the service role. Index: session_spawns_run_idx, then primary keys and
+ * usage_budgets_reached_idx. $1 runs, $2 gateway.
  */
 export const heldSessions = query<HeldSession>(
   'held_sessions',
@@ -63,13 +65,15 @@ SELECT held.run_id, s.workspace_id, s.agent_id,
   CASE WHEN r.id IS NULL OR r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id
          OR s.gateway_id <> $2 THEN 'stop'
        WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
-       WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
+       WHEN t.status = 'RUNNING'
+         AND (r.hung_warned_at IS NOT NULL OR ${isNearlyOutOfBudget('t')}) THEN 'warn' END AS action,
   CASE WHEN r.id IS NULL THEN 'unknown_run'
        WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT
          FROM r.id THEN coalesce(r.end_reason, 'stale_run')
        WHEN s.gateway_id <> $2 THEN 'spawned_elsewhere'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
-       ELSE 'hung' END AS reason
+       WHEN r.hung_warned_at IS NOT NULL THEN 'hung'
+       ELSE 'budget' END AS reason
 FROM unnest($1::uuid[]) AS held (run_id)
 LEFT JOIN session_spawns s ON s.run_id = held.run_id
 LEFT JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id

@@ -116,7 +116,9 @@ export class SessionReportResultsDto {
 export class GatewaySignalDto extends SessionStopDto {
   @ApiProperty({
     enum: ['stop', 'pause', 'warn'],
-    description: 'The signal. With `warn` the session continues.',
+    description:
+      'The signal. With `warn` the session continues: it seems to hang (`hung`), or more than ' +
+      '90 % of a budget of its task is consumed (`budget`).',
   })
   action!: 'stop' | 'pause' | 'warn';
 }
