@@ -63,6 +63,8 @@ describe('every table of tenants', () => {
         name,
         forced: true,
         policies: [
+          // A function of the owner adds entries, and names their actors.
+          ...(name === 'api_keys' ? [`audit | PERMISSIVE | ${owner} | SELECT | true`] : []),
           // The owner removes old entries, because no role of a server can.
           ...(name === 'audit_log' ? [`retention | PERMISSIVE | ${owner} | ALL | true`] : []),
           'service | PERMISSIVE | drover_service | ALL | true | t',

@@ -6,6 +6,7 @@ export {
   type TaskRun,
 } from './generated/client.js';
 export { Coalescer } from './statements/coalescer.js';
+export { Companion, type CompanionStep, unaccompanied } from './client/companion.js';
 export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './client/database.js';
 export { isUnreachable, refusesWrites, violatedConstraint } from './errors/db-errors.js';
 export { DatabaseModule } from './database.module.js';

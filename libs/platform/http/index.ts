@@ -5,7 +5,7 @@ export * from './dto/fields.js';
 export { field, type FieldOptions } from './dto/field.js';
 export { PageQuery } from './dto/page-query.js';
 export { EventStream, type ServerSentEvent, textOf } from './answers/event-stream.js';
-export { Hot, type HotCall, type RouteGuard } from './server/hot-route.js';
+export { Hot, type HotCall, isHotRoute, type RouteGuard } from './server/hot-route.js';
 export { listen, type ListenOptions } from './connections/listen.js';
 export { IfMatch, UuidParam } from './parameters/params.js';
 export { parseJsonBody } from './body/json-body.js';

@@ -14,20 +14,17 @@ export interface AuditRow {
 }
 
 /**
- * One entry with the current name of its actor.
+ * One entry with the current name of its actor. The function refuses drover_app the log of another
+ * workspace.
  *
- * As the service role: operators are no members of the workspaces whose limits they set, and a
- * former member cannot see it. Indexes: primary keys of users and api_keys. $1 workspace, $2 kind
- * and $3 id of the actor, $4 operation, $5 path, $6 status, $7 request id, $8 address.
+ * In the transaction of the change, as its role, or afterwards as the service role. Indexes:
+ * primary keys of users and api_keys. $1 whether only a transaction that has written keeps it, $2
+ * workspace, $3 kind and $4 id of the actor, $5 operation, $6 path, $7 status, $8 request id, $9
+ * address.
  */
-export const insertAuditEntry = command<unknown>(
-  'insert_audit_entry',
-  `
-INSERT INTO audit_log (workspace_id, actor_kind, actor_id, actor_name, operation, path, status, request_id, address)
-VALUES ($1, $2, $3,
-  CASE $2 WHEN 'user' THEN (SELECT email FROM users WHERE id = $3)
-    ELSE (SELECT name FROM api_keys WHERE workspace_id = $1 AND id = $3) END,
-  $4, $5, $6, $7, $8)`,
+export const keepAuditEntry = command<{ kept: boolean }>(
+  'keep_audit_entry',
+  `SELECT keep_audit_entry($1, $2, $3, $4, $5, $6, $7, $8, $9) AS kept`,
 );
 
 /**

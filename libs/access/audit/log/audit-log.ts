@@ -1,14 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Database } from '#lib/database';
-import { operationOf } from '#lib/http';
+import { Companion, type CompanionStep, Database } from '#lib/database';
+import { isHotRoute, operationOf } from '#lib/http';
 import type { AuthenticatedRequest } from '#lib/identity';
 import { actorOf, type Caller, isUuid, type Page, toPage } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
-import { accountIn, flagsIn, isKeptInInstallation } from '../domain/installation-entry.js';
+import {
+  accountIn,
+  flagsIn,
+  type InstallationEntry,
+  isKeptInInstallation,
+} from '../domain/installation-entry.js';
 import { firstIdOf, isKeptRoute, isKeptStatus, pathWithIds } from '../domain/entry.js';
 import { InstallationLog } from './installation-log.js';
-import { auditEntries, type AuditRow, insertAuditEntry } from './audit-log.sql.js';
+import { auditEntries, type AuditRow, keepAuditEntry } from './audit-log.sql.js';
 
 export interface AuditFilter {
   actorId?: string;
@@ -41,14 +46,27 @@ export class AuditLog {
     private readonly installation: InstallationLog,
   ) {}
 
-  /** Records requests to routes that are added from now on, before they are answered. */
+  /**
+   * Records requests to routes that are added from now on: a change in its own transaction if that
+   * is possible, and everything else before it is answered.
+   */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
       if (![route.method].flat().some((method) => isKeptRoute(method, route.url))) return;
-      const keep = async (request: AuthenticatedRequest, reply: FastifyReply, payload: unknown) => {
-        await this.keep(request, reply.statusCode, payload);
+      const accompany = (request: AuditedRequest, reply: FastifyReply, done: () => void) => {
+        const stepFor = (tenant: string | undefined) => stepOf(request, reply.statusCode, tenant);
+        request.auditEntry = new Companion(stepFor);
+        request.auditEntry.accompany(done);
+      };
+      const keep = async (request: AuditedRequest, reply: FastifyReply, payload: unknown) => {
+        request.auditEntry?.dismiss();
+        if (request.auditEntry?.isCommitted !== true) {
+          await this.keep(request, reply.statusCode, payload);
+        }
         return payload;
       };
+      // Agents use hot routes, and no entry has them.
+      if (!isHotRoute(route.config)) route.preHandler = [route.preHandler ?? [], accompany].flat();
       route.onSend = [route.onSend ?? [], keep].flat();
     });
   }
@@ -77,47 +95,100 @@ export class AuditLog {
   }
 
   /** Never fails, because the change is made whether or not its entry can be stored. */
-  private async keep(
-    request: AuthenticatedRequest,
-    status: number,
-    payload: unknown,
-  ): Promise<void> {
-    const { caller, account, handledBy, id: requestId, ip } = request;
-    if (!handledBy) return;
-    const operation = operationOf(handledBy.getClass(), handledBy.getHandler());
-    const path = pathWithIds(request.routeOptions.url ?? '', request.params as object as Params);
-    const workspaceId =
-      caller?.workspaceId ??
-      // Otherwise outsiders could fill the workspace's log.
-      (status >= 300 ? undefined : workspaceOf(request, operation, payload));
-    if (workspaceId === undefined) {
-      if (!isKeptInInstallation(operation, status)) return;
-      const actorId = account?.userId ?? userSignedIn(operation, payload);
-      await this.installation.keep({
-        actorId,
-        account: account ? null : accountIn(request.body),
-        operation,
-        path,
-        status,
-        details: detailsOf(request, account !== undefined),
-        attempts: 1,
-        requestId,
-        address: ip,
-      });
+  private async keep(request: AuditedRequest, status: number, payload: unknown): Promise<void> {
+    const entry = entryOf(request, status, payload);
+    if (entry === undefined) return;
+    if (entry.workspaceId === undefined) {
+      if (isKeptInInstallation(entry.operation, status)) {
+        await this.installation.keep(ofInstallation(request, entry, payload));
+      }
       return;
     }
-    const actor = caller ? actorOf(caller) : account && { kind: 'user', id: account.userId };
-    if (!isKeptStatus(status)) return;
-    if (actor?.kind !== 'user' && actor?.kind !== 'api_key') return;
-    const params = [workspaceId, actor.kind, actor.id, operation, path, status, requestId, ip];
+    if (!isKeptStatus(status) || !isWhole(entry)) return;
     try {
-      await this.database.service.rows(insertAuditEntry, params);
+      await this.database.service.rows(keepAuditEntry, paramsOf(entry, false));
     } catch (error) {
       instruments.auditFailures.inc();
-      const entry = { workspaceId, actor, operation, path, status, requestId };
       this.logger.error('request is missing in the audit log', { ...entry, error });
     }
   }
+}
+
+interface AuditedRequest extends AuthenticatedRequest {
+  auditEntry?: Companion;
+}
+
+/** What the log of a workspace or of the installation says of a request. */
+interface Entry {
+  workspaceId: string | undefined;
+  actor: { kind: string; id: string | null } | undefined;
+  operation: string;
+  path: string;
+  status: number;
+  requestId: string;
+  address: string;
+}
+
+type WholeEntry = Entry & {
+  workspaceId: string;
+  actor: { kind: 'user' | 'api_key'; id: string };
+};
+
+/** Undefined before the guard has admitted the request to a route. */
+function entryOf(request: AuditedRequest, status: number, payload?: unknown): Entry | undefined {
+  const { caller, account, handledBy, id: requestId, ip: address } = request;
+  if (!handledBy) return undefined;
+  const operation = operationOf(handledBy.getClass(), handledBy.getHandler());
+  const path = pathWithIds(request.routeOptions.url ?? '', request.params as object as Params);
+  const workspaceId =
+    caller?.workspaceId ??
+    // Otherwise outsiders could fill the workspace's log.
+    (status >= 300 ? undefined : workspaceOf(request, operation, payload));
+  const actor = caller ? actorOf(caller) : account && { kind: 'user', id: account.userId };
+  return { workspaceId, actor, operation, path, status, requestId, address };
+}
+
+/** Whether the log of a workspace has it: entries of agents and runs are in the journal. */
+function isWhole(entry: Entry): entry is WholeEntry {
+  const { kind } = entry.actor ?? {};
+  return entry.workspaceId !== undefined && (kind === 'user' || kind === 'api_key');
+}
+
+/** The statement for the transaction of a change, which its handler believes to succeed. */
+function stepOf(
+  request: AuditedRequest,
+  status: number,
+  tenant: string | undefined,
+): CompanionStep | undefined {
+  const entry = entryOf(request, status);
+  if (entry === undefined || !isWhole(entry) || !isKeptStatus(status)) return undefined;
+  if (tenant !== undefined && tenant !== entry.workspaceId) return undefined;
+  return [keepAuditEntry, paramsOf(entry, true)];
+}
+
+function paramsOf(entry: WholeEntry, ifChanged: boolean): unknown[] {
+  const { workspaceId, actor, operation, path, status, requestId, address } = entry;
+  const about = [workspaceId, actor.kind, actor.id, operation, path, status];
+  return [ifChanged, ...about, requestId, address];
+}
+
+function ofInstallation(
+  request: AuditedRequest,
+  { operation, path, status, requestId, address }: Entry,
+  payload: unknown,
+): InstallationEntry {
+  const { account } = request;
+  return {
+    actorId: account?.userId ?? userSignedIn(operation, payload),
+    account: account ? null : accountIn(request.body),
+    operation,
+    path,
+    status,
+    details: detailsOf(request, account !== undefined),
+    attempts: 1,
+    requestId,
+    address,
+  };
 }
 
 type Params = Record<string, unknown>;

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '#lib/kernel';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { apiClient, type ApiClient } from '../../../../test/support/api-client.js';
 import {
   sharedServer,
@@ -96,14 +100,92 @@ describe('a change', () => {
     expect(rows).toEqual([{ operation: 'createWorkspace' }]);
   });
 
-  it('a change is answered although its entry cannot be stored', async () => {
-    await app.db.owner.query('REVOKE INSERT ON audit_log FROM drover_service');
+  it.each([
+    ['a project', '/projects', { name: 'A project' }, 'projects'],
+    ['a webhook', '/webhooks', { url: 'https://example.com/', events: ['*'] }, 'webhooks'],
+    ['a pause', '/pauses', { scope: 'workspace', reason: 'A test' }, 'pauses'],
+  ])('%s and its entry are of one transaction', async (_what, path, body, table) => {
+    expect(await workspace.api.post(path, body)).toMatchObject({ status: 201 });
+    const { rows } = await app.db.owner.query(
+      `SELECT changed.xmin::text = entry.xmin::text AS together, entry.status
+       FROM ${table} changed JOIN audit_log entry USING (workspace_id) WHERE workspace_id = $1`,
+      [workspace.id],
+    );
+    expect(rows).toEqual([{ together: true, status: 201 }]);
+  });
+
+  /** Takes from the roles of servers the right to add entries. */
+  async function withoutEntries(work: () => Promise<void>): Promise<void> {
+    await app.db.owner.query(
+      'REVOKE EXECUTE ON FUNCTION keep_audit_entry FROM drover_app, drover_service',
+    );
     try {
-      expect((await workspace.api.post('/projects', { name: 'A project' })).status).toBe(201);
+      await work();
     } finally {
-      await app.db.owner.query('GRANT INSERT ON audit_log TO drover_service');
+      await app.db.owner.query(
+        'GRANT EXECUTE ON FUNCTION keep_audit_entry TO drover_app, drover_service',
+      );
     }
+  }
+
+  it('a change whose entry cannot be stored is undone', async () => {
+    await withoutEntries(async () => {
+      expect((await workspace.api.post('/projects', { name: 'A project' })).status).toBe(500);
+    });
+    const { body } = await workspace.api.get<Entries>('/projects');
+    expect(body.items).toEqual([]);
     expect(await log()).toEqual([]);
+  });
+
+  it('a new workspace is answered although its entry cannot be stored', async () => {
+    await withoutEntries(async () => {
+      const named = { name: 'Another', slug: `another-${newId()}` };
+      expect((await workspace.api.post('/workspaces', named)).status).toBe(201);
+    });
+  });
+});
+
+describe('a client that hangs up', () => {
+  /** Creates a project on a connection of its own, and destroys the connection some ms later. */
+  async function createAndHangUp(key: string, name: string, afterMs: number): Promise<void> {
+    const { hostname, port } = new URL(app.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    const body = JSON.stringify({ name });
+    const head = [
+      'POST /api/v1/projects HTTP/1.1',
+      'host: drover',
+      `authorization: Bearer ${key}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+    if (afterMs > 0) await delay(afterMs);
+    socket.destroy();
+  }
+
+  it('each change of a client that hangs up has its entry with its address', async () => {
+    const { id, key } = await aKey(['projects:write']);
+    const moments = [0, 1, 3, 8];
+    for (let n = 0; n < 25; n++) {
+      await Promise.all(moments.map((ms) => createAndHangUp(key, `${n} after ${ms} ms`, ms)));
+    }
+    await waitFor('100 projects', async () => {
+      const { rows } = await app.db.owner.query('SELECT FROM projects WHERE workspace_id = $1', [
+        workspace.id,
+      ]);
+      return rows.length === 100;
+    });
+    const count = async () => {
+      const { rows } = await app.db.owner.query<{ address: string; entries: number }>(
+        `SELECT address, count(*)::int AS entries FROM audit_log
+         WHERE workspace_id = $1 AND actor_id = $2 GROUP BY address`,
+        [workspace.id, id],
+      );
+      return rows;
+    };
+    expect(await count()).toEqual([{ address: '127.0.0.1', entries: 100 }]);
   });
 });
 

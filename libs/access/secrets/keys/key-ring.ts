@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, type SqlRunner, violatedConstraint } from '#lib/database';
+import { Database, type SqlRunner, unaccompanied, violatedConstraint } from '#lib/database';
 import { DroverError, newId } from '#lib/kernel';
 import type { DataKey } from '../domain/sealed-text.js';
 import { makeDataKey, type MasterKey, unwrap } from '../domain/wrapping.js';
@@ -153,7 +153,14 @@ export class KeyRing {
    * @param known the key to replace; if another key has come meanwhile, that key is returned
    */
   private async replace(known: string | undefined): Promise<DataKey> {
-    await this.database.service.transaction(async (tx) => {
+    await unaccompanied(() => this.insert(known));
+    const { current } = await this.readNow();
+    if (!current) throw new DroverError('conflict_retry', { retryAfterSeconds: 1 });
+    return current.key;
+  }
+
+  private insert(known: string | undefined): Promise<void> {
+    return this.database.service.transaction(async (tx) => {
       await tx.rows(lockDataKeys);
       const ours = (await this.rows(tx)).filter((row) => !row.retired && this.open(row));
       if (ours[0]?.id !== known) return;
@@ -163,9 +170,6 @@ export class KeyRing {
       // does not retire them.
       await tx.rows(retireDataKeys, [ours.map((row) => row.id)]);
     });
-    const { current } = await this.readNow();
-    if (!current) throw new DroverError('conflict_retry', { retryAfterSeconds: 1 });
-    return current.key;
   }
 
   private rows(runner: SqlRunner): Promise<DataKeyRow[]> {

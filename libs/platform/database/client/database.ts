@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { translateError } from '../errors/db-errors.js';
+import { type Accompanied, accompanied } from './companion.js';
 import { createPool } from './pools.js';
 import { PrismaTenants, type PrismaWork } from './prisma.js';
 import { Refusals } from '../errors/refusals.js';
@@ -9,6 +10,7 @@ import {
   type PipelineRows,
   type Sql,
   type SqlRunner,
+  type Step,
 } from '../statements/sql.js';
 import {
   FLUSH,
@@ -140,21 +142,34 @@ export class TenantScope implements SqlRunner {
     steps: Steps,
     { earlyLockRelease = false }: PipelineOptions = {},
   ): Promise<PipelineRows<Steps>> {
-    const [first, ...others] = steps.map(([{ name, text }, params = []]) => {
-      return { name, text, values: [...params] };
-    });
     const writes = steps.some(([sql]) => sql.kind === 'command');
     const how = { pinned: steps[0][0].pinned, earlyLockRelease };
-    return retried(this.refusals, writes, () =>
-      withClient(this.pool, writes, (client) =>
-        runTenantQuery(client, this.workspaceId, [first as Statement, ...others], how),
-      ),
-    ) as Promise<PipelineRows<Steps>>;
+    const run = (all: readonly Step[]) => {
+      const [first, ...others] = all.map(([{ name, text }, params = []]) => {
+        return { name, text, values: [...params] };
+      });
+      return retried(this.refusals, writes, () =>
+        withClient(this.pool, writes, (client) =>
+          runTenantQuery(client, this.workspaceId, [first as Statement, ...others], how),
+        ),
+      );
+    };
+    const running = writes
+      ? accompanied(this.workspaceId, async (companion) => {
+          if (companion === undefined) return run(steps);
+          const results = await run([...steps, companion.step]);
+          companion.ran(results.pop() as { kept: boolean }[]);
+          return results;
+        })
+      : run(steps);
+    return running as Promise<PipelineRows<Steps>>;
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const setUp = (tx: Transaction) => tx.rows(setTenant, [this.workspaceId]);
-    return runTransaction(this.pool, setUp, work).catch(this.refusals.noted);
+    return accompanied(this.workspaceId, (companion) =>
+      runTransaction(this.pool, setUp, withCompanion(work, companion)),
+    ).catch(this.refusals.noted);
   }
 
   /** Everyday reads and writes through Prisma, in a transaction that sets the tenant. */
@@ -174,16 +189,26 @@ export class ServiceScope implements SqlRunner {
   rows<Row>(sql: Sql<Row>, params: readonly unknown[] = []): Promise<Row[]> {
     const config = { name: sql.name, text: sql.text, values: [...params] };
     const writes = sql.kind === 'command';
-    return retried(this.refusals, writes, () =>
-      withClient(this.pool, writes, async (client) => {
-        const result = await client.query(config);
-        return result.rows as Row[];
-      }),
+    const run = () =>
+      retried(this.refusals, writes, () =>
+        withClient(this.pool, writes, async (client) => {
+          const result = await client.query(config);
+          return result.rows as Row[];
+        }),
+      );
+    if (!writes) return run();
+    return accompanied(undefined, (companion) =>
+      companion ? this.run((tx) => tx.rows(sql, params), companion) : run(),
     );
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return runTransaction(this.pool, () => Promise.resolve(), work).catch(this.refusals.noted);
+    return accompanied(undefined, (companion) => this.run(work, companion));
+  }
+
+  private run<T>(work: TransactionWork<T>, companion?: Accompanied): Promise<T> {
+    const all = withCompanion(work, companion);
+    return runTransaction(this.pool, () => Promise.resolve(), all).catch(this.refusals.noted);
   }
 
   prisma<T>(work: PrismaWork<T>): Promise<T> {
@@ -194,6 +219,20 @@ export class ServiceScope implements SqlRunner {
   async flush(): Promise<void> {
     await this.rows(flush);
   }
+}
+
+type TransactionWork<T> = (tx: Transaction) => Promise<T>;
+
+function withCompanion<T>(
+  work: TransactionWork<T>,
+  companion: Accompanied | undefined,
+): TransactionWork<T> {
+  if (companion === undefined) return work;
+  return async (tx) => {
+    const result = await work(tx);
+    companion.ran(await tx.rows(...companion.step));
+    return result;
+  };
 }
 
 function retried<T>(refusals: Refusals, writes: boolean, work: () => Promise<T>): Promise<T> {

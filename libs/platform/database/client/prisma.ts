@@ -5,6 +5,7 @@ import { isRetryable, isUnreachable, translateError } from '../errors/db-errors.
 import type { Prisma, PrismaClient } from '../generated/client.js';
 import type { Refusals } from '../errors/refusals.js';
 import type { SqlRunner } from '../statements/sql.js';
+import { type Accompanied, accompanied } from './companion.js';
 import { withRetry } from './transaction.js';
 
 export type PrismaTransaction = Prisma.TransactionClient;
@@ -37,15 +38,20 @@ export class PrismaTenants {
 
   async asTenant<T>(workspaceId: string, work: PrismaWork<T>): Promise<T> {
     const { app } = await this.clients();
-    return run(app, async (tx, sql) => {
+    const asTenant: PrismaWork<T> = async (tx, sql) => {
       await tx.$executeRaw`SELECT set_config('app.workspace_id', ${workspaceId}, true)`;
       return work(tx, sql);
-    }).catch(this.refusals.noted);
+    };
+    return accompanied(workspaceId, (companion) => run(app, asTenant, companion)).catch(
+      this.refusals.noted,
+    );
   }
 
   async asService<T>(work: PrismaWork<T>): Promise<T> {
     const { service } = await this.clients();
-    return run(service, work).catch(this.refusals.noted);
+    return accompanied(undefined, (companion) => run(service, work, companion)).catch(
+      this.refusals.noted,
+    );
   }
 
   async disconnect(): Promise<void> {
@@ -87,12 +93,17 @@ async function requireDescriptors(count: number): Promise<void> {
   if (refused) throw refused.reason;
 }
 
-function run<T>(client: PrismaClient, work: PrismaWork<T>): Promise<T> {
+function run<T>(
+  client: PrismaClient,
+  work: PrismaWork<T>,
+  companion: Accompanied | undefined,
+): Promise<T> {
   let committing = false;
   const attempt = () => {
     committing = false;
     const transaction = client.$transaction(async (tx) => {
       const result = await work(tx, statementsOf(tx));
+      if (companion) companion.ran(await statementsOf(tx).rows(...companion.step));
       committing = true;
       return result;
     }, TRANSACTION_LIMITS);

@@ -1,4 +1,5 @@
 import { DroverError } from '#lib/kernel';
+import { unaccompanied } from '../client/companion.js';
 
 /**
  * The next statement gathers items while one runs. A second one keeps Postgres busy while this
@@ -69,10 +70,13 @@ export class Coalescer<Item, Result> {
   private schedule(group: string, state: Group<Item, Result>): void {
     if (state.scheduled || state.inFlight >= this.options.maxInFlight) return;
     state.scheduled = true;
-    setImmediate(() => {
-      state.scheduled = false;
-      void this.flush(group, state);
-    });
+    // The statement is of all callers, so it has no caller's companion.
+    unaccompanied(() =>
+      setImmediate(() => {
+        state.scheduled = false;
+        void this.flush(group, state);
+      }),
+    );
   }
 
   private async flush(group: string, state: Group<Item, Result>): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Database, isUnreachable, type TenantScope } from '#lib/database';
+import { Database, isUnreachable, type TenantScope, unaccompanied } from '#lib/database';
 import { type Caller, DroverError, type ErrorCode, type ErrorExtras } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
 import { toDroverError } from '../problem/to-drover-error.js';
@@ -55,16 +55,19 @@ export class IdempotentRequests {
 
     const tenant = this.database.tenant(caller.workspaceId);
     const requestHash = hashRequest(request, caller);
-    const beginning = await beginIdempotent(tenant, tenant.workspaceId, { key, requestHash });
+    const beginning = await unaccompanied(() =>
+      beginIdempotent(tenant, tenant.workspaceId, { key, requestHash }),
+    );
     if (beginning.kind === 'repeated') return replay(beginning.answer, reply);
 
     const { record } = beginning;
     request.idempotency = record;
     try {
       const body = await work();
-      return await this.keep(tenant, record, { status: reply.statusCode, body });
+      const answer = { status: reply.statusCode, body };
+      return await unaccompanied(() => this.keep(tenant, record, answer));
     } catch (error) {
-      return this.keepRefusal(tenant, record, error);
+      return unaccompanied(() => this.keepRefusal(tenant, record, error));
     }
   }
 

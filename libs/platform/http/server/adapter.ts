@@ -93,6 +93,7 @@ export class DroverFastifyAdapter extends FastifyAdapter {
     this.routes.watch(instance);
     this.timer.watch(instance);
     instance.server.on('connection', (socket) => {
+      nameClient(socket, instance.server);
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
     });
@@ -115,9 +116,7 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   async alsoListen(fd: number): Promise<void> {
     const { server } = this.instance;
     const further = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      if (socket.remoteAddress === undefined) {
-        Object.defineProperty(socket, 'remoteAddress', { value: LOCAL_ADDRESS });
-      }
+      nameClient(socket, further);
       server.emit('connection', socket);
     });
     further.maxConnections = server.maxConnections;
@@ -173,6 +172,19 @@ export class DroverFastifyAdapter extends FastifyAdapter {
 
 export function createFastifyAdapter(options: AdapterOptions = {}): DroverFastifyAdapter {
   return new DroverFastifyAdapter(options);
+}
+
+/**
+ * Has Node read the client's address, which it then remembers: a client that hangs up soon has none
+ * later. A client that has hung up already is refused, because nobody could say who it was.
+ */
+function nameClient(socket: Socket, listener: Server): void {
+  if (socket.remoteAddress !== undefined) return;
+  if (typeof listener.address() === 'string') {
+    Object.defineProperty(socket, 'remoteAddress', { value: LOCAL_ADDRESS });
+  } else {
+    socket.destroy();
+  }
 }
 
 /** Available later than Fastify's settings, which refer to it. */

@@ -1,5 +1,6 @@
 import { applyDecorators, type CanActivate, HttpCode, SetMetadata } from '@nestjs/common';
 import { GUARDS_METADATA } from '@nestjs/common/constants.js';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, DroverError } from '#lib/kernel';
@@ -60,6 +61,7 @@ export interface HotLane {
 }
 
 const HOT_ROUTE = Symbol('HOT_ROUTE');
+const CONFIG = { hot: true } as const;
 
 /**
  * For the few POST routes that run thousands of times a second. Nest passes a request through nine
@@ -90,6 +92,11 @@ export function hotRouteOf(handler: object): HotRoute | undefined {
   return Reflect.getMetadata(HOT_ROUTE, handler) as HotRoute | undefined;
 }
 
+/** Whether the route of this configuration is a hot one. */
+export function isHotRoute(config: object | undefined): boolean {
+  return config !== undefined && 'hot' in config && config.hot === true;
+}
+
 /** The handler for Fastify. */
 export function hotHandler(route: HotRoute, lane: HotLane, times: RouteTimes) {
   const { param, status = 201 } = route;
@@ -117,7 +124,7 @@ export function hotHandler(route: HotRoute, lane: HotLane, times: RouteTimes) {
     return idempotent.run(request, reply, async () => call(request, reply));
   };
 
-  return (request: FastifyRequest, reply: FastifyReply): void => {
+  const handle = (request: FastifyRequest, reply: FastifyReply): void => {
     const start = performance.now();
     const note = () => times.observe(reply.statusCode, performance.now() - start);
     const send = (answer: unknown) => {
@@ -141,6 +148,8 @@ export function hotHandler(route: HotRoute, lane: HotLane, times: RouteTimes) {
       fail(error);
     }
   };
+  RouteConfig(CONFIG)(handle as never);
+  return handle;
 }
 
 function refuseGuards(controller: Controller, method: object): void {

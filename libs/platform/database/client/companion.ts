@@ -1,0 +1,82 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Sql } from '../statements/sql.js';
+
+/** Its row says whether it wrote something. It writes nothing if the transaction has not yet. */
+export type CompanionSql = Sql<{ kept: boolean }>;
+export type CompanionStep = readonly [sql: CompanionSql, params: readonly unknown[]];
+
+/** Chooses the statement for a transaction of a tenant, or (undefined) of the service role. */
+type StepFor = (workspaceId: string | undefined) => CompanionStep | undefined;
+
+const current = new AsyncLocalStorage<Companion | undefined>();
+
+/** A statement that the first transaction which changes something commits as its last. */
+export class Companion {
+  private state: 'waiting' | 'taken' | 'committed' = 'waiting';
+
+  constructor(private readonly stepFor: StepFor) {}
+
+  get isCommitted(): boolean {
+    return this.state === 'committed';
+  }
+
+  /** Runs work whose first changing transaction has this companion. */
+  accompany<T>(work: () => T): T {
+    return current.run(this, work);
+  }
+
+  /** No later transaction has it, for instance of work that outlives its request. */
+  dismiss(): void {
+    if (this.state === 'waiting') this.state = 'taken';
+  }
+
+  /** One of several concurrent transactions gets it. */
+  take(workspaceId: string | undefined): CompanionStep | undefined {
+    if (this.state !== 'waiting') return undefined;
+    const step = this.stepFor(workspaceId);
+    if (step !== undefined) this.state = 'taken';
+    return step;
+  }
+
+  settle(kept: boolean): void {
+    this.state = kept ? 'committed' : 'waiting';
+  }
+}
+
+/** The companion in one transaction. */
+export interface Accompanied {
+  step: CompanionStep;
+  /** Takes the rows of the statement. */
+  ran(rows: readonly { kept: boolean }[]): void;
+}
+
+/**
+ * Runs a transaction with the companion of its caller, if one waits.
+ *
+ * @param workspaceId undefined for the service role
+ */
+export function accompanied<T>(
+  workspaceId: string | undefined,
+  run: (companion: Accompanied | undefined) => Promise<T>,
+): Promise<T> {
+  const companion = current.getStore();
+  const step = companion?.take(workspaceId);
+  if (companion === undefined || step === undefined) return run(undefined);
+  let kept = false;
+  const ran = (rows: readonly { kept: boolean }[]) => void (kept = rows[0]?.kept === true);
+  return run({ step, ran }).then(
+    (result) => {
+      companion.settle(kept);
+      return result;
+    },
+    (error: unknown) => {
+      companion.settle(false);
+      throw error;
+    },
+  );
+}
+
+/** Runs work that serves several callers, or is no change of its caller's. */
+export function unaccompanied<T>(work: () => T): T {
+  return current.getStore() === undefined ? work() : current.run(undefined, work);
+}
