@@ -31,16 +31,19 @@ const ERRANDS = {
   '--rotate-keys': 'makes a new data key, reseals all secrets with it, and ends',
   '--rebuild-usage': 'makes the history of usage again from the reports that are kept, and ends',
 } as const;
+const FORCE = {
+  '--force': 'with --migrate-only: migrates although older servers are connected that it stops',
+} as const;
 type Errands = Record<keyof typeof ERRANDS, boolean>;
 
-async function start(config: Config, errands: Errands): Promise<void> {
+async function start(config: Config, errands: Errands, force: boolean): Promise<void> {
   const logger = Logger.create({
     level: config.logLevel,
     destination: { write },
     base: config.instanceId === undefined ? {} : { instance: config.instanceId },
   });
   const migrate = errands['--migrate-only'];
-  const applied = await prepareDatabase(config, { logger, migrate });
+  const applied = await prepareDatabase(config, { logger, migrate, force });
   if (migrate) announce({ message: 'migrated', applied });
   if (errands['--create-administrator']) announce(await createAdministrator(config, logger));
   if (errands['--rotate-keys']) announce(await rotateKeys(config, logger));
@@ -73,10 +76,11 @@ function fail(sentence: string): never {
   process.exit(1);
 }
 
-const errands = requireArguments(USAGE, ERRANDS);
+const { '--force': force, ...errands } = requireArguments(USAGE, { ...ERRANDS, ...FORCE });
+if (force && !errands['--migrate-only']) fail('--force belongs to --migrate-only: add it.');
 const config = readConfig();
 try {
-  await start(config, errands);
+  await start(config, errands, force);
 } catch (error) {
   fail(explainStartup(error, config) ?? `The server could not start: ${(error as Error).stack}`);
 }

@@ -17,6 +17,8 @@ export interface PrepareOptions {
   logger: Logger;
   /** Migrate even if the configuration does not say so. */
   migrate: boolean;
+  /** Migrate although servers are connected that cannot work with a pending migration. */
+  force?: boolean;
 }
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
@@ -30,7 +32,9 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 export async function prepareDatabase(config: Config, options: PrepareOptions): Promise<string[]> {
   const { logger } = options;
   const wanted = options.migrate || config.database.migrateAtStart;
-  const applied = wanted ? await runMigrations(config) : await requireMigrated(config);
+  const applied = wanted
+    ? await runMigrations(config, options.force)
+    : await requireMigrated(config);
   if (applied.length > 0) logger.info('database migrated', { applied });
   await askForPooler(config, logger);
   await signInAsBoth(config, logger);
@@ -58,7 +62,7 @@ async function poolerAt(name: string, url: string): Promise<'none' | 'pgbouncer'
   }
 }
 
-async function runMigrations({ database }: Config): Promise<string[]> {
+async function runMigrations({ database }: Config, force?: boolean): Promise<string[]> {
   const { ownerUrl, appUrl, serviceUrl } = database;
   if (ownerUrl === undefined) {
     throw new StartupError(
@@ -72,7 +76,7 @@ async function runMigrations({ database }: Config): Promise<string[]> {
     );
   }
   try {
-    return await migrate({ ownerUrl, appUrl, serviceUrl });
+    return await migrate({ ownerUrl, appUrl, serviceUrl, force });
   } catch (error) {
     // The driver's errors have a code and their own texts. The migrator's are sentences.
     if (!(error instanceof Error) || 'code' in error) throw error;

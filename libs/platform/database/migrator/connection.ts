@@ -4,6 +4,8 @@ import { MigrationError } from './errors.js';
 // Prisma's own number, so that Drover's migrations and `prisma migrate deploy` wait for each other.
 // It applies inside one database.
 const ADVISORY_LOCK = 72_707_369;
+/** The name of all sessions of the migrator, and of servers that look whether to start. */
+export const APPLICATION_NAME = 'drover-migrate';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Runs `work` on a connection of its own and closes the connection in any case. */
@@ -13,7 +15,7 @@ export async function withClient<T>(
 ): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
-    application_name: 'drover-migrate',
+    application_name: APPLICATION_NAME,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });

@@ -11,7 +11,15 @@ export interface MigrationFile {
   checksum: string;
   /** The checksums of the file with the line ends of other systems. */
   otherChecksums: readonly string[];
+  /** Why servers that do not know this migration cannot work with it. Undefined: they can. */
+  stopsServers?: string;
 }
+
+/**
+ * A text beside `migration.sql`, and not a line in it, because an applied file must not change. It
+ * completes "… stops older servers, because".
+ */
+const STOPS_SERVERS = 'stops-servers.txt';
 
 /**
  * The migrations of this build, oldest first. @throws MigrationError when their folder is damaged
@@ -21,7 +29,14 @@ export function readMigrations(dir = defaultDirectory()): MigrationFile[] {
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
     .sort()
-    .map((name) => migrationFile(name, readSql(join(dir, name, 'migration.sql'))));
+    .map((name) => ({
+      ...migrationFile(name, readSql(join(dir, name, 'migration.sql'))),
+      ...readReason(join(dir, name, STOPS_SERVERS)),
+    }));
+}
+
+function readReason(path: string): Pick<MigrationFile, 'stopsServers'> {
+  return existsSync(path) ? { stopsServers: readFileSync(path, 'utf8').trim() } : {};
 }
 
 export function migrationFile(name: string, sql: string): MigrationFile {

@@ -5,6 +5,7 @@ import { MigrationError } from './errors.js';
 import { type MigrationFile, readMigrations } from './files.js';
 import { applyMigration, createHistory, readHistory } from './history.js';
 import { allowSignIn } from './roles.js';
+import { requireStoppedServers } from './running-servers.js';
 
 export { MigrationError } from './errors.js';
 
@@ -18,6 +19,8 @@ export interface MigrateOptions {
   migrationsDir?: string;
   /** How long to wait for another migration of this database, in ms. Default 60 s. */
   lockWaitMs?: number;
+  /** Migrates although servers are connected that cannot work with a pending migration. */
+  force?: boolean;
   /** Told of each migration when it begins. */
   log?: (line: string) => void;
 }
@@ -41,7 +44,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const files = readMigrations(options.migrationsDir);
   return withClient(options.ownerUrl, async (client) => {
     await takeLock(client, options.lockWaitMs ?? 60_000);
-    const applied = await applyPending(client, files, options.log);
+    const applied = await applyPending(client, files, options);
     if (options.appUrl) await allowSignIn(client, options.appUrl, 'drover_app');
     if (options.serviceUrl) await allowSignIn(client, options.serviceUrl, 'drover_service');
     return applied;
@@ -74,10 +77,11 @@ export async function checkMigrated(url: string, migrationsDir?: string): Promis
 async function applyPending(
   client: pg.Client,
   files: MigrationFile[],
-  log: (line: string) => void = () => undefined,
+  { force = false, log = () => undefined }: MigrateOptions,
 ): Promise<string[]> {
   const plan = planMigration(files, await readHistory(client));
   if (plan.kind !== 'apply') throw new MigrationError(refusal(plan) ?? plan.kind);
+  if (!force) await requireStoppedServers(client, plan.pending);
   await createHistory(client);
   for (const file of plan.pending) {
     log(`applying the migration ${file.name}`);

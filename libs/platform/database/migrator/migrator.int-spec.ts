@@ -37,7 +37,9 @@ async function write(name: string, sql: string): Promise<void> {
   await writeFile(join(migrationsDir, name, 'migration.sql'), sql);
 }
 
-function run(more: { lockWaitMs?: number; log?: (line: string) => void } = {}): Promise<string[]> {
+function run(
+  more: { lockWaitMs?: number; force?: boolean; log?: (line: string) => void } = {},
+): Promise<string[]> {
   return migrate({ ownerUrl, migrationsDir, ...more });
 }
 
@@ -81,6 +83,39 @@ describe('migrate', () => {
     expect(await ask('SELECT * FROM _prisma_migrations')).toEqual(before);
     await write('20260103000000_third', 'CREATE TABLE three (id int);');
     expect(await run()).toEqual(['20260103000000_third']);
+  });
+
+  it('a migration that stops older servers is refused while one is connected', async () => {
+    await run();
+    const third = '20260103000000_third';
+    await write(third, 'DROP TABLE one;');
+    await writeFile(join(migrationsDir, third, 'stops-servers.txt'), 'they read its table\n');
+    const fourth = '20260104000000_fourth';
+    await write(fourth, 'CREATE TABLE four (id int);');
+    await cluster.admin.query('CREATE ROLE drover_service LOGIN');
+    const url = new URL(ownerUrl);
+    url.username = 'drover_service';
+    const connect = async () => {
+      const server = new pg.Client({ connectionString: url.href, application_name: 'drover' });
+      await server.connect();
+      return server;
+    };
+    const server = await connect();
+    try {
+      expect(await refusalOf(run())).toBe(
+        `The migration ${third} stops older servers, because they read its table, and 1 session ` +
+          'of a server is connected: stop all servers, then migrate again, or add --force if ' +
+          'these are no servers.',
+      );
+      expect(await tables()).toEqual(['_prisma_migrations', 'one', 'two']);
+      expect(await run({ force: true })).toEqual([third, fourth]);
+      // The others expand the schema.
+      await write('20260105000000_fifth', 'CREATE TABLE five (id int);');
+      expect(await run()).toEqual(['20260105000000_fifth']);
+    } finally {
+      await server.end();
+      await cluster.admin.query('DROP ROLE drover_service');
+    }
   });
 
   it('concurrent migrators do the work of one', async () => {
