@@ -1,4 +1,5 @@
-// Generates all generated files, or the named parts: sql, settings, events, openapi, client.
+// Generates all generated files, or the named parts: sql, settings, events, seeds, openapi,
+// client.
 import { spawnSync } from 'node:child_process';
 import { ensureReady } from './ensure.mjs';
 import { buildClientPackage } from './lib/client-package.mjs';

@@ -1,25 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import jwt from 'jsonwebtoken';
-import {
-  killMarked,
-  processesWith,
-  uniqueSeconds,
-} from '../../libs/hosts/session-runtime/testing/processes.js';
-import { waitFor } from '../../test/support/wait-for.js';
 import { aSpawn, SECRET, serverToken } from './testing/gateway-process.js';
 import { oneGateway } from './testing/world.js';
 
-const seconds = uniqueSeconds();
-/** The request is in the task file. A prompt with "fail" fails. */
-const DEFAULT = `grep -q 'ask to fail' "$DROVER_TASK_FILE" && exit 3
-grep -q 'ask to end' "$DROVER_TASK_FILE" && exit 0
-exec sleep ${seconds}`;
-
-afterAll(killMarked);
-
 describe('Requests to a gateway', () => {
-  const world = oneGateway({ GATEWAY_DEFAULT_COMMAND: JSON.stringify(['sh', '-c', DEFAULT]) });
+  const world = oneGateway();
 
   describe('The authentication of the server', () => {
     const now = Math.floor(Date.now() / 1000);
@@ -132,88 +117,6 @@ describe('Requests to a gateway', () => {
     ).toBe('session_not_found');
     expect((await world.gateway.ask('GET', '/api/sessions/x')).status).toBe(400);
     expect((await world.gateway.ask('GET', '/api/sessions?status=GONE')).status).toBe(400);
-  });
-
-  /*
-   * The requests of the documents that the gateway was designed by, word by word. Ids, tokens and
-   * hosts are replaced, and the callers have a server token.
-   */
-  describe('The requests of the documents', () => {
-    const forTask = () => {
-      const id = randomUUID();
-      return {
-        workspaceId: randomUUID(),
-        agentId: randomUUID(),
-        taskId: id,
-        label: `task:${id}:${'Fix TypeScript strict errors in U-Connect'.slice(0, 30)}`,
-        context: {
-          taskTitle: 'Fix TypeScript strict errors in U-Connect',
-          taskDescription: 'Run tsc --noEmit, fix all errors, commit changes',
-          inputContext: { repository: 'u-connect', branch: 'main' },
-          checkpointData: {},
-        },
-      };
-    };
-
-    test('a task gets one session, with the default command', async () => {
-      const body = forTask();
-      const [one, two] = [await world.gateway.spawn(body), await world.gateway.spawn(body)];
-      expect([one.status, two.status]).toEqual([201, 200]);
-      expect(two.body.session?.sessionKey).toBe(one.body.session?.sessionKey);
-      expect(one.body.session).toMatchObject({ taskId: body.taskId, runId: null });
-      await waitFor('it to run', () => processesWith(seconds).length === 1);
-      await world.gateway.ask('DELETE', `/api/sessions/${one.body.session?.id}?graceSeconds=5`);
-      await world.untilStatus(one.body.session?.id ?? '', 'STOPPED');
-      expect((await world.gateway.spawn(body)).status).toBe(201);
-      const keys = world.server.reports.map(({ sessionKey }) => sessionKey);
-      expect(keys).not.toContain(one.body.session?.sessionKey);
-    });
-
-    const forWorker = (prompt: string) => ({
-      sessionLabel: `agent:main:worker-slot-1:${randomUUID()}`,
-      channel: 'internal',
-      prompt,
-      model: 'anthropic/claude-sonnet-4-5',
-      thinking: 'low',
-      autoStart: true,
-    });
-
-    interface Labelled {
-      id: string;
-      completed: boolean;
-      error: string | null;
-    }
-
-    /** Interprets the list as the document says. */
-    const statusOf = async (label: string) => {
-      const { body } = await world.gateway.ask('GET', '/api/sessions');
-      const session = (body as unknown as Labelled[]).find((one) => one.id === label);
-      if (!session) return 'unknown';
-      if (session.completed) return 'complete';
-      return session.error ? 'failed' : 'running';
-    };
-
-    test.each([
-      ['ask to end', 'complete'],
-      ['ask to fail', 'failed'],
-    ])('a session with a prompt to %s is %s', async (prompt, status) => {
-      const body = forWorker(prompt);
-      const answer = await world.gateway.ask('POST', '/api/sessions/spawn', body);
-      expect(answer.status).toBe(201);
-      await waitFor(`it to be ${status}`, async () => {
-        return (await statusOf(body.sessionLabel)) === status;
-      });
-    });
-
-    test('a session is stopped by its label', async () => {
-      const body = forWorker('go on');
-      expect(await statusOf(body.sessionLabel)).toBe('unknown');
-      await world.gateway.ask('POST', '/api/sessions/spawn', body);
-      expect(await statusOf(body.sessionLabel)).toBe('running');
-      const path = `/api/sessions/${encodeURIComponent(body.sessionLabel)}`;
-      expect((await world.gateway.ask('DELETE', path)).status).toBe(202);
-      await waitFor('it to end', async () => (await statusOf(body.sessionLabel)) === 'failed');
-    });
   });
 
   test.each([

@@ -17,6 +17,12 @@ interface Facts extends DatabaseUrls {
   settings: Record<string, string>;
 }
 
+interface SharedServer extends TestServer {
+  pid: number;
+  /** Its Valkey, with the prefix of its keys and channels. */
+  valkey: { url: string; keyPrefix: string };
+}
+
 /**
  * `api`: the role alone. `all`: a coordinator and a relay work during the tests. `sound`: the role
  * `api`, for files that check the invariants. Invariants know no workspaces, and a retry that an
@@ -33,7 +39,7 @@ type Kind = 'api' | 'all' | 'sound';
 export async function sharedServer(
   kind: Kind = 'api',
   worker = process.env['JEST_WORKER_ID'],
-): Promise<TestServer & { pid: number }> {
+): Promise<SharedServer> {
   const name = `server-${worker}-${kind === 'sound' ? randomUUID() : kind}`;
   const facts = (await ask(name)) ?? (await start(name, kind));
   const url = facts.address;
@@ -50,7 +56,9 @@ export async function sharedServer(
       if (kind === 'sound') await ask(name, { method: 'DELETE' });
     }
   };
-  return { url, db, tokens, newWorkspace, stop, pid: facts.pid };
+  const { VALKEY_URL = '', VALKEY_KEY_PREFIX = '' } = facts.settings;
+  const valkey = { url: VALKEY_URL, keyPrefix: VALKEY_KEY_PREFIX };
+  return { url, db, tokens, newWorkspace, stop, pid: facts.pid, valkey };
 }
 
 async function brokenInvariants(url: string): Promise<unknown[]> {

@@ -10,6 +10,7 @@ const PARTS: Record<string, () => Promise<Generated>> = {
   sql: async () => (await import('./statements.js')).generateStatements(projectRoot),
   settings: async () => (await import('./settings.js')).generateSettings(projectRoot),
   events: async () => (await import('./events.js')).generateEvents(projectRoot),
+  seeds: async () => (await import('./seeds.js')).generateSeeds(),
   openapi: async () => (await import('./openapi.js')).generateOpenApi(),
 };
 

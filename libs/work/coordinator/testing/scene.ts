@@ -10,6 +10,8 @@ import { eventsOf } from '../../../../test/support/events.js';
 export interface Held {
   id: string;
   runId: string;
+  /** The token of the run alone. */
+  runToken: string;
   agent: TestAgent;
 }
 
@@ -50,8 +52,7 @@ export class Scene {
     const capability = `only-${Math.random().toString(36).slice(2)}`;
     const id = await this.task({ requiredCapabilities: [capability], ...values });
     const agent = await this.workspace.newAgent({ capabilities: [capability] });
-    const held = await this.claim(agent);
-    expect(held.id).toBe(id);
+    const held = await this.claim(agent, id);
     if (start) expect((await agent.api.post(`/runs/${held.runId}/start`, {})).status).toBe(200);
     return held;
   }
@@ -62,13 +63,14 @@ export class Scene {
     return this.workspace.newAgent({ capabilities: rows[0]?.['capabilities'] as string[] });
   }
 
-  async claim(agent: TestAgent): Promise<Held> {
+  async claim(agent: TestAgent, taskId?: string): Promise<Held> {
     const { body } = await agent.api.post<{
-      tasks: { run: { id: string }; task: { id: string } }[];
-    }>(`/agents/${agent.id}/claim`, {});
+      tasks: { run: { id: string; token: string }; task: { id: string } }[];
+    }>(`/agents/${agent.id}/claim`, { taskId });
     const [claimed] = body.tasks;
     if (!claimed) throw new Error('nothing to claim');
-    return { id: claimed.task.id, runId: claimed.run.id, agent };
+    const { id: runId, token: runToken } = claimed.run;
+    return { id: claimed.task.id, runId, runToken, agent };
   }
 
   async read(id: string): Promise<Body> {

@@ -1,0 +1,125 @@
+import { by, differs, holds, notYet, section } from '../promise.js';
+
+/** The document on the architecture of the worker service. */
+
+const GATEWAY_REQUESTS = 'apps/gateway/requests.int-spec.ts';
+const WORKER = 'test/e2e/worker.e2e-spec.ts';
+
+export const SLOTS = section('Heartbeats of slots', {
+  file: differs(
+    '`.clawhub/worker-heartbeats.json` and `GET /api/heartbeats` have the heartbeats of all slots',
+    '`GET /api/v1/agents` and `GET /api/v1/agents/:id/health`, with a token.',
+  ),
+  slot: holds(
+    'A slot is an agent: its `slot` is the name, `task` and `lastUpdate` are in its health',
+  ),
+  metadata: holds(
+    'A heartbeat keeps `metadata` with `workerPid`, `workerVersion` and `restartCount`',
+  ),
+  statuses: holds('The status words `idle` and `working` are accepted'),
+  offline: differs(
+    'The status word `offline` is written by the worker',
+    'It deregisters. A dead agent is `ERROR`, a gone one `TERMINATED`.',
+  ),
+  stale: differs(
+    'A slot is stale after 90 s',
+    'After its own threshold: 180 s by default, 45 s for workers of Drover.',
+    by(
+      'libs/work/agent-manager/heartbeats/heartbeats.int-spec.ts',
+      'an agent is stale after its own threshold',
+    ),
+  ),
+});
+
+export const POLLING = section('Polling for tasks', {
+  listTasks: differs(
+    '`GET /api/tasks` lists all tasks without a token, and workers filter them',
+    'It does not exist. `POST /api/v1/agents/:id/claim` gives each agent its tasks.',
+  ),
+  owner: holds('A worker gets only tasks of its slot (`owner`)'),
+  priority: holds('It gets the highest priority first, then the oldest'),
+  oneAtATime: holds('A worker handles one task at a time unless it asks for more'),
+  interval: differs(
+    'A worker polls every 30 s, with jitter and backoff',
+    'A claim waits up to 30 s and is answered at once when a task is ready.',
+    by('libs/work/task-manager/commands/task-life.int-spec.ts', 'a task reaches a waiting agent'),
+  ),
+  patch: differs(
+    '`PATCH /api/tasks/:id` writes `in-progress`, `review`, `done`, `blocked` or `todo`',
+    'It does not exist. An agent starts, completes, fails or releases its run, and the server decides about the status.',
+  ),
+  prompt: notYet(
+    'The prompt has the context, the instructions and the deliverables of the task',
+    'A session finds the task in `DROVER_TASK_FILE`. Its command makes the prompt.',
+  ),
+});
+
+export const SESSIONS = section('Sessions of the gateway', {
+  spawn: holds(
+    '`POST /api/sessions/spawn` with `sessionLabel`, `channel`, `prompt`, `model`, `thinking` and ' +
+      '`autoStart` starts a session',
+  ),
+  list: holds('`GET /api/sessions` is an array of sessions with `id`, `completed` and `error`'),
+  kill: holds('`DELETE /api/sessions/:id` ends the session with this label'),
+  token: differs(
+    'Requests to the gateway need no token',
+    'They need a token of the server. Health checks do not.',
+    by(GATEWAY_REQUESTS, 'a request with %s is refused'),
+  ),
+  channel: notYet(
+    'The channel `telegram` notifies a user',
+    'The channel is passed to the session. Notices go to Slack, Discord and e-mail.',
+  ),
+});
+
+export const FAILURES = section('Failures', {
+  timeout: differs(
+    'A task may run for 30 minutes, 2 hours at most',
+    'A task names `timeoutSeconds`, at most 30 days; `DEFAULT_TIMEOUT_SECONDS` is the default.',
+    by(
+      'libs/work/runs/leases/deadlines.int-spec.ts',
+      'a task without a timeout gets the default, and null gets none',
+    ),
+  ),
+  retry: holds(
+    'Requests are repeated after 5xx and network failures, not after 4xx',
+    by('libs/hosts/agent-host/client/retry.spec.ts', 'the call is repeated while waiting can help'),
+  ),
+  crash: holds(
+    'A restarted worker ends the orphaned process, and its task is retried',
+    by(
+      WORKER,
+      'a killed worker leaves no process, and another continues its task from the checkpoint',
+    ),
+  ),
+  watchdog: holds(
+    'A watchdog requeues the tasks of crashed workers',
+    by(
+      'libs/work/coordinator/cycle/coordinator.int-spec.ts',
+      "a dead agent's task goes to another agent",
+    ),
+  ),
+  restart: holds(
+    'A process manager restarts a crashed worker',
+    by(
+      'test/e2e/start.e2e-spec.ts',
+      'npm start restarts a killed server, a killed worker and a killed gateway',
+    ),
+  ),
+  failedSession: differs(
+    'The task of a failed session is `blocked`',
+    'It is retried while it has attempts, then `FAILED`.',
+    by(
+      'test/e2e/gateway.e2e-spec.ts',
+      'a task is retried at once, with a reason, when its session exits',
+    ),
+  ),
+  drain: differs(
+    'A stopping worker waits up to 5 minutes for its task',
+    'It waits 10 s (`DROVER_WORKER_DRAIN_SECONDS`), then releases the task with its checkpoint.',
+    by(
+      'test/e2e/drain.e2e-spec.ts',
+      'a draining worker finishes short runs, and longer runs continue elsewhere from a checkpoint',
+    ),
+  ),
+});

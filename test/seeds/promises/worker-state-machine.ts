@@ -1,0 +1,116 @@
+import { by, differs, holds, notYet, section } from '../promise.js';
+
+/** The document on the state machine of workers. */
+
+const HUNG = 'libs/work/coordinator/patterns/hung-runs.int-spec.ts';
+
+export const RUN_STATES_PROMISED = section('States', {
+  idle: differs(
+    'A worker is `IDLE` before it is assigned a task',
+    'An agent is `IDLE`. A run begins as `ASSIGNED`.',
+  ),
+  states: holds(
+    'A run is `ASSIGNED`, `WORKING`, `IN_REVIEW`, `APPROVED`, `COMPLETED`, `STALE` or `FAILED`',
+  ),
+  edges: holds(
+    'It moves along the edges of the document: `assign_task`, `start_work`, `setup_failed`, ' +
+      '`submit_pr`, `work_failed`, `heartbeat_timeout`, `review_approved`, `changes_requested`, ' +
+      '`merge_success`, `merge_conflict`, `worker_recovered` and `timeout_exceeded`',
+  ),
+  reset: differs(
+    '`FAILED` and `COMPLETED` return to `IDLE`',
+    'A run that has ended never changes. The next attempt is a new run.',
+  ),
+  stateFile: differs(
+    '`.worker-state/{worker-id}.json` has the state',
+    'A row has it; `GET /api/v1/agent-tasks/:id/runs` shows `state`, `branch`, `assignedAt`, `error` and `generation`.',
+  ),
+  atomicUpdates: differs(
+    'Files are replaced atomically, with `state_changed_at` as their version and a lock file',
+    'One statement checks the edge, changes the row and appends to the journal. Rows have a `version` (`If-Match`).',
+    by(
+      'test/api/transitions.int-spec.ts',
+      'every log is an unbroken chain, and every other invariant holds',
+    ),
+  ),
+  attempts: holds('`attempt` and `max_attempts` bound the retries, and `last_error` is kept'),
+});
+
+export const RUN_COMMANDS = section('Commands', {
+  assign: holds('`worker assign <id> <task>`: a task is assigned to a worker (`agentId`)'),
+  start: holds('`worker start <id>` with a branch: the run is `WORKING`'),
+  submit: notYet(
+    '`worker submit <id>` opens a review',
+    'A run completes its task without a review.',
+  ),
+  approve: notYet(
+    '`worker approve <id>` records an approval',
+    'No request submits a run for review.',
+  ),
+  merge: notYet(
+    '`worker merge <id>` merges the branch',
+    'No request merges. Agents push their branches themselves.',
+  ),
+  reset: holds('`worker reset <id>`: a failed task is retried by hand'),
+  cancel: holds('`cancel` ends a task'),
+  heartbeat: holds('`heartbeat` keeps a worker alive'),
+});
+
+export const TIMEOUTS = section('Time-outs', {
+  stale: differs(
+    'A worker is stale after 5 minutes and dead after 15',
+    'A run is `STALE` after 2 missed heartbeats. Its agent is dead after its threshold, 180 s by default.',
+    by(
+      'libs/work/agent-manager/heartbeats/heartbeats.int-spec.ts',
+      'an agent is stale after its own threshold',
+    ),
+  ),
+  processIsGone: holds(
+    'A worker whose process is gone is found without waiting for its time-out',
+    by(
+      'apps/gateway/lives.int-spec.ts',
+      'a restarted gateway adopts running sessions, and reports their end',
+    ),
+  ),
+  recovered: holds(
+    'A stale worker that returns in time continues',
+    by(
+      'libs/work/agent-manager/heartbeats/heartbeats.int-spec.ts',
+      'an agent is active again when it sends heartbeats again',
+    ),
+  ),
+  hung: holds(
+    'A worker without progress alerts people',
+    by(HUNG, 'a hung run is warned in its signals, its log, its events and its row'),
+  ),
+  review: notYet('A review that takes more than 1 hour alerts people', 'Runs are not reviewed.'),
+});
+
+export const INTEGRATION = section('Branches, messages and reviews', {
+  branch: holds('A run keeps the name of its branch, `{worker-id}/{task-id}`'),
+  rebase: notYet('A branch is rebased before it is approved', 'Drover does not read repositories.'),
+  mergeFromApproved: notYet(
+    'Only an approved branch is merged',
+    'Drover does not read repositories.',
+  ),
+  reviewGate: notYet(
+    '`reviews/{worker-id}.json` has the state of a review',
+    'Runs are not reviewed.',
+  ),
+  messages: differs(
+    'Workers append messages such as `{"type": "done"}` to `.worker-state/messages/{worker-id}.jsonl`',
+    'Their reports are rows of the journal, which streams and webhooks deliver.',
+    by(
+      'libs/events/event-streams/streams/streams.int-spec.ts',
+      'a stream resumes on another server without gaps and repetitions',
+    ),
+  ),
+  orchestratorMessages: differs(
+    'The orchestrator appends messages to `messages/orchestrator.jsonl`',
+    'An agent polls its signals.',
+    by(
+      'libs/work/runs/leases/deadlines.int-spec.ts',
+      'signals report each new deadline at once and known ones after the wait',
+    ),
+  ),
+});
