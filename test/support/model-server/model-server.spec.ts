@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { waitFor } from '../wait-for.js';
 import { type ModelServer, type Script, startModelServer } from './index.js';
 
 const TOOLS = {
@@ -140,7 +141,6 @@ describe('the stand-in for model servers', () => {
     expect(response.status).toBe(200);
     abort.abort();
     await expect(response.text()).rejects.toThrow();
-    await server.close();
-    expect(server.requests[0]).toMatchObject({ isBrokenOff: true });
+    await waitFor('the end of the request', () => server.requests[0]?.isBrokenOff);
   });
 });
