@@ -1,0 +1,167 @@
+import type { Provider, SeenLimit } from './contract.js';
+import { isObject, type JsonObject, objectIn, objectsIn, textIn } from './json.js';
+
+/** An answer of a provider that can be a limit. */
+export interface Refused {
+  provider: Provider;
+  model: string;
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** The error in the answer's body. */
+  error: JsonObject;
+}
+
+/** @returns undefined for a refusal that is no limit */
+export function limitOf(refused: Refused, now: Date): SeenLimit | undefined {
+  const { provider, model, status } = refused;
+  const reason = reasonOf(refused);
+  if (reason === undefined) return undefined;
+  const resetsAt = resetOf(refused, now);
+  return {
+    provider,
+    model,
+    reason,
+    scope: isOfKey(refused, reason) ? 'key' : 'model',
+    retryAfterMs: resetsAt && Math.max(0, resetsAt.getTime() - now.getTime()),
+    resetsAt,
+    status,
+  };
+}
+
+/** Returns one sentence for the agent and its user. */
+export function describeLimit({ provider, reason, resetsAt }: SeenLimit): string {
+  const limited = DESCRIPTIONS[reason];
+  const until = resetsAt ? ` until ${resetsAt.toISOString()}` : '';
+  return `The model's provider (${provider}) ${limited}${until}.`;
+}
+
+const DESCRIPTIONS: Record<SeenLimit['reason'], string> = {
+  rate: 'has rate limited this key',
+  overloaded: 'is overloaded',
+  quota: 'has no quota left for this key',
+};
+
+const QUOTA = /insufficient_quota|billing|credit balance|exceeded your current quota/i;
+const OVERLOADED = /overloaded/i;
+
+function reasonOf({ provider, status, error }: Refused): SeenLimit['reason'] | undefined {
+  const words = ['type', 'code', 'status', 'message'].map((field) => textIn(error[field]) ?? '');
+  const text = words.join(' ');
+  if (provider === 'gemini') {
+    if (status === 429)
+      return violations(error).some((id) => /PerDay/i.test(id)) ? 'quota' : 'rate';
+    return status === 503 ? 'overloaded' : undefined;
+  }
+  // Anthropic tells an empty balance with status 400.
+  if (status === 402 || ((status === 429 || status === 400) && QUOTA.test(text))) return 'quota';
+  if (status === 529 || OVERLOADED.test(error.type === undefined ? '' : text)) return 'overloaded';
+  const isRate = status === 429 || /rate_limit/.test(text);
+  return isRate ? 'rate' : undefined;
+}
+
+function isOfKey({ provider, headers, error }: Refused, reason: SeenLimit['reason']): boolean {
+  if (provider === 'gemini') {
+    const ids = violations(error);
+    return ids.length > 0 && !ids.some((id) => /PerModel/i.test(id));
+  }
+  return reason === 'quota' || headers['anthropic-ratelimit-unified-status'] === 'rejected';
+}
+
+function violations(error: JsonObject): string[] {
+  return objectsIn(error.details)
+    .flatMap(({ violations: found }) => objectsIn(found))
+    .map(({ quotaId }) => textIn(quotaId) ?? '');
+}
+
+function resetOf({ headers, error }: Refused, now: Date): Date | undefined {
+  const header = (name: string): string | undefined => {
+    const value = headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  };
+  const after = (ms: number | undefined) =>
+    ms === undefined || !Number.isFinite(ms) || ms < 0
+      ? undefined
+      : new Date(now.getTime() + Math.min(ms, LONGEST_MS));
+  return (
+    after(numberOf(header('retry-after-ms'))) ??
+    fromRetryAfter(header('retry-after'), after) ??
+    fromEpoch(header('anthropic-ratelimit-unified-reset')) ??
+    latest(exhausted(headers, ANTHROPIC).map((value) => dateOf(value))) ??
+    latest(exhausted(headers, OPENAI).map((value) => after(msOfDuration(value)))) ??
+    after(msOfDuration(retryDelay(error)))
+  );
+}
+
+/** A wrong header must not stop an agent for ever. */
+const LONGEST_MS = 35 * 24 * 3_600_000;
+
+function fromRetryAfter(
+  value: string | undefined,
+  after: (ms: number | undefined) => Date | undefined,
+): Date | undefined {
+  const seconds = numberOf(value);
+  return seconds === undefined ? dateOf(value) : after(seconds * 1000);
+}
+
+function fromEpoch(value: string | undefined): Date | undefined {
+  const seconds = numberOf(value);
+  return seconds === undefined ? undefined : dateOf(new Date(seconds * 1000).toISOString());
+}
+
+interface LimitHeaders {
+  remaining: RegExp;
+  reset: (kind: string) => string;
+}
+
+const ANTHROPIC: LimitHeaders = {
+  remaining: /^anthropic-ratelimit-(.+)-remaining$/,
+  reset: (kind) => `anthropic-ratelimit-${kind}-reset`,
+};
+const OPENAI: LimitHeaders = {
+  remaining: /^x-ratelimit-remaining-(.+)$/,
+  reset: (kind) => `x-ratelimit-reset-${kind}`,
+};
+
+/** Returns the reset headers of the limits with nothing left. */
+function exhausted(headers: Refused['headers'], { remaining, reset }: LimitHeaders): string[] {
+  return Object.entries(headers)
+    .filter(([name, value]) => remaining.test(name) && Number(value) === 0)
+    .map(([name]) => headers[reset(remaining.exec(name)?.[1] ?? '')])
+    .filter((value) => typeof value === 'string');
+}
+
+function latest(dates: (Date | undefined)[]): Date | undefined {
+  const times = dates.filter((date) => date !== undefined).map((date) => date.getTime());
+  return times.length > 0 ? new Date(Math.max(...times)) : undefined;
+}
+
+function numberOf(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d+(\.\d+)?$/.test(value) ? Number(value) : undefined;
+}
+
+function dateOf(value: string | undefined): Date | undefined {
+  const time = Date.parse(value ?? '');
+  return Number.isNaN(time) ? undefined : new Date(time);
+}
+
+function retryDelay(error: JsonObject): string | undefined {
+  return objectsIn(error.details)
+    .map(({ retryDelay: delay }) => textIn(delay))
+    .find((delay) => delay !== undefined);
+}
+
+/** Reads `6m0s`, `1.5s` and `20ms`. */
+function msOfDuration(text: string | undefined): number | undefined {
+  const parts = [...(text ?? '').matchAll(/(\d{1,9}(?:\.\d{1,9})?)(ms|[dhms])/g)];
+  if (parts.length === 0) return undefined;
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
+}
+
+const UNITS: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/** Returns the error of an answer's body, which Gemini also sends in a list. */
+export function errorIn(body: unknown): JsonObject {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  const { error } = objectIn(first);
+  return isObject(error) ? error : {};
+}

@@ -1,0 +1,44 @@
+import type { ModelUsage } from './contract.js';
+import type { Meter } from './meter.js';
+
+/** The way in which a request ended. */
+export interface Ending {
+  /** The provider's HTTP status, or undefined without an answer. */
+  status: number | undefined;
+  /** The answer's reading, for status 200. */
+  meter: Meter | undefined;
+  /** The provider got the request. */
+  wasSent: boolean;
+}
+
+export type Counted = Pick<
+  ModelUsage,
+  'model' | 'input' | 'output' | 'reasoning' | 'cacheRead' | 'cacheWrite' | 'estimated' | 'status'
+>;
+
+/**
+ * Returns the usage of an ended request. Counts that the provider did not tell are estimated: the
+ * input by its bound, the output by its bytes. A refused request costs nothing.
+ */
+export function usageOf(
+  { model, inputBound }: { model: string; inputBound: number },
+  { status, meter, wasSent }: Ending,
+): Counted {
+  const none = { model, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 };
+  if (meter === undefined) {
+    const isUnknown = status === undefined && wasSent;
+    const input = isUnknown ? inputBound : 0;
+    return { ...none, input, estimated: isUnknown, status: status ?? 502 };
+  }
+  const { counts } = meter;
+  return {
+    model: counts.model ?? model,
+    input: counts.input ?? inputBound,
+    output: counts.isWhole ? (counts.output ?? 0) : meter.estimateOutput(),
+    reasoning: counts.reasoning,
+    cacheRead: counts.cacheRead,
+    cacheWrite: counts.cacheWrite,
+    estimated: !counts.isWhole,
+    status: status ?? 502,
+  };
+}

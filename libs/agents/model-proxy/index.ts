@@ -1,0 +1,10 @@
+export type {
+  Admission,
+  ModelAccess,
+  ModelRequest,
+  ModelUsage,
+  Provider,
+  RefusalReason,
+  SeenLimit,
+} from './domain/contract.js';
+export { ModelProxy, type ModelProxyOptions } from './proxy/model-proxy.js';
