@@ -8,6 +8,7 @@ const LAYERS = [
     'observability',
     'local-servers',
     'session-runtime',
+    'model-proxy',
     'api-client',
   ],
   ['http', 'agent-host', 'mcp'],
@@ -68,7 +69,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -86,7 +87,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|api-client/|http/|observability/)|node_modules/(pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|model-proxy/|api-client/|http/|observability/)|node_modules/(pg|@prisma)/',
       },
     },
     {
@@ -106,12 +107,22 @@ module.exports = {
       },
     },
     {
+      name: 'agents-stand-alone',
+      comment:
+        'Hosts and programs use them on other machines, in front of any way to run sessions.',
+      severity: 'error',
+      from: { path: '^libs/agents/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      to: {
+        path: '^libs/(?!agents/)[^/]+/(?!kernel/)|node_modules/(@nestjs|pg|@prisma)/',
+      },
+    },
+    {
       name: 'agent-host-stands-alone',
       comment: 'Worker and gateway share it: no Nest, no database.',
       severity: 'error',
       from: { path: '^libs/hosts/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {

@@ -163,26 +163,16 @@ async function stream(response: ServerResponse, seen: SeenRequest, turn: Turn, c
   response.flushHeaders();
   for (const [index, chunk] of chunks.entries()) {
     if (index === turn.hangAfter) return;
+    await waitBefore(turn, index);
     if (index === turn.cutAfter) {
       seen.isCut = true;
       return void response.destroy();
     }
-    await waitBefore(turn, index);
     if (response.closed) return;
     seen.sent += chunk;
-    if (!response.write(chunk)) await drained(response);
+    await new Promise<void>((resolve) => void response.write(chunk, () => resolve()));
   }
   response.end();
-}
-
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-  });
 }
 
 function end(

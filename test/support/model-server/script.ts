@@ -49,7 +49,7 @@ export interface Turn {
   chunks?: number;
   /** The time between two chunks in milliseconds (default 0). */
   delayMs?: number;
-  /** Awaited before each chunk of the stream, which is numbered from 0. */
+  /** Awaited before each chunk of the stream, and before its cut. The first chunk is 0. */
   beforeChunk?: (chunk: number) => Promise<void> | void;
   fails?: Failure;
   /** Breaks the connection after this number of chunks. */

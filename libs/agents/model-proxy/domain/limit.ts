@@ -42,21 +42,21 @@ const DESCRIPTIONS: Record<SeenLimit['reason'], string> = {
 };
 
 const QUOTA = /insufficient_quota|billing|credit balance|exceeded your current quota/i;
-const OVERLOADED = /overloaded/i;
 
 function reasonOf({ provider, status, error }: Refused): SeenLimit['reason'] | undefined {
-  const words = ['type', 'code', 'status', 'message'].map((field) => textIn(error[field]) ?? '');
-  const text = words.join(' ');
   if (provider === 'gemini') {
     if (status === 429)
       return violations(error).some((id) => /PerDay/i.test(id)) ? 'quota' : 'rate';
     return status === 503 ? 'overloaded' : undefined;
   }
+  const kind = `${textIn(error.type) ?? ''} ${textIn(error.code) ?? ''}`;
   // Anthropic tells an empty balance with status 400.
-  if (status === 402 || ((status === 429 || status === 400) && QUOTA.test(text))) return 'quota';
-  if (status === 529 || OVERLOADED.test(error.type === undefined ? '' : text)) return 'overloaded';
-  const isRate = status === 429 || /rate_limit/.test(text);
-  return isRate ? 'rate' : undefined;
+  const canBeQuota = status === 400 || status === 429;
+  const isQuota = canBeQuota && QUOTA.test(`${kind} ${textIn(error.message) ?? ''}`);
+  if (status === 402 || isQuota) return 'quota';
+  const isFull = status === 529 || (status === 503 && provider === 'openai');
+  if (isFull || kind.includes('overloaded')) return 'overloaded';
+  return status === 429 || kind.includes('rate_limit') ? 'rate' : undefined;
 }
 
 function isOfKey({ provider, headers, error }: Refused, reason: SeenLimit['reason']): boolean {
@@ -105,7 +105,7 @@ function fromRetryAfter(
 
 function fromEpoch(value: string | undefined): Date | undefined {
   const seconds = numberOf(value);
-  return seconds === undefined ? undefined : dateOf(new Date(seconds * 1000).toISOString());
+  return seconds !== undefined && seconds < 1e11 ? new Date(seconds * 1000) : undefined;
 }
 
 interface LimitHeaders {
@@ -140,7 +140,7 @@ function numberOf(value: string | undefined): number | undefined {
 }
 
 function dateOf(value: string | undefined): Date | undefined {
-  const time = Date.parse(value ?? '');
+  const time = /\d{4}/.test(value ?? '') ? Date.parse(value ?? '') : NaN;
   return Number.isNaN(time) ? undefined : new Date(time);
 }
 

@@ -68,6 +68,7 @@ const MAX_CONNECTIONS = 512;
 export class ModelProxy {
   private readonly exchanges = new Set<Promise<void>>();
   private readonly closing = new AbortController();
+  private closed: Promise<void> | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -104,7 +105,12 @@ export class ModelProxy {
    * Refuses new requests and ends the connections of the agent. It reads open answers to their end,
    * for their usage, but for at most `waitMs`; the usage of the others is estimated.
    */
-  async close(waitMs = 30_000): Promise<void> {
+  close(waitMs = 30_000): Promise<void> {
+    this.closed ??= this.end(waitMs);
+    return this.closed;
+  }
+
+  private async end(waitMs: number): Promise<void> {
     const closed = new Promise((resolve) => void this.server.close(resolve));
     this.server.closeAllConnections();
     const ended = new AbortController();
@@ -129,7 +135,7 @@ async function listen(server: Server, where: ModelProxyOptions['listen']): Promi
   }
   // The path of a Unix socket has at most 107 bytes. The descriptor makes it short.
   const folder = openSync(dirname(where.socket), constants.O_RDONLY | constants.O_DIRECTORY);
-  server.on('close', () => closeSync(folder));
+  server.once('close', () => closeSync(folder));
   try {
     const path = `/proc/self/fd/${folder}/${basename(where.socket)}`;
     server.listen(path);
