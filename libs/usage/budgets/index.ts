@@ -17,6 +17,7 @@ export {
   isInNoThrottledProject,
   isThrottled,
 } from './throttling/throttle-conditions.sql.js';
+export { hasOutdatedThrottles, outdatedThrottles } from './throttling/outdated-throttles.sql.js';
 export { type Throttle, throttlesOf } from './throttling/throttles-of.sql.js';
 export { Throttles } from './throttling/throttles.js';
 export { type ChangedThrottle, writeThrottles } from './throttling/write-throttles.sql.js';

@@ -13,7 +13,7 @@ FROM jsonb_to_recordset($3::jsonb) AS u (id uuid, consumed bigint, reserved bigi
 WHERE b.workspace_id = $1 AND b.id = u.id
 
 -- burn_of_budget
-SELECT b.workspace_id, b.id, b.project_id, now() AS now, b.period_start,
+SELECT b.workspace_id, b.id, b.project_id, b.version, now() AS now, b.period_start,
   b.period_end, b.consumed, b.remaining, b.available, h.max_runs, h.since AS throttled_since, (
   SELECT coalesce(jsonb_object_agg(h.ago, u.tokens::text), '{}') FROM generate_series(0, 47) AS h (ago) CROSS JOIN LATERAL (
     SELECT sum(l.total_tokens) AS tokens FROM agent_usage_logs l
@@ -30,7 +30,7 @@ WHERE b.workspace_id = $1 AND b.id = $2
 
 -- burn_of_wide_budgets
 WITH budget AS MATERIALIZED (
-  SELECT b.workspace_id, b.id, b.project_id, now() AS now, b.period_start,
+  SELECT b.workspace_id, b.id, b.project_id, b.version, now() AS now, b.period_start,
   b.period_end, b.consumed, b.remaining, b.available
   FROM usage_budgets b JOIN workspaces w ON w.id = b.workspace_id AND w.archived_at IS NULL
   WHERE b.milestone_id IS NULL AND b.task_id IS NULL AND b.period_start <= now()
@@ -199,6 +199,12 @@ RETURNING b.id, b.scope, b.scope_id, CASE b.scope
   b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
   b.updated_at
 
+-- outdated_throttles
+SELECT DISTINCT h.workspace_id FROM workspace_throttles h
+JOIN usage_budgets b ON b.workspace_id = h.workspace_id AND b.id = h.budget_id
+WHERE b.version <> h.budget_version AND ($2::uuid IS NULL OR h.workspace_id = $2)
+LIMIT $1
+
 -- read_run_budgets
 SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy, true AS is_active
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
@@ -346,7 +352,8 @@ GROUP BY 1, 2, 3
 WITH wanted AS MATERIALIZED (
   SELECT w.*, coalesce(w.project_id, w.workspace_id) AS scope_id
   FROM jsonb_to_recordset($2::jsonb) AS w
-    (workspace_id uuid, project_id uuid, budget_id uuid, max_runs int, reason text)
+    (workspace_id uuid, project_id uuid, budget_id uuid, budget_version int, max_runs int,
+    reason text)
 ),
 ended AS (
   DELETE FROM workspace_throttles h
@@ -356,12 +363,17 @@ ended AS (
   RETURNING h.workspace_id, h.project_id, h.budget_id, NULL::int AS max_runs, h.max_runs AS before
 ),
 written AS (
-  INSERT INTO workspace_throttles AS h (workspace_id, project_id, budget_id, max_runs, reason)
-  SELECT workspace_id, project_id, budget_id, max_runs, reason FROM wanted
+  INSERT INTO workspace_throttles AS h
+    (workspace_id, project_id, budget_id, budget_version, max_runs, reason)
+  SELECT workspace_id, project_id, budget_id, budget_version, max_runs, reason FROM wanted
   ON CONFLICT (workspace_id, scope_id) DO UPDATE
-  SET budget_id = excluded.budget_id, max_runs = excluded.max_runs, reason = excluded.reason
-  WHERE (h.budget_id, h.max_runs, h.reason)
-    IS DISTINCT FROM (excluded.budget_id, excluded.max_runs, excluded.reason)
-  RETURNING h.workspace_id, h.project_id, h.budget_id, h.max_runs, old.max_runs AS before
+  SET budget_id = excluded.budget_id, budget_version = excluded.budget_version,
+    max_runs = excluded.max_runs, reason = excluded.reason
+  WHERE (h.budget_id, h.budget_version, h.max_runs, h.reason) IS DISTINCT FROM
+    (excluded.budget_id, excluded.budget_version, excluded.max_runs, excluded.reason)
+  RETURNING h.workspace_id, h.project_id, h.budget_id, h.max_runs, old.max_runs AS before,
+    (old.budget_id, old.max_runs, old.reason)
+      IS DISTINCT FROM (h.budget_id, h.max_runs, h.reason) AS differs
 )
-SELECT * FROM ended UNION ALL SELECT * FROM written
+SELECT * FROM ended UNION ALL
+SELECT workspace_id, project_id, budget_id, max_runs, before FROM written WHERE differs

@@ -123,6 +123,9 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     (SELECT min(until) FROM installation_pauses WHERE ended_at IS NULL))) - now()) * 1000)::float8 AS "clear_pauses",
   CASE WHEN EXISTS (
   SELECT FROM usage_budgets WHERE reached_percent <> alerted_percent) THEN 0::float8 END AS "tell_budget_alerts",
+  CASE WHEN EXISTS (SELECT FROM workspace_throttles h
+JOIN usage_budgets b ON b.workspace_id = h.workspace_id AND b.id = h.budget_id
+WHERE b.version <> h.budget_version) THEN 0::float8 END AS "throttle_workspaces",
   (SELECT ceil(k.wait * 1000) FROM (
     SELECT a.workspace_id, a.capabilities, a.dedicated_to, a.task_types, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = a.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,

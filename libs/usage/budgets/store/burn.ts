@@ -6,10 +6,11 @@ export interface BurningBudget extends Burn {
   workspace_id: string;
   id: string;
   project_id: string | null;
+  version: number;
 }
 
 /** The columns of `BurningBudget` that `usage_budgets b` has. */
-export const BURNING_COLUMNS = `b.workspace_id, b.id, b.project_id, now() AS now, b.period_start,
+export const BURNING_COLUMNS = `b.workspace_id, b.id, b.project_id, b.version, now() AS now, b.period_start,
   b.period_end, b.consumed, b.remaining, b.available`;
 
 /** The hours back from now. Each is a range of the index, so nothing is sorted. */

@@ -21,9 +21,9 @@ export class Throttles {
       const facts = projectionFacts(budget);
       const { recommendation: reason } = project(facts);
       if (reason === 'CONTINUE') continue;
-      const { workspace_id, id: budget_id, project_id } = budget;
+      const { workspace_id, id: budget_id, project_id, version: budget_version } = budget;
       const max_runs = affordableRuns(facts, await this.readRunBurn(budget));
-      wanted.push({ workspace_id, project_id, budget_id, max_runs, reason });
+      wanted.push({ workspace_id, project_id, budget_id, budget_version, max_runs, reason });
     }
     return wanted;
   }

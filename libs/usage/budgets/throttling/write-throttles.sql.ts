@@ -6,6 +6,8 @@ export interface WantedThrottle {
   workspace_id: string;
   project_id: string | null;
   budget_id: string;
+  /** The version of the budget that was read. */
+  budget_version: number;
   max_runs: number;
   reason: Recommendation;
 }
@@ -22,7 +24,8 @@ export interface ChangedThrottle {
 }
 
 /**
- * Makes the wanted throttles apply, and ends all others. Rows that stay the same are not written.
+ * Makes the wanted throttles apply, and ends all others. Rows that stay the same are not written. A
+ * row with a new version of its budget alone is written and not returned.
  *
  * It runs as the service role in a fenced transaction, so one server writes at a time.
  * Index: primary key. The table has few rows and is read whole. $1 workspace or NULL for all,
@@ -34,7 +37,8 @@ export const writeThrottles = command<ChangedThrottle>(
 WITH wanted AS MATERIALIZED (
   SELECT w.*, coalesce(w.project_id, w.workspace_id) AS scope_id
   FROM jsonb_to_recordset($2::jsonb) AS w
-    (workspace_id uuid, project_id uuid, budget_id uuid, max_runs int, reason text)
+    (workspace_id uuid, project_id uuid, budget_id uuid, budget_version int, max_runs int,
+    reason text)
 ),
 ended AS (
   DELETE FROM workspace_throttles h
@@ -44,13 +48,18 @@ ended AS (
   RETURNING h.workspace_id, h.project_id, h.budget_id, NULL::int AS max_runs, h.max_runs AS before
 ),
 written AS (
-  INSERT INTO workspace_throttles AS h (workspace_id, project_id, budget_id, max_runs, reason)
-  SELECT workspace_id, project_id, budget_id, max_runs, reason FROM wanted
+  INSERT INTO workspace_throttles AS h
+    (workspace_id, project_id, budget_id, budget_version, max_runs, reason)
+  SELECT workspace_id, project_id, budget_id, budget_version, max_runs, reason FROM wanted
   ON CONFLICT (workspace_id, scope_id) DO UPDATE
-  SET budget_id = excluded.budget_id, max_runs = excluded.max_runs, reason = excluded.reason
-  WHERE (h.budget_id, h.max_runs, h.reason)
-    IS DISTINCT FROM (excluded.budget_id, excluded.max_runs, excluded.reason)
-  RETURNING h.workspace_id, h.project_id, h.budget_id, h.max_runs, old.max_runs AS before
+  SET budget_id = excluded.budget_id, budget_version = excluded.budget_version,
+    max_runs = excluded.max_runs, reason = excluded.reason
+  WHERE (h.budget_id, h.budget_version, h.max_runs, h.reason) IS DISTINCT FROM
+    (excluded.budget_id, excluded.budget_version, excluded.max_runs, excluded.reason)
+  RETURNING h.workspace_id, h.project_id, h.budget_id, h.max_runs, old.max_runs AS before,
+    (old.budget_id, old.max_runs, old.reason)
+      IS DISTINCT FROM (h.budget_id, h.max_runs, h.reason) AS differs
 )
-SELECT * FROM ended UNION ALL SELECT * FROM written`,
+SELECT * FROM ended UNION ALL
+SELECT workspace_id, project_id, budget_id, max_runs, before FROM written WHERE differs`,
 );

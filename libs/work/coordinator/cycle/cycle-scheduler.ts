@@ -15,7 +15,7 @@ import { dueParams, MAY_BE_FORBIDDEN, readDues } from './next-due.sql.js';
 /** The cycles of the leading process: when they run, and the record of each. */
 @Injectable()
 export class CycleScheduler {
-  /** The time at which the next row is due, on the monotonic clock, by Postgres' latest answer. */
+  /** The time of the next cycle that nobody requests, on the monotonic clock. */
   private dueAt = 0;
 
   constructor(
@@ -28,7 +28,8 @@ export class CycleScheduler {
   ) {}
 
   /**
-   * Runs a cycle if one was requested or is due, then reads when the next one is due.
+   * Runs a cycle if one was requested or is due, then reads when the next one is due: for a row or
+   * for an expensive search.
    *
    * @param ended aborts a cycle between two sweeps
    */
@@ -45,7 +46,8 @@ export class CycleScheduler {
   private async dueInMs(report: CycleReport | undefined): Promise<number> {
     if (report && leavesMore(report)) return 0;
     const dues = await firstRow(this.database.service, readDues, dueParams(this.config));
-    return untilDue(dues ?? {}, report && MAY_BE_FORBIDDEN);
+    const untilRow = untilDue(dues ?? {}, report && MAY_BE_FORBIDDEN);
+    return Math.max(0, Math.min(untilRow, this.cycle.nextSearchAt() - performance.now()));
   }
 
   private async runCycle(ended: AbortSignal): Promise<CycleReport> {

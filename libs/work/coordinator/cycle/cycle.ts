@@ -53,6 +53,11 @@ export class Cycle {
     return { startedAt, durationMs, steps };
   }
 
+  /** The time of the next expensive search, on the clock of performance.now(). */
+  nextSearchAt(): number {
+    return Math.min(...this.steps.map((step) => step.nextSearchAt()));
+  }
+
   private async runStep(
     name: StepName,
     sweep: () => Promise<SweepResult>,

@@ -8,20 +8,22 @@ export class Pass {
 
   /**
    * @param limit maximum number of rows to move
+   * @param beganAt the begin of the cycle, on the clock of performance.now()
    */
   constructor(
     private readonly database: Database,
     readonly fence: Fence,
     readonly limit: number,
     readonly scope: SweepScope,
+    readonly beganAt = performance.now(),
   ) {
     this.bounds = [limit, scope.workspaceId];
   }
 
   /** The same pass with the expensive searches. */
   thoroughly(): Pass {
-    const { database, fence, limit, scope } = this;
-    return new Pass(database, fence, limit, { ...scope, thorough: true });
+    const { database, fence, limit, scope, beganAt } = this;
+    return new Pass(database, fence, limit, { ...scope, thorough: true }, beganAt);
   }
 
   /** Reads without locks and without a transaction. @param params parameters from $3 on */

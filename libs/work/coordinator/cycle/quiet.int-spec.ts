@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/gl
 import { newId } from '#lib/kernel';
 import { apiClient } from '../../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import { aTask } from '../../../../test/support/task-factories.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { StandInGateway } from '../../runs/sessions/testing/stand-in-gateway.js';
 
@@ -75,7 +76,11 @@ async function heartbeat(): Promise<void> {
 }
 
 async function submit(count = 1): Promise<void> {
-  const tasks = Array.from({ length: count }, () => ({ title: 'T', taskType: 'test' }));
+  const tasks = Array.from({ length: count }, () => ({
+    title: 'T',
+    taskType: 'test',
+    estimatedTokens: 1,
+  }));
   expect((await workspace.api.post('/agent-tasks/batch', { tasks })).status).toBe(201);
 }
 
@@ -91,6 +96,39 @@ async function limit(spawnsPerMinute: number): Promise<void> {
   const path = `/workspaces/${workspace.id}/limits`;
   const answer = await workspace.api.put(path, { maxQueueDepth: null, spawnsPerMinute });
   expect(answer.status).toBe(200);
+}
+
+/** A run of the last day whose usage the budgets of the workspace have consumed. */
+async function use(tokens: number): Promise<void> {
+  const taskId = await aTask(server.db.owner, workspace.id, { status: 'COMPLETED' });
+  await sql(
+    `WITH run AS (
+       INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, lease_seconds,
+         lease_expires_at, assigned_at, started_at, ended_at, end_reason)
+       VALUES ($1, uuidv7(), $2, $3, 1, 'COMPLETED', 180, now(), now() - interval '20 hours',
+         now() - interval '20 hours', now(), 'completed')
+       RETURNING *),
+     charged AS (UPDATE usage_budgets SET consumed = consumed + $4 WHERE workspace_id = $1)
+     INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, model,
+       input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, logged_at)
+     SELECT workspace_id, id, 'r', task_id, agent_id, 'm', $4, 0, 0, 0, now() - interval '20 hours'
+     FROM run`,
+    workspace.id,
+    taskId,
+    agentId,
+    tokens,
+  );
+}
+
+/** A budget for thirty days, of which ten have passed. */
+async function aBudget(allocated: number): Promise<string> {
+  const [periodStart, periodEnd] = [-10, 20].map((days) =>
+    new Date(Date.now() + days * 86_400_000).toISOString(),
+  );
+  const budget = { scope: 'global', allocated, periodStart, periodEnd };
+  const answer = await workspace.api.post<{ id: string }>('/budgets', budget);
+  expect(answer.status).toBe(201);
+  return answer.body.id;
 }
 
 const spawned = () => gateway.spawns.filter((one) => one.workspaceId === workspace.id).length;
@@ -163,6 +201,25 @@ it('the coordinator rests while a workspace can spawn no session', async () => {
   expect(spawned()).toBe(0);
   await limit(1);
   await gateway.until(() => spawned() === 1);
+  await expectRest();
+});
+
+it('the coordinator computes a throttle again when its budget is raised, and rests', async () => {
+  const id = await aBudget(1_500);
+  await use(300);
+  const { body } = await workspace.api.post<{ counts: Record<string, number> }>(
+    '/coordinator/recover',
+    { workspaceId: workspace.id },
+  );
+  expect(body.counts['throttlesChanged']).toBe(1);
+  await submit(2);
+  await gateway.until(() => spawned() === 1);
+  const raise = (allocated: number) => workspace.api.patch(`/budgets/${id}`, { allocated });
+  expect((await raise(1_600)).status).toBe(200);
+  await expectRest();
+  expect(spawned()).toBe(1);
+  await raise(1_000_000);
+  await gateway.until(() => spawned() === 2);
   await expectRest();
 });
 

@@ -39,9 +39,8 @@ export interface ReconcilerFacts {
   /** Without a due time, rows wait for the next cycle that another cause or the schedule starts. */
   due?: Due;
   /**
-   * A step that is too expensive for every cycle runs at its own pace, always with `thorough`. A
-   * `partly` step also runs without `thorough` in every cycle, and thoroughly if that moved
-   * nothing.
+   * A step that is too expensive for every cycle runs at its own pace, always with `thorough`, and
+   * a cycle starts for it. A `partly` step runs without `thorough` in all other cycles.
    */
   slow?: true | 'partly';
   /** It needs all workspaces in view, so a pass over one workspace leaves it out. */

@@ -1,54 +1,61 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Database } from '#lib/database';
-import { EVERYWHERE, type SweepResult, type SweepScope } from '#lib/transitions';
+import { EVERYWHERE } from '#lib/transitions';
 import { Pass } from './pass.js';
 import type { ReconcilerFacts } from './reconciler.js';
-import { sweepAtPace, Rhythm } from './rhythm.js';
+import { atPace, Rhythm } from './rhythm.js';
 
 /** A search with a duration, on a clock of its own. */
 function createSearch(intervalMs: number) {
   const clock = { now: 0 };
   const rhythm = new Rhythm(intervalMs, () => clock.now);
-  const runIfDue = (takes = 1, more = false): Promise<SweepResult> =>
-    rhythm.runIfDue(() => {
+  /** A cycle, whose search begins `late` milliseconds after it. */
+  const cycle = async ({ takes = 1, late = 0, more = false } = {}): Promise<boolean> => {
+    const beganAt = clock.now;
+    if (!rhythm.isDue(beganAt)) return false;
+    clock.now += late;
+    await rhythm.run(beganAt, () => {
       clock.now += takes;
       return Promise.resolve({ moved: 1, more, byWorkspace: new Map() });
     });
-  return { clock, runIfDue, rhythm };
+    return true;
+  };
+  return { clock, cycle, rhythm };
 }
 
 describe('a rhythm', () => {
-  it('a slow search runs at once, then after the interval', async () => {
-    const { clock, runIfDue } = createSearch(1_000);
-    expect((await runIfDue()).moved).toBe(1);
+  it('a slow search runs at once, then an interval after the begin of that cycle', async () => {
+    const { clock, cycle, rhythm } = createSearch(1_000);
+    expect(await cycle({ late: 10, takes: 20 })).toBe(true);
+    expect(rhythm.dueAt).toBe(1_000);
     clock.now = 999;
-    expect((await runIfDue()).moved).toBe(0);
-    clock.now = 1_001;
-    expect((await runIfDue()).moved).toBe(1);
+    expect(await cycle()).toBe(false);
+    clock.now = 1_000;
+    expect(await cycle()).toBe(true);
   });
 
   it('a slow search pauses for twenty times its duration', async () => {
-    const { clock, runIfDue } = createSearch(1_000);
-    await runIfDue(100);
+    const { clock, cycle } = createSearch(1_000);
+    await cycle({ takes: 100 });
     clock.now = 2_099;
-    expect((await runIfDue()).moved).toBe(0);
+    expect(await cycle()).toBe(false);
     clock.now = 2_100;
-    expect((await runIfDue()).moved).toBe(1);
+    expect(await cycle()).toBe(true);
   });
 
   it('a search with more to do runs again at once', async () => {
-    const { runIfDue } = createSearch(1_000);
-    await runIfDue(1, true);
-    expect((await runIfDue()).moved).toBe(1);
-    expect((await runIfDue()).moved).toBe(0);
+    const { cycle } = createSearch(1_000);
+    await cycle({ more: true });
+    expect(await cycle()).toBe(true);
+    expect(await cycle()).toBe(false);
   });
 
   it('a failed search waits for the interval', async () => {
-    const { clock, runIfDue, rhythm } = createSearch(1_000);
-    await expect(rhythm.runIfDue(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect((await runIfDue()).moved).toBe(0);
+    const { clock, cycle, rhythm } = createSearch(1_000);
+    await expect(rhythm.run(0, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await cycle()).toBe(false);
     clock.now = 1_000;
-    expect((await runIfDue()).moved).toBe(1);
+    expect(await cycle()).toBe(true);
   });
 });
 
@@ -56,35 +63,35 @@ describe('a reconciler', () => {
   const thorough = { ...EVERYWHERE, thorough: true };
 
   /** A reconciler whose sweeps note whether they were thorough. */
-  function reconciler(slow: ReconcilerFacts['slow'], found: (scope: SweepScope) => number) {
+  function reconciler(slow: ReconcilerFacts['slow']) {
     const asked: boolean[] = [];
     const sweep = ({ scope }: Pass) => {
       asked.push(scope.thorough);
-      return Promise.resolve({ moved: found(scope), more: false, byWorkspace: new Map() });
+      return Promise.resolve({ moved: 0, more: false, byWorkspace: new Map() });
     };
-    const paceable = sweepAtPace({ sweep }, slow, 1_000_000);
+    const paced = atPace({ sweep }, slow, 1_000_000);
     const nothing = {} as Database;
     const run = (scope = EVERYWHERE) =>
-      paceable(new Pass(nothing, () => Promise.resolve(), 1, scope));
+      paced.sweep(new Pass(nothing, () => Promise.resolve(), 1, scope));
     return { asked, run };
   }
 
   it('a quick reconciler runs in every cycle, never thoroughly by itself', async () => {
-    const { asked, run } = reconciler(undefined, () => 0);
+    const { asked, run } = reconciler(undefined);
     await run();
     await run();
     expect(asked).toEqual([false, false]);
   });
 
   it('a slow reconciler runs thoroughly at its pace', async () => {
-    const { asked, run } = reconciler(true, () => 0);
+    const { asked, run } = reconciler(true);
     await run();
     await run();
     expect(asked).toEqual([true]);
   });
 
   it('a slow reconciler runs whenever it is requested, and keeps its pace', async () => {
-    const { asked, run } = reconciler(true, () => 0);
+    const { asked, run } = reconciler(true);
     await run(thorough);
     await run(thorough);
     expect(asked).toEqual([true, true]);
@@ -94,16 +101,12 @@ describe('a reconciler', () => {
     expect(asked).toEqual([true, true, true]);
   });
 
-  it('a partly slow reconciler runs thoroughly if the quick sweep moved nothing', async () => {
-    let often = 1;
-    const { asked, run } = reconciler('partly', (scope) => (scope.thorough ? 0 : often));
-    await run();
-    expect(asked).toEqual([false]);
-    often = 0;
+  it('a partly slow reconciler runs thoroughly at its pace, and quickly in other cycles', async () => {
+    const { asked, run } = reconciler('partly');
     await run();
     await run();
-    expect(asked).toEqual([false, false, true, false]);
     await run(thorough);
-    expect(asked).toEqual([false, false, true, false, true]);
+    await run();
+    expect(asked).toEqual([true, false, true, false]);
   });
 });

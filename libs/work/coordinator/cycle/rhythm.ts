@@ -9,11 +9,13 @@ const REST_FACTOR = 20;
 
 /**
  * The pace of a search that is too expensive for every cycle. The first search starts at once, the
- * next after the interval. Slow searches run less often, so they never take more than a twentieth
- * of one connection's time.
+ * next one an interval after the begin of that cycle. All searches of one cycle are so due together
+ * again. Slow searches run less often, so they never take more than a twentieth of one connection's
+ * time.
  */
 export class Rhythm {
-  private dueAt = -Infinity;
+  /** The time of the next search, in milliseconds on the clock. */
+  dueAt = -Infinity;
 
   /** @param now milliseconds, monotonic */
   constructor(
@@ -21,35 +23,48 @@ export class Rhythm {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /**
-   * @returns the result of the search, or nothing moved if it was not due
-   */
-  async runIfDue(search: () => Promise<SweepResult>): Promise<SweepResult> {
-    const start = this.now();
-    if (start < this.dueAt) return NOTHING;
+  /** @param beganAt the begin of the cycle */
+  isDue(beganAt: number): boolean {
+    return beganAt >= this.dueAt;
+  }
+
+  async run(beganAt: number, search: () => Promise<SweepResult>): Promise<SweepResult> {
     // Set before the search too: an error in every cycle would flood the log.
-    this.dueAt = start + this.intervalMs;
+    this.dueAt = beganAt + this.intervalMs;
+    const start = this.now();
     const result = await search();
     const end = this.now();
-    this.dueAt = result.more ? end : end + Math.max(this.intervalMs, REST_FACTOR * (end - start));
+    const rested = end + REST_FACTOR * (end - start);
+    this.dueAt = result.more ? beganAt : Math.max(this.dueAt, rested);
     return result;
   }
 }
 
+/** A reconciler that keeps its pace between cycles. */
+export interface PacedReconciler extends Reconciler {
+  /** The time of its next expensive search, on the clock of performance.now(). */
+  nextSearchAt(): number;
+}
+
 /**
- * The sweep of a reconciler, at its own pace if the reconciler is slow. A requested sweep
- * (`thorough`) runs at once and does not change the pace.
+ * A reconciler whose expensive sweeps run at a pace. A requested sweep (`thorough`) runs at once and
+ * does not change the pace.
  */
-export function sweepAtPace(
+export function atPace(
   reconciler: Reconciler,
   slow: ReconcilerFacts['slow'],
   intervalMs: number,
-): Reconciler['sweep'] {
-  if (!slow) return reconciler.sweep.bind(reconciler);
+): PacedReconciler {
+  if (!slow) return { sweep: (pass) => reconciler.sweep(pass), nextSearchAt: () => Infinity };
   const rhythm = new Rhythm(intervalMs);
-  return async (pass: Pass) => {
-    if (pass.scope.thorough) return reconciler.sweep(pass);
-    const quick = slow === 'partly' ? await reconciler.sweep(pass) : NOTHING;
-    return quick.moved > 0 ? quick : rhythm.runIfDue(() => reconciler.sweep(pass.thoroughly()));
+  return {
+    nextSearchAt: () => rhythm.dueAt,
+    async sweep(pass: Pass) {
+      if (pass.scope.thorough) return reconciler.sweep(pass);
+      if (rhythm.isDue(pass.beganAt)) {
+        return rhythm.run(pass.beganAt, () => reconciler.sweep(pass.thoroughly()));
+      }
+      return slow === 'partly' ? reconciler.sweep(pass) : NOTHING;
+    },
   };
 }

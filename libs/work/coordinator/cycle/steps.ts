@@ -1,10 +1,10 @@
 import { CONFIG, type Config } from '#lib/config';
 import { RECONCILERS, type CounterName, type StepName } from '../patterns/index.js';
 import type { Reconciler, ReconcilerFacts } from './reconciler.js';
-import { sweepAtPace } from './rhythm.js';
+import { atPace, type PacedReconciler } from './rhythm.js';
 
-/** A reconciler of this process. A slow one keeps its pace between cycles. */
-export interface Step extends Reconciler {
+/** A reconciler of this process. */
+export interface Step extends PacedReconciler {
   facts: ReconcilerFacts & { name: StepName; counter: CounterName };
 }
 
@@ -18,6 +18,6 @@ export const stepsProvider = {
     reconcilers.map((reconciler, at) => {
       const { facts } = RECONCILERS[at] as { facts: Step['facts'] };
       const slowMs = coordinator.reconcileIntervalSeconds * 1_000;
-      return { facts, sweep: sweepAtPace(reconciler, facts.slow, slowMs) };
+      return { facts, ...atPace(reconciler, facts.slow, slowMs) };
     }),
 };

@@ -1,13 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import type { Finding, SweepResult } from '#lib/transitions';
-import { type ChangedThrottle, Throttles, writeThrottles } from '#lib/budgets';
+import { type Finding, NOTHING, type SweepResult, together } from '#lib/transitions';
+import {
+  type ChangedThrottle,
+  hasOutdatedThrottles,
+  outdatedThrottles,
+  Throttles,
+  writeThrottles,
+} from '#lib/budgets';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { dueAtOnceIf } from './due.sql.js';
 
 /**
  * Lowers the concurrent runs of workspaces and projects whose budgets would be exhausted before the
- * end of their periods. Lifts the limit when the budgets last again.
+ * end of their periods. Lifts the limit when the budgets last again. Only the search for budgets
+ * that would not last is slow: a limit whose budget was changed is computed again at once.
  */
 @Injectable()
 export class ThrottleWorkspaces implements Reconciler {
@@ -15,7 +23,8 @@ export class ThrottleWorkspaces implements Reconciler {
     name: 'throttle_workspaces',
     counter: 'throttlesChanged',
     moves: 'limits of concurrent runs, while budgets would not last',
-    slow: true,
+    due: dueAtOnceIf(hasOutdatedThrottles),
+    slow: 'partly',
   } as const satisfies ReconcilerFacts;
 
   constructor(
@@ -24,7 +33,17 @@ export class ThrottleWorkspaces implements Reconciler {
   ) {}
 
   async sweep(pass: Pass): Promise<SweepResult> {
-    const { workspaceId } = pass.scope;
+    const { workspaceId, thorough } = pass.scope;
+    if (thorough) return this.compute(pass, workspaceId);
+    let all = NOTHING;
+    for (const outdated of await pass.find(outdatedThrottles)) {
+      all = together(all, await this.compute(pass, outdated.workspace_id));
+    }
+    return all;
+  }
+
+  /** @param workspaceId null means all workspaces */
+  private async compute(pass: Pass, workspaceId: string | null): Promise<SweepResult> {
     const wanted = JSON.stringify(await this.throttles.wanted(workspaceId));
     const changed = await pass.transaction((tx) => tx.rows(writeThrottles, [workspaceId, wanted]));
     for (const id of new Set(changed.filter(isLooser).map((row) => row.workspace_id))) {
