@@ -79,7 +79,7 @@ WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
     ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-    AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND (t.status <> 'ASSIGNED' OR NOT $7::boolean) AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL)
 ),
 appended AS (
@@ -2073,6 +2073,7 @@ reported AS (
     updated_at = now()
   FROM run
   WHERE t.workspace_id = $1 AND t.id = run.task_id AND t.run_id = run.id
+    AND (t.status <> 'ASSIGNED' OR NOT $10::boolean)
   RETURNING t.id, t.status, t.progress_percent, t.current_step, t.session_key
 ),
 heard AS (

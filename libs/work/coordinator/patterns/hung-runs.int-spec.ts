@@ -192,6 +192,52 @@ describe('a run half an hour past its estimate without progress', () => {
   });
 });
 
+describe('a run that never reported its start', () => {
+  const REPORTS: Record<string, (held: Held) => Promise<{ status: number }>> = {
+    progress: (held) => progress(held),
+    checkpoint: ({ agent, runId }) =>
+      agent.api.put(`/runs/${runId}/checkpoint`, { checkpointData: { at: 1 } }),
+    'log entry': ({ agent, runId }) =>
+      agent.api.post(`/runs/${runId}/logs`, { entries: [{ message: 'a line' }] }),
+  };
+
+  it.each(Object.entries(REPORTS))(
+    'a run is started by its first %s, and warned when it hangs',
+    async (_, report) => {
+      const held = await scene.held({ estimatedDurationMinutes: 10 }, { start: false });
+      expect((await report(held)).status).toBeLessThan(300);
+      const { status, startedAt, estimatedCompletionAt, version } = await scene.read(held.id);
+      expect(status).toBe('RUNNING');
+      expect(Date.parse(String(estimatedCompletionAt)) - Date.parse(String(startedAt))).toBe(
+        600_000,
+      );
+      expect(await runOf(held)).toMatchObject({ state: 'WORKING', startedAt });
+      expect((await report(held)).status).toBeLessThan(300);
+      expect((await scene.read(held.id))['version']).toBe(version);
+      expect(await scene.logs(held.id, 'state_transition')).toHaveLength(2);
+      await elapse(held, 41);
+      expect((await scene.recover())['hungWarned']).toBe(1);
+      await scene.holdsEverything();
+    },
+  );
+
+  it('a report of another agent starts nothing', async () => {
+    const held = await scene.held({}, { start: false });
+    const { agent } = await scene.held();
+    expect((await progress({ ...held, agent })).status).toBe(404);
+    expect((await scene.read(held.id))['status']).toBe('ASSIGNED');
+  });
+
+  it('a release with a checkpoint does not start its run', async () => {
+    const held = await scene.held({}, { start: false });
+    const body = { reason: 'drain', checkpointData: { at: 1 } };
+    expect((await held.agent.api.post(`/runs/${held.runId}/release`, body)).status).toBe(200);
+    const task = await scene.read(held.id);
+    expect(task).toMatchObject({ status: 'PENDING', checkpointData: { at: 1 } });
+    expect(await runOf(held)).toMatchObject({ state: 'RELEASED', startedAt: null });
+  });
+});
+
 it('the coordinator warns and aborts hung runs by itself', async () => {
   const led = await startTestApp({
     COORDINATOR_CRON: '* * * * * *',

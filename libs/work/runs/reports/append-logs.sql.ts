@@ -5,7 +5,7 @@ import { isInUse, logLine } from '#lib/transitions';
  * Log entries of the live run, such as its process' output, in order of arrival.
  *
  * Index: primary keys. $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 JSON array of
- * {level, event, message, details}.
+ * {level, event, message, details}, $7 whether a task that has not begun is left out.
  */
 export const appendLogs = command<{ accepted: number }>(
   'append_logs',
@@ -14,7 +14,7 @@ WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
     ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-    AND ${isInUse('$1')}
+    AND (t.status <> 'ASSIGNED' OR NOT $7::boolean) AND ${isInUse('$1')}
 ),
 appended AS (
   ${logLine(

@@ -6,7 +6,8 @@ import { isInUse, journalRow } from '#lib/transitions';
  * chain of log rows changes. It removes the warning of a run that seemed to hang.
  *
  * Index: primary keys. $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 percent or
- * NULL, $7 step or NULL, $8 checkpoint or NULL, $9 estimated completion or NULL.
+ * NULL, $7 step or NULL, $8 checkpoint or NULL, $9 estimated completion or NULL, $10 whether a task
+ * that has not begun is left out.
  */
 export interface ReportedRow {
   task_id: string;
@@ -30,6 +31,7 @@ reported AS (
     updated_at = now()
   FROM run
   WHERE t.workspace_id = $1 AND t.id = run.task_id AND t.run_id = run.id
+    AND (t.status <> 'ASSIGNED' OR NOT $10::boolean)
   RETURNING t.id, t.status, t.progress_percent, t.current_step, t.session_key
 ),
 heard AS (

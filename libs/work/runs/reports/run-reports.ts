@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, firstRow, type Transaction, type TenantScope } from '#lib/database';
+import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import {
@@ -19,8 +19,9 @@ import { writeSecrets } from '#lib/secrets';
 import type { PricedUsage } from '#lib/budgets';
 import { addLastWords } from './add-last-words.sql.js';
 import { appendLogs } from './append-logs.sql.js';
+import { reportAndStart, runParams } from './first-report.js';
 import { LogBudget } from './log-budget.js';
-import { type ReportedRow, reportProgress } from './report-progress.sql.js';
+import { reportProgress } from './report-progress.sql.js';
 import { renewLease } from './renew-lease.sql.js';
 import type { RunSituation } from './run-situation.sql.js';
 import { startRun } from './start-run.sql.js';
@@ -139,8 +140,9 @@ export class RunReports {
     progress: Progress,
   ): Promise<{ taskId: string; progressPercent: number }> {
     const safe = await this.secrets.clean(by, progress);
-    const reporting = reportProgressOf(this.database.tenant(by.workspaceId), by, safe);
-    const [reported] = await this.secrets.written(reporting);
+    const tenant = this.database.tenant(by.workspaceId);
+    const reporting = reportAndStart(tenant, by, (begunOnly) => stepsOf(by, safe, begunOnly));
+    const reported = await this.secrets.written(reporting);
     // Later reports must not show the checkpoint's secrets either.
     if (safe.checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
     if (!reported) return refuseReport(this.database, by);
@@ -158,7 +160,10 @@ export class RunReports {
     }));
     const allowed = this.logBudget.take(by, rows);
     const params = [...runParams(by), JSON.stringify(allowed.entries)];
-    const stored = firstRow(this.database.tenant(by.workspaceId), appendLogs, params);
+    const tenant = this.database.tenant(by.workspaceId);
+    const stored = reportAndStart(tenant, by, (begunOnly) => [
+      [appendLogs, [...params, begunOnly]],
+    ]);
     const accepted = await stored.catch((error: unknown) => {
       allowed.refund();
       throw error;
@@ -250,7 +255,7 @@ export class RunReports {
   ): Promise<{ id: string; status: string; version: number } | undefined> {
     const ending = this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockLeasedTask, [by.workspaceId, by.runId, by.agentId]);
-      if (task && checkpoint.text !== null) await reportProgressOf(tx, by, { checkpoint });
+      if (task && checkpoint.text !== null) await tx.pipeline(stepsOf(by, { checkpoint }, false));
       // Before the plan, which locks budgets last.
       const seconds = (await also?.(tx)) ?? 0;
       const moved = task && (await applyPlans(tx, [plan(task, seconds)]));
@@ -265,11 +270,11 @@ export class RunReports {
 }
 
 /** Reports progress together with the original of its checkpoint. */
-async function reportProgressOf(
-  runner: TenantScope | Transaction,
+function stepsOf(
   by: Reporter,
   { checkpoint, ...progress }: Omit<Progress, 'checkpointData'> & { checkpoint: Checkpoint },
-): Promise<ReportedRow[]> {
+  begunOnly: boolean,
+) {
   const { progressPercent = null, currentStep = null, estimatedCompletionAt = null } = progress;
   const params = [
     ...runParams(by),
@@ -277,14 +282,10 @@ async function reportProgressOf(
     currentStep,
     checkpoint.text,
     estimatedCompletionAt,
+    begunOnly,
   ];
-  const [reported] = await runner.pipeline([
-    [reportProgress, params],
+  return [
+    [reportProgress, params] as const,
     ...writeSecrets(by.workspaceId, checkpoint.originals),
-  ]);
-  return reported;
-}
-
-function runParams(by: Reporter): unknown[] {
-  return [by.workspaceId, by.runId, by.agentId, by.actor.kind, by.actor.id];
+  ] as const;
 }
