@@ -19,6 +19,11 @@ export const SECRET_COLUMNS = [
   'metadata',
   'secrets',
   'answers',
+  'agent',
+  'instructions',
+  'steps',
+  'deliverables',
+  'acceptance',
 ] as const;
 
 export type SecretColumn = (typeof SECRET_COLUMNS)[number];
@@ -74,6 +79,8 @@ export interface Unreadable {
 
 export type Opened = { kind: 'opened'; value: unknown } | Unreadable;
 
+const SENTENCES = new Set<string>(['title', 'description', 'instructions']);
+
 /** Replaces the secrets of a document for a column. Each column defines its own secrets. */
 export function mapColumn(
   name: Column['column_name'],
@@ -82,8 +89,9 @@ export function mapColumn(
   known?: KnownValues,
 ): unknown {
   if (name === 'secrets') return mapValues(document as Record<string, unknown>, replace);
-  const isSentence = name === 'title' || name === 'description';
-  if (isSentence && typeof document === 'string') return mapSentence(document, replace, known);
+  if (SENTENCES.has(name) && typeof document === 'string') {
+    return mapSentence(document, replace, known);
+  }
   return mapSecrets(document, replace, known);
 }
 

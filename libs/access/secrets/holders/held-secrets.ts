@@ -28,6 +28,11 @@ const FIELDS = {
   metadata: 'metadata',
   secrets: 'secrets',
   answers: 'answers',
+  agent: 'agent',
+  instructions: 'instructions',
+  steps: 'steps',
+  deliverables: 'deliverables',
+  acceptance: 'acceptance',
 } as const;
 
 /** The same by the names of its fields. */

@@ -179,7 +179,7 @@ export const ERRORS = {
   ),
   run_commands_forbidden: e(
     403,
-    'Runs of this workspace cannot create tasks with a command',
+    'Runs of this workspace cannot create tasks with a command or a coding agent',
     'Ask an ADMIN of the workspace to set `allowRunCommands` by PATCH /workspaces/:id.',
   ),
   subtask_limit: e(

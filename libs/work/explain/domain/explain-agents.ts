@@ -1,5 +1,5 @@
 import { isOwnCapability } from '#lib/agent-manager/domain';
-import { RUNS_COMMANDS } from '#lib/kernel';
+import { kindOfCapability, RUNS_COMMANDS } from '#lib/kernel';
 import type { AgentFacts, AgentGroup, AgentAvailability, ExplainFacts } from './explain-facts.js';
 import { spawnObstacles } from './explain-spawning.js';
 import type { OtherReason as Reason } from './reasons.js';
@@ -154,6 +154,8 @@ function sentence(required: readonly string[], missing: readonly string[]): stri
   if (required.length === 0) return 'No agent is registered in this workspace.';
   const assigned = missing.find(isOwnCapability);
   if (assigned) return `It is assigned to one agent ("${assigned}"), which no longer exists.`;
+  const kind = missing.map(kindOfCapability).find((name) => name !== undefined);
+  if (kind !== undefined) return `No agent here has the kind "${kind}".`;
   if (missing.includes(RUNS_COMMANDS))
     return (
       `No registered agent has ${list(missing)}; tasks with a command need ` + `"${RUNS_COMMANDS}".`

@@ -27,6 +27,12 @@ export interface ClaimedTask {
     description: string | null;
     taskType: string;
     priority: number;
+    /** The coding agent that executes the task; null: the agent's own affair. */
+    agent: unknown;
+    instructions: string | null;
+    steps: string[];
+    deliverables: string[];
+    acceptance: string[];
     /** As the user gave it, secrets included: only the run that holds the task receives them. */
     inputContext: unknown;
     checkpointData: unknown;
@@ -63,6 +69,11 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       description: row.description,
       taskType: row.task_type,
       priority: row.priority,
+      agent: row.agent,
+      instructions: row.instructions,
+      steps: row.steps,
+      deliverables: row.deliverables,
+      acceptance: row.acceptance,
       inputContext: row.input_context,
       checkpointData: row.checkpoint_data,
       metadata: row.metadata,

@@ -96,6 +96,11 @@ export interface ClaimedRow extends RoutedRow {
   id: string;
   title: string;
   description: string | null;
+  agent: unknown;
+  instructions: string | null;
+  steps: string[];
+  deliverables: string[];
+  acceptance: string[];
   input_context: unknown;
   checkpoint_data: unknown;
   metadata: unknown;
@@ -121,6 +126,11 @@ const SURELY_SMALL = 10;
 const RECEIVED = [
   'title',
   'description',
+  'agent',
+  'instructions',
+  'steps',
+  'deliverables',
+  'acceptance',
   'input_context',
   'checkpoint_data',
   'metadata',
@@ -197,7 +207,7 @@ ${chosenByOne(holds)}`,
  */
 function several(bytes: boolean): Askers {
   const size = bytes
-    ? `, ${bytesOf('t.input_context', 't.checkpoint_data', 't.metadata', 't.answers')} AS bytes`
+    ? `, ${bytesOf('t.instructions', 't.input_context', 't.checkpoint_data', 't.metadata', 't.answers')} AS bytes`
     : '';
   const numbered = ({ columns }: Holds) =>
     `SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number${columns('best')} FROM best`;

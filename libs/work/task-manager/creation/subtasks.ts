@@ -4,7 +4,7 @@ import { firstRow, type SqlRunner, type Transaction } from '#lib/database';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { lockTasks } from '#lib/transitions';
 import { refuseCycle } from '../dependencies/refuse-cycle.js';
-import { hasCommand } from '../domain/requirements.js';
+import { hasProgram } from '../domain/requirements.js';
 import type { NewTask, TaskRequest } from '../domain/new-task.js';
 import {
   asSubtasks,
@@ -124,7 +124,7 @@ async function requireCommandsAllowed(
   { kind, workspaceId }: Creator,
   { tasks }: Requested,
 ): Promise<void> {
-  if (kind !== 'run' || !tasks.some(hasCommand)) return;
+  if (kind !== 'run' || !tasks.some(hasProgram)) return;
   const policy = await firstRow(runner, commandPolicy, [workspaceId]);
   if (!policy?.allow_run_commands) throw new DroverError('run_commands_forbidden');
 }

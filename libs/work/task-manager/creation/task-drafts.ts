@@ -75,10 +75,14 @@ export class TaskDrafts {
     given: SecretValues,
   ): Promise<NewTask> {
     const { title, description, inputContext, metadata, secrets, tags } = task;
+    const { agent, instructions, steps, deliverables, acceptance } = task;
     const values = given.and(secretValuesOf(task));
     const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
       { workspace_id: workspaceId, task_id: task.id },
-      { title, description, input_context: inputContext, metadata, secrets },
+      {
+        ...{ title, description, input_context: inputContext, metadata, secrets },
+        ...{ agent, instructions, steps, deliverables, acceptance },
+      },
       values,
     );
     const originals = inputs.filter(({ key_id }) => key_id !== undefined);

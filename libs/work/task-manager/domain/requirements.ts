@@ -4,13 +4,15 @@ import {
   normalizeCapabilities,
   ownCapability,
 } from '#lib/agent-manager/domain';
-import { RUNS_COMMANDS } from '#lib/kernel';
+import { kindCapability, RUNS_COMMANDS } from '#lib/kernel';
 
 /** The parts of a requested task that decide which agents can take it. */
 export interface Requirements {
   requiredCapabilities?: readonly string[];
   /** The only agent that can take it. Null means any agent. */
   agentId?: string | null;
+  /** The coding agent that executes it. */
+  agent?: object | null;
   inputContext?: object;
   metadata?: object;
 }
@@ -26,7 +28,8 @@ export function requirementsOf(task: Requirements): string[] {
   return normalizeCapabilities([
     ...requiredCapabilities,
     ...(notedOf(task) ?? []),
-    ...(hasCommand(task) ? [RUNS_COMMANDS] : []),
+    ...(hasProgram(task) ? [RUNS_COMMANDS] : []),
+    ...kindOf(task).map(kindCapability),
     ...(agentId ? [ownCapability(agentId.toLowerCase())] : []),
   ]);
 }
@@ -34,11 +37,11 @@ export function requirementsOf(task: Requirements): string[] {
 /** The task's requirements after an update. @param current its requirements now */
 export function requirementsAfter(
   current: readonly string[],
-  { requiredCapabilities, agentId, inputContext }: Requirements,
+  { requiredCapabilities, agentId, ...fixed }: Requirements,
 ): string[] {
   const own = agentId === undefined ? current.filter(isOwnCapability) : [];
   const others = (requiredCapabilities ?? current).filter((one) => !isOwnCapability(one));
-  return requirementsOf({ requiredCapabilities: [...others, ...own], agentId, inputContext });
+  return requirementsOf({ requiredCapabilities: [...others, ...own], agentId, ...fixed });
 }
 
 /** Why it cannot be required. `field` is relative to the task. */
@@ -75,8 +78,14 @@ function isCapability(value: unknown): value is string {
   );
 }
 
-/** Whether workers execute the task as a command. */
-export function hasCommand({ inputContext }: Requirements): boolean {
-  const { command } = (inputContext ?? {}) as Record<string, unknown>;
-  return command !== undefined && command !== null;
+/** @returns the kind of its coding agent, if it has one */
+function kindOf({ agent }: Requirements): string[] {
+  const { kind } = (agent ?? {}) as Record<string, unknown>;
+  return typeof kind === 'string' ? [kind] : [];
+}
+
+/** Whether workers execute a program for the task: a command or a coding agent. */
+export function hasProgram(task: Requirements): boolean {
+  const { command } = (task.inputContext ?? {}) as Record<string, unknown>;
+  return (command !== undefined && command !== null) || kindOf(task).length > 0;
 }

@@ -41,6 +41,11 @@ export const EDITABLE = {
 /** Given at creation and never changed by a client. */
 export const GIVEN_ONCE = {
   taskType: 'text',
+  agent: 'jsonb',
+  instructions: 'text',
+  steps: 'text[]',
+  deliverables: 'text[]',
+  acceptance: 'text[]',
   inputContext: 'jsonb',
 } as const satisfies Columns<AgentTask>;
 
@@ -61,6 +66,9 @@ export const TASK_DEFAULTS = {
   priority: 5,
   maxRetries: 3,
   retryBackoffSeconds: 300,
+  steps: [],
+  deliverables: [],
+  acceptance: [],
   inputContext: {},
   metadata: {},
   secrets: {},

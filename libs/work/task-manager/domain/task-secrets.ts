@@ -10,6 +10,8 @@ interface WrittenFields {
   metadata: unknown;
   secrets: unknown;
   inputContext?: unknown;
+  agent?: unknown;
+  instructions?: string | null;
 }
 
 /** The secrets that these fields mark as such. They are hidden everywhere else. */
@@ -17,9 +19,10 @@ export function secretValuesOf(...tasks: readonly WrittenFields[]): SecretValues
   return SecretValues.of(tasks.flatMap(namedIn));
 }
 
-function namedIn({ title, description, metadata, secrets, inputContext }: WrittenFields) {
-  const sentences = [title, description ?? ''].flatMap(secretsInSentence);
-  return [...secretsIn({ metadata, secrets, inputContext }), ...sentences];
+function namedIn({ title, description, instructions, ...documents }: WrittenFields) {
+  const { metadata, secrets, inputContext, agent } = documents;
+  const sentences = [title, description ?? '', instructions ?? ''].flatMap(secretsInSentence);
+  return [...secretsIn({ metadata, secrets, inputContext, agent }), ...sentences];
 }
 
 /** Tags without the values. */

@@ -102,10 +102,10 @@ export function requireUpdatable(
 }
 
 function requirementsOfNext(task: TaskView, { requiredCapabilities, agentId }: FoundUpdate) {
-  const { requiredCapabilities: current, inputContext } = task;
+  const { requiredCapabilities: current, agent, inputContext } = task;
   if (requiredCapabilities === undefined && agentId === undefined) return current;
-  const asked = { requiredCapabilities, agentId, inputContext: inputContext as object };
-  return requirementsAfter(current, asked);
+  const fixed = { agent: agent as object | null, inputContext: inputContext as object };
+  return requirementsAfter(current, { requiredCapabilities, agentId, ...fixed });
 }
 
 /** The client can send the capability of the assigned agent back, as it was shown. */

@@ -22,6 +22,7 @@ export const TASK_BYTES = bytesOf(
   't.output_result',
   't.checkpoint_data',
   't.metadata',
+  't.instructions',
 );
 
 /**

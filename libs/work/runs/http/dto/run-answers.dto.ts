@@ -19,6 +19,7 @@ import {
   ShownTexts,
   ShownTime,
   ShownTimeOrNull,
+  TaskAgentDto,
   type TaskAnswer,
 } from '#lib/task-manager';
 
@@ -102,6 +103,12 @@ class ClaimedWorkDto {
   @ShownTextOrNull() description!: string | null;
   @ShownText({ example: 'development' }) taskType!: string;
   @ShownInt({ description: '1 to 10, 10 first' }) priority!: number;
+  @ApiProperty({ type: TaskAgentDto, nullable: true, description: 'The coding agent of the task' })
+  agent!: unknown;
+  @ShownTextOrNull() instructions!: string | null;
+  @ShownTexts() steps!: string[];
+  @ShownTexts() deliverables!: string[];
+  @ShownTexts() acceptance!: string[];
   @ShownJson({ description: 'The input of the task, including secrets' }) inputContext!: unknown;
   @ShownJson({ description: 'The checkpoint of the previous run' }) checkpointData!: unknown;
   @ShownJson() metadata!: unknown;

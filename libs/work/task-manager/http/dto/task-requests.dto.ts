@@ -5,6 +5,7 @@ import {
   Id,
   Int,
   JsonObject,
+  Nested,
   NestedList,
   OneOf,
   Text,
@@ -17,6 +18,7 @@ import { MAX_ESTIMATE } from '#lib/models';
 import { DEPENDENCY_POLICIES } from '../../domain/task-view.js';
 import type { DependencyRequest, TaskRequest } from '../../domain/new-task.js';
 import type { TaskUpdate } from '../../domain/task-update.js';
+import { TaskAgentDto } from './task-agent.dto.js';
 import { REQUESTED_STATUSES, type RequestedStatus } from '../../updates/task-updates.js';
 
 const SECRETS =
@@ -129,6 +131,31 @@ export class CreateTaskDto implements TaskRequest {
 
   @Id({ optional: true, description: 'The only agent that can take the task' })
   agentId?: string;
+
+  @Nested(() => TaskAgentDto, { optional: true, description: 'The coding agent for the task' })
+  agent?: TaskAgentDto & Record<string, unknown>;
+
+  @Text({ min: 0, max: 100_000, optional: true, description: 'What the coding agent is to do' })
+  instructions?: string;
+
+  @TextList({ item: { max: 2_000 }, maxItems: 100, optional: true, description: 'Steps, in order' })
+  steps?: string[];
+
+  @TextList({
+    item: { max: 2_000 },
+    maxItems: 100,
+    optional: true,
+    description: 'Expected results',
+  })
+  deliverables?: string[];
+
+  @TextList({
+    item: { max: 2_000 },
+    maxItems: 100,
+    optional: true,
+    description: 'Conditions that the result must meet',
+  })
+  acceptance?: string[];
 
   @JsonObject({ optional: true, description: 'The input for the agent' })
   inputContext?: Record<string, unknown>;

@@ -29,6 +29,7 @@ import {
   ShownTime,
   ShownTimeOrNull,
 } from './shown.js';
+import { TaskAgentDto } from './task-agent.dto.js';
 
 export class DependencyDto implements DependencyView {
   @ShownId() taskId!: string;
@@ -91,6 +92,12 @@ export class TaskDto implements TaskView {
   })
   dependencies?: DependencyDto[];
   @ShownTexts() requiredCapabilities!: string[];
+  @ApiProperty({ type: TaskAgentDto, nullable: true, description: 'The coding agent' })
+  agent!: unknown;
+  @ShownTextOrNull() instructions!: string | null;
+  @ShownTexts() steps!: string[];
+  @ShownTexts() deliverables!: string[];
+  @ShownTexts() acceptance!: string[];
   @ShownJson({ description: REDACTED }) inputContext!: unknown;
   @ShownJson({ description: REDACTED }) outputResult!: unknown;
   @ShownTextOrNull() summary!: string | null;
