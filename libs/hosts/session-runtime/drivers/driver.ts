@@ -5,10 +5,20 @@ import type { SessionLimits } from '../sandbox/limits.js';
 
 /** A file in a session's folder. */
 export interface SessionFile {
-  /** The file's name within the folder. `work` is the folder in which the session starts. */
+  /**
+   * The file's path within the folder, without `..`. `work` is the folder in which the session
+   * starts.
+   */
   name: string;
   /** The first content. It is absent for a file that the session can create. */
-  content?: string;
+  content?: string | Uint8Array;
+}
+
+/** A service of the host that a session without a network reaches on its own loopback address. */
+export interface SessionService {
+  port: number;
+  /** The path of the service's Unix socket. Everybody who can enter its folder can connect. */
+  socket: string;
 }
 
 /** The receiver of a session's output while the session runs. Neither method may fail or wait. */
@@ -36,6 +46,13 @@ export interface SessionSpec {
   env: Record<string, string>;
   /** The files of the session. The key is the variable that holds the file's path. */
   files: Record<string, SessionFile>;
+  /** Files that no variable names. */
+  otherFiles?: SessionFile[];
+  /**
+   * The path at which a sandbox shows the session's folder, below `/run`. Without it, and without a
+   * sandbox, the folder has its own path.
+   */
+  seenAt?: string;
   /** The directory of this machine in which the session starts, instead of its own folder. */
   cwd?: string;
   /**
@@ -43,14 +60,19 @@ export interface SessionSpec {
    * path. Below it, a session could replace `cwd` by a link. The default is `cwd` itself.
    */
   within?: string;
-  /** The standard input of the session. The default is an empty input. */
-  stdin?: string;
+  /**
+   * The standard input of the session. The default is an empty input. `open`: the input comes later
+   * (RuntimeSession.write), which needs `output`.
+   */
+  stdin?: string | typeof OPEN_INPUT;
   /**
    * `host`: the session shares the network of its machine, if the host allows that too. Otherwise a
    * session in a sandbox reaches only the server at DROVER_API_URL of `env`, by another address in
    * that variable. A session with `none` does not start without a sandbox.
    */
   network?: Network;
+  /** Services for a session without a network. */
+  services?: SessionService[];
   /** Limits of its own instead of the host's, in a sandbox only. */
   limits?: Partial<SessionLimits>;
   /** Values that must not appear in the output that Drover keeps. */
@@ -62,6 +84,9 @@ export interface SessionSpec {
    */
   output?: OutputSink;
 }
+
+/** An input that is written while the session runs. */
+export const OPEN_INPUT = Symbol('open input');
 
 /** Processes that outlived the first process of their session and were ended. */
 export interface Strays {
@@ -117,6 +142,10 @@ export interface RuntimeSession {
   stop(graceMs: number): void;
   /** Adds a line, a JSON object, to the session's file at DROVER_SIGNALS_FILE. Never fails. */
   notify(signal: SessionSignal): void;
+  /** Writes to an open input. A session that does not read loses nothing and blocks nobody. */
+  write(text: string): void;
+  /** Ends an open input. */
+  endInput(): void;
   /** The time of the session's last output; its start if it wrote nothing. */
   lastActivityAt(): string;
 }
@@ -142,6 +171,16 @@ export interface DriverHost {
   warn?: (message: string) => void;
 }
 
+/** What a session meets, known before it is composed. */
+export interface Surroundings {
+  /** `none`: it reaches `services` only. */
+  network: Network;
+  /** True if `seenAt` holds. */
+  isSandbox: boolean;
+  /** True if the session has the rights of root in its own eyes. */
+  isRoot: boolean;
+}
+
 /**
  * The place where sessions run: processes of this machine, containers, pods.
  * `testing/driver-conformance.ts` specifies the behaviour of every driver.
@@ -150,6 +189,8 @@ export interface RuntimeDriver {
   readonly kind: string;
   /** False while sessions cannot be started, or would not end with this process. */
   readonly healthy: boolean;
+  /** The surroundings of a session that asks for this network. */
+  surroundings(network?: Network): Surroundings;
   /**
    * Resolves when the session's first process runs.
    *

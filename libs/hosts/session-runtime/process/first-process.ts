@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { type Exceeded, type OutputSink, type SessionExit, SpawnError } from '../drivers/driver.js';
 import type { Throttle } from '../output/throttle.js';
 import { endStrays } from './end-strays.js';
@@ -24,6 +24,8 @@ export interface Launch {
   env: Record<string, string>;
   cwd: string;
   stdin?: string;
+  /** True: the input stays open for FirstProcess.input. */
+  openInput?: boolean;
   /** The user that runs the session. The default is the user of this process. */
   user?: SessionUser;
   /** The command that starts the sandbox. */
@@ -65,7 +67,7 @@ export class FirstProcess {
 
   /** @throws SpawnError */
   static async start(launch: Launch): Promise<FirstProcess> {
-    const { sessionId, command, stdin, sandbox } = launch;
+    const { sessionId, command, stdin, openInput, sandbox } = launch;
     const oomKillsBefore = countOomKills();
     try {
       const running = await (sandbox === undefined
@@ -75,12 +77,17 @@ export class FirstProcess {
       child.on('error', () => undefined);
       // A process can ignore its input.
       child.stdin?.on('error', () => undefined);
-      child.stdin?.end(stdin);
+      if (openInput !== true) child.stdin?.end(stdin);
       return new FirstProcess(sessionId, running, oomKillsBefore, sandbox);
     } catch (error) {
       if (error instanceof SpawnError) throw error;
       throw explainSpawnFailure(command[0], error);
     }
+  }
+
+  /** The open input of the launch. */
+  get input(): Writable | undefined {
+    return this.running.child.stdin ?? undefined;
   }
 
   /** Reads its output, and ends the processes that outlive it. Call it at once. Never rejects. */
@@ -144,6 +151,7 @@ async function startHere({
   env,
   cwd,
   stdin,
+  openInput,
   user,
 }: Launch): Promise<RunningProcess> {
   const [argv0, ...args] = command;
@@ -154,7 +162,7 @@ async function startHere({
     env,
     // Its own process group and session, so that a signal reaches all of it.
     detached: true,
-    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [stdin === undefined && openInput !== true ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   await once(child, 'spawn');
   return { child, leader: refOf(child), exited: exitOf(child), release: () => undefined };

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Network, strictestNetwork } from '#lib/kernel';
 import {
   type DriverHost,
+  OPEN_INPUT,
   type OutputSink,
   type Recovered,
   type RuntimeDriver,
@@ -8,6 +10,7 @@ import {
   type SessionExit,
   type SessionSpec,
   SpawnError,
+  type Surroundings,
 } from '../drivers/driver.js';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
@@ -83,6 +86,13 @@ export class ProcessDriver implements RuntimeDriver {
     return this.supervisor.healthy;
   }
 
+  surroundings(network?: Network): Surroundings {
+    const { sandbox, accounts } = this.options;
+    const isRoot = accounts === undefined && process.getuid?.() === 0;
+    if (sandbox === undefined) return { network: 'host', isSandbox: false, isRoot };
+    return { network: strictestNetwork(sandbox.network, network), isSandbox: true, isRoot };
+  }
+
   async spawn(spec: SessionSpec): Promise<RuntimeSession> {
     const program = this.find(spec);
     const user = this.options.accounts?.(spec.workspaceId);
@@ -151,7 +161,7 @@ export class ProcessDriver implements RuntimeDriver {
 
   private makeFolder(spec: SessionSpec, user: SessionUser | undefined): SessionFolder {
     try {
-      const files = Object.values(spec.files);
+      const files = [...Object.values(spec.files), ...(spec.otherFiles ?? [])];
       return SessionFolder.create(this.options.dir, spec.id, files, user);
     } catch (error) {
       const { code = 'unknown error' } = error as NodeJS.ErrnoException;
@@ -181,6 +191,7 @@ export class ProcessDriver implements RuntimeDriver {
         folder,
         startedAt,
         exit,
+        input: first.input,
       });
     } catch (error) {
       this.supervisor.forget(id);
@@ -221,38 +232,40 @@ export class ProcessDriver implements RuntimeDriver {
     { program, user }: Pick<Launch, 'program' | 'user'>,
   ): Launch {
     const { searchPath, passedEnv = {} } = this.options;
+    const sandbox = this.sandboxOf(spec, folder, user);
+    const seen = sandbox === undefined ? folder : folder.seenAt(spec.seenAt);
     const paths = Object.entries(spec.files).map(
-      ([variable, { name }]) => [variable, folder.pathOf(name)] as const,
+      ([variable, { name }]) => [variable, seen.pathOf(name)] as const,
     );
     const env: Record<string, string> = {
       LANG: 'C.UTF-8',
       ...passedEnv,
       PATH: searchPath,
-      HOME: folder.work,
-      TMPDIR: folder.tmp,
+      HOME: seen.work,
+      TMPDIR: seen.tmp,
       ...spec.env,
       ...Object.fromEntries(paths),
-      DROVER_SIGNALS_FILE: folder.signalsFile,
+      DROVER_SIGNALS_FILE: seen.signalsFile,
     };
     if (!isMarked(env, spec.id)) env['DROVER_SESSION_ID'] = spec.id;
-    const { id: sessionId, command, cwd = folder.work, stdin } = spec;
-    const launch = { sessionId, program, command, env, cwd, stdin, user };
-    const sandbox = this.sandboxOf(spec, folder, user);
+    const { id: sessionId, command, cwd = seen.work, stdin } = spec;
+    const input = stdin === OPEN_INPUT ? { openInput: true } : { stdin };
+    const launch = { sessionId, program, command, env, cwd, ...input, user };
     return { ...launch, sandbox, env: { ...env, ...apiVariable(sandbox) } };
   }
 
   private sandboxOf(
-    { network, cwd, within: shared = cwd, limits: asked, env }: SessionSpec,
+    { network, services, cwd, within: shared = cwd, limits: asked, env, seenAt }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
     user: SessionUser | undefined,
   ): SandboxLaunch | undefined {
     const { dir, sandbox, searchPath, serverSocket } = this.options;
     if (sandbox !== undefined) {
-      const places = { dir, root, launch, tmp, shared, searchPath, user };
+      const places = { dir, root, launch, tmp, shared, searchPath, user, seenAt };
       const limits = limitsOf(asked, sandbox.limits, sandbox.maxLimits);
       const target = env['DROVER_API_URL'];
       const server = target === undefined ? undefined : { target, serverSocket };
-      return sandboxLaunch({ ...sandbox, limits }, places, { network, server });
+      return sandboxLaunch({ ...sandbox, limits }, places, { network, server, services });
     }
     if (network === undefined || network === 'host') return undefined;
     throw new SpawnError(

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { RuntimeSession, SessionExit } from '../drivers/driver.js';
 import { appendSignal, type SessionSignal } from '../files/signals-file.js';
 import { killTree, type ProcessTree, signalTree } from './process-tree.js';
@@ -9,6 +10,8 @@ export interface SessionParts {
   startedAt: string;
   /** Resolves when no process of the session is left. */
   exit: Promise<SessionExit>;
+  /** Its open input. */
+  input?: Writable;
 }
 
 /** A session of this machine. This process or a shim follows it. */
@@ -47,6 +50,15 @@ export class ProcessSession implements RuntimeSession {
 
   notify(signal: SessionSignal): void {
     if (!this.isOver) appendSignal(this.parts.folder.signalsFile, signal);
+  }
+
+  write(text: string): void {
+    const { input } = this.parts;
+    if (input?.writable === true) input.write(text);
+  }
+
+  endInput(): void {
+    this.parts.input?.end();
   }
 
   lastActivityAt(): string {

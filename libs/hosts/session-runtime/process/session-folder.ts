@@ -97,8 +97,8 @@ export class SessionFolder {
     const paths = [folder.work, folder.tmp];
     for (const { name, content } of [SIGNALS_FILE, ...files]) {
       if (content === undefined) continue;
+      paths.push(...folder.makeParents(name), folder.pathOf(name));
       writeFileSync(folder.pathOf(name), content, { mode: 0o600 });
-      paths.push(folder.pathOf(name));
     }
     if (user !== undefined) folder.handOver(dir, paths, user);
     return folder;
@@ -107,6 +107,21 @@ export class SessionFolder {
   /** The path of a file of the session. */
   pathOf(name: string): string {
     return join(this.root, name);
+  }
+
+  /** The folder as a sandbox shows it. */
+  seenAt(path = this.root): Pick<SessionFolder, 'work' | 'tmp' | 'signalsFile' | 'pathOf'> {
+    return new SessionFolder(path, this.launch);
+  }
+
+  /** @returns the folders that were made */
+  private makeParents(name: string): string[] {
+    const above = name.split('/').slice(0, -1);
+    if (above.includes('..')) throw new Error(`The file ${name} lies outside of the session`);
+    const folders = above.map((_, depth) => this.pathOf(above.slice(0, depth + 1).join('/')));
+    const missing = folders.filter((path) => !existsSync(path));
+    for (const path of missing) mkdirSync(path, { mode: 0o700 });
+    return missing;
   }
 
   /**

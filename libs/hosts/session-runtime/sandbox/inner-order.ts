@@ -7,8 +7,8 @@ export interface InnerOrder {
   command: [string, ...string[]];
   env: Record<string, string>;
   cwd: string;
-  /** The port of the loopback address that leads to the server, and the socket behind it. */
-  api?: { port: number; socket: string };
+  /** The ports of the loopback address that lead to services, and the sockets behind them. */
+  services: { port: number; socket: string }[];
 }
 
 /**

@@ -31,6 +31,7 @@ test('the first process of a sandbox prints nothing after its host is gone', asy
     command: ['sh', '-c', `sleep ${seconds} >&- 2>&- & exit 9`],
     env: process.env as Record<string, string>,
     cwd: '/',
+    services: [],
   };
   channel.write(`${JSON.stringify(order)}\n`);
   expect(await answer()).toEqual({ started: expect.any(Number) });

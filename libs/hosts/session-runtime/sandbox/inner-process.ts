@@ -93,10 +93,10 @@ function canEnter(folder: string): boolean {
 }
 
 /**
- * Serves the server's address on the loopback of the sandbox. The socket of each connection leads
+ * Serves a service of the host on the loopback of the sandbox. The socket of each connection leads
  * out of the sandbox.
  */
-function serveApi({ port, socket }: NonNullable<InnerOrder['api']>): Promise<void> {
+function serve({ port, socket }: InnerOrder['services'][number]): Promise<void> {
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect({ path: socket, allowHalfOpen: true });
     join(near, far);
@@ -116,15 +116,13 @@ function join(from: Socket, to: Socket): void {
 // The first process ignores these signals. A request to end goes to the command.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
-const { program, command, env, cwd, api } = JSON.parse(readLine()) as InnerOrder;
+const { program, command, env, cwd, services } = JSON.parse(readLine()) as InnerOrder;
 const [argv0, ...args] = command;
 closeInherited();
-if (api !== undefined) {
-  await serveApi(api).catch(({ message }: Error) => {
-    process.stderr.write(`${message}\n`);
-    process.exit(1);
-  });
-}
+await Promise.all(services.map(serve)).catch(({ message }: Error) => {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+});
 const child = spawn(program, args, {
   argv0,
   cwd,

@@ -21,7 +21,7 @@ export function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces)
   const hidden = [
     ...new Set(named.flatMap((path) => [path, look(() => realpathSync(path)) ?? path])),
   ];
-  const { dir, root, launch, tmp, shared, searchPath } = places;
+  const { dir, root, launch, tmp, shared, searchPath, seenAt } = places;
   const worksIn = shared === undefined ? [] : [shared];
   const closed = places.user === undefined ? [] : [root, ...worksIn].flatMap(closedAbove);
   // A user without an entry has no home.
@@ -37,7 +37,9 @@ export function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces)
     ...homes.flatMap((path) => ['--tmpfs', path]),
     ...files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...TEMPORARY.filter(isFolder).flatMap((path) => ['--bind', tmp, path]),
-    ...[...visible, ...worksIn, ...nameServers(), root].filter(isCovered).flatMap(wayTo),
+    ...[...visible, ...worksIn, ...nameServers(), ...(seenAt === undefined ? [root] : [])]
+      .filter(isCovered)
+      .flatMap(wayTo),
     '--ro-bind',
     process.execPath,
     NODE,
@@ -51,9 +53,10 @@ export function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces)
       '/dev/null',
       path,
     ]),
+    ...(seenAt === undefined ? [] : wayTo(seenAt)),
     '--bind',
     root,
-    root,
+    seenAt ?? root,
     '--tmpfs',
     launch,
   ];

@@ -137,6 +137,29 @@ cases('A session of %s', (_, user) => {
     expect(await outputOf(true, script(), more)).not.toContain(SECRET);
   });
 
+  test('a session sees its folder at a path of its own', async () => {
+    const script =
+      'pwd; echo $HOME $TMPDIR $DROVER_TASK_FILE; cat $DROVER_TASK_FILE; echo x >new; ls';
+    const exit = await endOf(driverOf(true), script, { seenAt: '/run/agent' });
+    const paths = '/run/agent/work /run/agent/tmp /run/agent/task.json';
+    expect(exit.output).toBe(`/run/agent/work\n${paths}\n{}new\n`);
+    expect(exit.exitCode).toBe(0);
+  });
+
+  test('a session without a network reaches the services of its host, and nothing else', async () => {
+    const socket = join(world, 'service.sock');
+    const service = createServer((_request, response) => response.end('served')).listen(socket);
+    await once(service, 'listening');
+    chmodSync(socket, 0o666);
+    const at = (port: number) => `fetch('http://127.0.0.1:${port}').then(r => r.text())`;
+    const { port } = server.address() as AddressInfo;
+    const script = `node -e "${at(6180)}.then(console.log).then(() => ${at(port)}).catch(() => console.log('closed'))"`;
+    const services = [{ port: 6180, socket }];
+    const exit = await endOf(driverOf(true), script, { network: 'none', services });
+    service.close();
+    expect(exit.output).toBe('served\nclosed\n');
+  });
+
   test('a session works in a shared folder, and no link leads it out', async () => {
     const within = join(world, 'shared');
     mkdirSync(join(within, 'project'), { recursive: true });

@@ -4,6 +4,7 @@ import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Network, strictestNetwork } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
+import type { SessionService } from '../drivers/driver.js';
 import type { SessionUser } from '../process/session-folder.js';
 import { SMALL_HEAP } from '../process/start-shim.js';
 import { limitingScript, limitProcesses } from './apply-limits.js';
@@ -54,6 +55,8 @@ export interface SandboxPlaces {
   /** The part of its own folder that the session must not see. */
   launch: string;
   tmp: string;
+  /** The path of `root` within the sandbox, if it is another one. */
+  seenAt?: string;
   /** The folder outside its own one in which the session works. */
   shared?: string;
   searchPath: string;
@@ -67,6 +70,8 @@ export interface SandboxReach {
   network?: Network;
   /** The server that the session reaches without a network, too. */
   server?: ServerAddress;
+  /** Further services of the host for a session without a network. */
+  services?: readonly SessionService[];
 }
 
 /** A command that starts the first process of a sandbox. */
@@ -83,6 +88,8 @@ export interface SandboxLaunch {
   processor?: Processor;
   /** The way to the server if the sandbox has no network. */
   forwarding?: Forwarding;
+  /** The services of the sandbox's own loopback address, by their paths inside. */
+  services: { port: number; socket: string }[];
 }
 
 /** Descriptors of the command: the socket to the first process, and two files for bubblewrap. */
@@ -122,10 +129,11 @@ const CONTROL_GROUPS = '/sys/fs/cgroup';
 export function sandboxLaunch(
   sandbox: Sandbox,
   places: SandboxPlaces,
-  { network, server }: SandboxReach = {},
+  { network, server, services = [] }: SandboxReach = {},
 ): SandboxLaunch {
   const { program, limits } = sandbox;
   const isCutOff = strictestNetwork(sandbox.network, network) === 'none';
+  const reached = isCutOff ? services : [];
   const forwarding =
     isCutOff && server !== undefined ? forwardingTo(server, join(places.launch, 'api')) : undefined;
   const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
@@ -163,6 +171,7 @@ export function sandboxLaunch(
       ...mounts(sandbox, places),
       ...(loader === undefined ? [] : unreadable(LOADER, NODE_LOADER)),
       ...(forwarding === undefined ? [] : ['--ro-bind', forwarding.socket, API_SOCKET]),
+      ...reached.flatMap(({ port, socket }) => ['--ro-bind', socket, socketInside(port)]),
     ]),
     '--chdir',
     '/',
@@ -182,7 +191,16 @@ export function sandboxLaunch(
     loader,
     processor,
     forwarding,
+    services: [
+      ...(forwarding === undefined ? [] : [{ port: forwarding.port, socket: API_SOCKET }]),
+      ...reached.map(({ port }) => ({ port, socket: socketInside(port) })),
+    ],
   };
+}
+
+/** The path of a service's socket within the sandbox. */
+function socketInside(port: number): string {
+  return `/run/drover-service-${port}`;
 }
 
 /** Programs share memory by files in it. They count as memory of the session. */

@@ -8,7 +8,7 @@ import { exitOf, type FirstExit, withRealtime } from '../process/exit-of.js';
 import type { Launch, RunningProcess } from '../process/first-process.js';
 import { findInside, realtimeSignalOf } from '../process/process-tree.js';
 import { explainSpawnFailure } from '../process/spawn-failure.js';
-import { API_SOCKET, ApiForwarder } from './api-forwarder.js';
+import { ApiForwarder } from './api-forwarder.js';
 import type { InnerAnswer, InnerOrder } from './inner-order.js';
 import { CHANNEL, FILTER, type SandboxLaunch } from './sandbox.js';
 import { encodeFilter, sandboxFilter } from './seccomp.js';
@@ -39,10 +39,13 @@ export async function startInside(launch: Launch, sandbox: SandboxLaunch): Promi
 }
 
 async function startSandbox(
-  { program, command, env, cwd, stdin }: Launch,
+  { program, command, env, cwd, stdin, openInput }: Launch,
   sandbox: SandboxLaunch,
 ): Promise<RunningProcess> {
-  const child = spawnSandbox(sandbox, stdin === undefined ? 'ignore' : 'pipe');
+  const child = spawnSandbox(
+    sandbox,
+    stdin === undefined && openInput !== true ? 'ignore' : 'pipe',
+  );
   const over = exitOf(child);
   await once(child, 'spawn');
   const channel = child.stdio[CHANNEL] as Duplex;
@@ -54,9 +57,7 @@ async function startSandbox(
   });
   const answers = createInterface({ input: channel });
   const next = answersOf(answers, over);
-  const { forwarding } = sandbox;
-  const api = forwarding && { port: forwarding.port, socket: API_SOCKET };
-  const order: InnerOrder = { program, command, env, cwd, api };
+  const order: InnerOrder = { program, command, env, cwd, services: sandbox.services };
   channel.write(`${JSON.stringify(order)}\n`);
   const first = await next();
   if (first === undefined) throw notMade(await lastWordsOf(child));

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { newId } from '#lib/kernel';
 import {
   MAX_OUTPUT_BYTES,
+  OPEN_INPUT,
   type RuntimeDriver,
   type RuntimeSession,
   type SessionSpec,
@@ -79,6 +80,8 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
         exit,
         stop: (graceMs) => session.stop(graceMs),
         notify: (signal) => session.notify(signal),
+        write: (text) => session.write(text),
+        endInput: () => session.endInput(),
         lastActivityAt: () => session.lastActivityAt(),
       };
     }
@@ -94,6 +97,27 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
     async function untilCount(word: string, count: number): Promise<void> {
       for (let seen = -1; seen !== count;) seen = await harness.countProcesses(word);
     }
+
+    (isRead ? test : test.skip)('an open input reaches the session while it runs', async () => {
+      const script = 'read first; echo "got $first"; cat';
+      const session = await spawn(specOf(script, { stdin: OPEN_INPUT }));
+      session.write('one\n');
+      session.write('two\n');
+      session.endInput();
+      session.write('too late');
+      expect(await session.exit).toMatchObject({ exitCode: 0, output: 'got one\ntwo\n' });
+    });
+
+    test('files below folders have their content, and the session can change them', async () => {
+      const otherFiles = [
+        { name: 'state/deep/one.txt', content: 'first' },
+        { name: 'state/deep/two.bin', content: Uint8Array.of(0, 1) },
+      ];
+      const script =
+        'cd ../state/deep && cat one.txt && wc -c <two.bin && echo more >>one.txt && cat one.txt';
+      const session = await spawn(specOf(script, { otherFiles }));
+      expect((await session.exit).output.replace(/ +/g, '')).toBe('first2\nfirstmore\n');
+    });
 
     test.each([0, 1, 3, 75, 137, 255])(
       'the exit of a session has the exit code %d',
