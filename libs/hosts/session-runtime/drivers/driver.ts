@@ -49,10 +49,10 @@ export interface SessionSpec {
   /** Files that no variable names. */
   otherFiles?: SessionFile[];
   /**
-   * The path at which a sandbox shows the session's folder, below `/run`. Without it, and without a
-   * sandbox, the folder has its own path.
+   * True: a sandbox shows the session's folder at the same path as that of every other such session,
+   * for programs that keep paths in their state.
    */
-  seenAt?: string;
+  samePath?: boolean;
   /** The directory of this machine in which the session starts, instead of its own folder. */
   cwd?: string;
   /**
@@ -71,6 +71,8 @@ export interface SessionSpec {
    * that variable. A session with `none` does not start without a sandbox.
    */
   network?: Network;
+  /** Paths that a sandbox shows to this session in addition to those of the host, read-only. */
+  shown?: readonly string[];
   /** Services for a session without a network. */
   services?: SessionService[];
   /** Limits of its own instead of the host's, in a sandbox only. */
@@ -175,8 +177,8 @@ export interface DriverHost {
 export interface Surroundings {
   /** `none`: it reaches `services` only. */
   network: Network;
-  /** True if `seenAt` holds. */
-  isSandbox: boolean;
+  /** The path of its folder, as it sees it. */
+  folder: string;
   /** True if the session has the rights of root in its own eyes. */
   isRoot: boolean;
 }
@@ -189,8 +191,8 @@ export interface RuntimeDriver {
   readonly kind: string;
   /** False while sessions cannot be started, or would not end with this process. */
   readonly healthy: boolean;
-  /** The surroundings of a session that asks for this network. */
-  surroundings(network?: Network): Surroundings;
+  /** The surroundings of a session with `samePath` that asks for this network. */
+  surroundings(id: string, network?: Network): Surroundings;
   /**
    * Resolves when the session's first process runs.
    *

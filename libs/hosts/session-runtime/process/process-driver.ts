@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Network, strictestNetwork } from '#lib/kernel';
 import {
@@ -39,6 +40,8 @@ import { SHIM, startShim } from './start-shim.js';
 import { explainSpawnFailure } from './spawn-failure.js';
 import { Supervisor } from './supervisor.js';
 
+/** Sandboxes hide `/run`, so nothing is in the way. */
+const SAME_PATH = '/run/agent';
 const POLL_MS = 20;
 const FOLLOW_EVERY_MS = 100;
 /** The time of a living shim from its claim to the start of the session. */
@@ -86,11 +89,11 @@ export class ProcessDriver implements RuntimeDriver {
     return this.supervisor.healthy;
   }
 
-  surroundings(network?: Network): Surroundings {
-    const { sandbox, accounts } = this.options;
+  surroundings(id: string, network?: Network): Surroundings {
+    const { dir, sandbox, accounts } = this.options;
     const isRoot = accounts === undefined && process.getuid?.() === 0;
-    if (sandbox === undefined) return { network: 'host', isSandbox: false, isRoot };
-    return { network: strictestNetwork(sandbox.network, network), isSandbox: true, isRoot };
+    if (sandbox === undefined) return { network: 'host', folder: join(dir, id), isRoot };
+    return { network: strictestNetwork(sandbox.network, network), folder: SAME_PATH, isRoot };
   }
 
   async spawn(spec: SessionSpec): Promise<RuntimeSession> {
@@ -233,7 +236,8 @@ export class ProcessDriver implements RuntimeDriver {
   ): Launch {
     const { searchPath, passedEnv = {} } = this.options;
     const sandbox = this.sandboxOf(spec, folder, user);
-    const seen = sandbox === undefined ? folder : folder.seenAt(spec.seenAt);
+    const seen =
+      sandbox === undefined ? folder : folder.seenAt(spec.samePath ? SAME_PATH : undefined);
     const paths = Object.entries(spec.files).map(
       ([variable, { name }]) => [variable, seen.pathOf(name)] as const,
     );
@@ -255,17 +259,19 @@ export class ProcessDriver implements RuntimeDriver {
   }
 
   private sandboxOf(
-    { network, services, cwd, within: shared = cwd, limits: asked, env, seenAt }: SessionSpec,
+    { network, services, cwd, within: shared = cwd, limits: asked, env, samePath, shown = [] }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
     user: SessionUser | undefined,
   ): SandboxLaunch | undefined {
     const { dir, sandbox, searchPath, serverSocket } = this.options;
     if (sandbox !== undefined) {
+      const seenAt = samePath ? SAME_PATH : undefined;
       const places = { dir, root, launch, tmp, shared, searchPath, user, seenAt };
       const limits = limitsOf(asked, sandbox.limits, sandbox.maxLimits);
       const target = env['DROVER_API_URL'];
       const server = target === undefined ? undefined : { target, serverSocket };
-      return sandboxLaunch({ ...sandbox, limits }, places, { network, server, services });
+      const seen = [...sandbox.shown, ...shown];
+      return sandboxLaunch({ ...sandbox, limits, shown: seen }, places, { network, server, services });
     }
     if (network === undefined || network === 'host') return undefined;
     throw new SpawnError(

@@ -137,10 +137,10 @@ cases('A session of %s', (_, user) => {
     expect(await outputOf(true, script(), more)).not.toContain(SECRET);
   });
 
-  test('a session sees its folder at a path of its own', async () => {
+  test('a session with the same path as others sees its folder there', async () => {
     const script =
       'pwd; echo $HOME $TMPDIR $DROVER_TASK_FILE; cat $DROVER_TASK_FILE; echo x >new; ls';
-    const exit = await endOf(driverOf(true), script, { seenAt: '/run/agent' });
+    const exit = await endOf(driverOf(true), script, { samePath: true });
     const paths = '/run/agent/work /run/agent/tmp /run/agent/task.json';
     expect(exit.output).toBe(`/run/agent/work\n${paths}\n{}new\n`);
     expect(exit.exitCode).toBe(0);

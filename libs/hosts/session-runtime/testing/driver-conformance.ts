@@ -100,7 +100,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
 
     (isRead ? test : test.skip)('an open input reaches the session while it runs', async () => {
       const script = 'read first; echo "got $first"; cat';
-      const session = await spawn(specOf(script, { stdin: OPEN_INPUT }));
+      const session = await spawn(shell(script, { stdin: OPEN_INPUT }));
       session.write('one\n');
       session.write('two\n');
       session.endInput();
@@ -115,7 +115,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       ];
       const script =
         'cd ../state/deep && cat one.txt && wc -c <two.bin && echo more >>one.txt && cat one.txt';
-      const session = await spawn(specOf(script, { otherFiles }));
+      const session = await spawn(shell(script, { otherFiles }));
       expect((await session.exit).output.replace(/ +/g, '')).toBe('first2\nfirstmore\n');
     });
 
