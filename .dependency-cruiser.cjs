@@ -15,7 +15,7 @@ const LAYERS = [
   ['identity'],
   ['transitions', 'journal', 'projects', 'audit'],
   ['secrets', 'admission', 'ledger'],
-  ['models'],
+  ['models', 'model-providers'],
   ['provider-limits', 'budgets'],
   ['usage-budget'],
   ['agent-manager', 'webhooks', 'task-traces'],

@@ -9,6 +9,7 @@ import { IdentityModule } from '#lib/identity';
 import { type Logger, ObservabilityModule } from '#lib/observability';
 import { EventsModule } from '#lib/journal';
 import { InboundHooksModule } from '#lib/inbound-hooks';
+import { ModelProvidersModule } from '#lib/model-providers';
 import { QuestionsModule } from '#lib/questions';
 import { ExplainModule } from '#lib/explain';
 import { ProjectsModule } from '#lib/projects';
@@ -47,6 +48,7 @@ export class AppModule {
         AgentManagerModule,
         TaskManagerModule,
         InboundHooksModule,
+        ModelProvidersModule,
         QuestionsModule,
         RunsModule,
         ExplainModule,

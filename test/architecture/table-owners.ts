@@ -69,6 +69,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   agent_secrets: { owner: 'secrets' },
   webhook_secrets: { owner: 'secrets' },
   inbound_hook_secrets: { owner: 'secrets' },
+  model_provider_secrets: { owner: 'secrets' },
 
   webhooks: { owner: 'webhooks' },
   webhook_deliveries: { owner: 'webhooks' },
@@ -76,6 +77,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   inbound_hooks: { owner: 'inbound-hooks' },
   inbound_hook_deliveries: { owner: 'inbound-hooks' },
+
+  model_providers: { owner: 'model-providers' },
 
   questions: { owner: 'questions' },
 

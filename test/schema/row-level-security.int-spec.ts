@@ -228,6 +228,7 @@ describe('drover_app with a tenant', () => {
       'idempotency_keys',
       'inbound_hook_deliveries',
       'inbound_hooks',
+      'model_providers',
       'provider_limits',
       'task_dependencies',
       'task_secrets',

@@ -189,6 +189,16 @@ function otherRows({
       [workspaceId, agentId],
     ],
     [
+      `INSERT INTO model_providers (workspace_id, id, provider, base_url, created_by)
+       VALUES ($1, $2, 'openai', 'https://models.example', $3)`,
+      [workspaceId, agentId, userId],
+    ],
+    [
+      `INSERT INTO model_provider_secrets (workspace_id, provider_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'secret', $3, '{}')`,
+      [workspaceId, agentId, DATA_KEY],
+    ],
+    [
       `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
        VALUES ($1, $2, $2, $3, $4, 'Which?', true, now(), 'fail')`,
       [workspaceId, taskId, held.runId, agentId],

@@ -10,6 +10,9 @@ SELECT EXISTS (SELECT FROM agent_secrets WHERE key_id <> $1 AND unreadable_at IS
 -- anything_to_reseal_of_inbound_hooks
 SELECT EXISTS (SELECT FROM inbound_hook_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
+-- anything_to_reseal_of_model_providers
+SELECT EXISTS (SELECT FROM model_provider_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
+
 -- anything_to_reseal_of_tasks
 SELECT EXISTS (SELECT FROM task_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
@@ -36,6 +39,15 @@ SELECT s.workspace_id, s.hook_id, s.column_name, s.key_id, s.sealed
 FROM inbound_hook_secrets s
 WHERE (s.workspace_id, s.hook_id) IN (
     SELECT o.workspace_id, o.hook_id FROM inbound_hook_secrets o
+    WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
+  AND s.key_id <> $1 AND s.unreadable_at IS NULL
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- lock_originals_of_model_providers
+SELECT s.workspace_id, s.provider_id, s.column_name, s.key_id, s.sealed
+FROM model_provider_secrets s
+WHERE (s.workspace_id, s.provider_id) IN (
+    SELECT o.workspace_id, o.provider_id FROM model_provider_secrets o
     WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
   AND s.key_id <> $1 AND s.unreadable_at IS NULL
 FOR NO KEY UPDATE SKIP LOCKED
@@ -68,7 +80,8 @@ SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
   (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)) AS used
+    OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)) AS used
 FROM data_keys k
 WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC
@@ -79,7 +92,8 @@ WHERE k.retired_at <= now() - make_interval(secs => $1)
   AND NOT (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id))
+    OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id))
 RETURNING k.id
 
 -- retire_data_keys
@@ -101,6 +115,11 @@ UPDATE inbound_hook_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, hook_id uuid, column_name text)
 WHERE s.workspace_id = x.workspace_id AND s.hook_id = x.hook_id AND s.column_name = x.column_name
 
+-- set_unreadable_of_model_providers_aside
+UPDATE model_provider_secrets s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, provider_id uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.provider_id = x.provider_id AND s.column_name = x.column_name
+
 -- set_unreadable_of_tasks_aside
 UPDATE task_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text)
@@ -120,6 +139,13 @@ FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[])
 SELECT s.workspace_id, s.hook_id AS owner_id, s.column_name, s.key_id, s.sealed
 FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
 JOIN inbound_hook_secrets s ON s.workspace_id = w.workspace_id AND s.hook_id = w.id
+WHERE s.expires_at IS NULL OR s.expires_at > now()
+ORDER BY s.column_name DESC
+
+-- valid_model_provider_secrets
+SELECT s.workspace_id, s.provider_id AS owner_id, s.column_name, s.key_id, s.sealed
+FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
+JOIN model_provider_secrets s ON s.workspace_id = w.workspace_id AND s.provider_id = w.id
 WHERE s.expires_at IS NULL OR s.expires_at > now()
 ORDER BY s.column_name DESC
 
@@ -151,6 +177,12 @@ VALUES ($1, $2, $3, $4, $5::jsonb, now() + make_interval(secs => $6))
 ON CONFLICT (workspace_id, hook_id, column_name)
   DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, expires_at = excluded.expires_at, unreadable_at = NULL
 
+-- write_model_provider_secret
+INSERT INTO model_provider_secrets (workspace_id, provider_id, column_name, key_id, sealed, expires_at)
+VALUES ($1, $2, $3, $4, $5::jsonb, now() + make_interval(secs => $6))
+ON CONFLICT (workspace_id, provider_id, column_name)
+  DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, expires_at = excluded.expires_at, unreadable_at = NULL
+
 -- write_resealed_of_agents
 UPDATE agent_secrets s SET key_id = $1, sealed = d.sealed
 FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, agent_id uuid, column_name text, sealed jsonb)
@@ -160,6 +192,11 @@ WHERE s.workspace_id = d.workspace_id AND s.agent_id = d.agent_id AND s.column_n
 UPDATE inbound_hook_secrets s SET key_id = $1, sealed = d.sealed
 FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, hook_id uuid, column_name text, sealed jsonb)
 WHERE s.workspace_id = d.workspace_id AND s.hook_id = d.hook_id AND s.column_name = d.column_name
+
+-- write_resealed_of_model_providers
+UPDATE model_provider_secrets s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, provider_id uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.provider_id = d.provider_id AND s.column_name = d.column_name
 
 -- write_resealed_of_tasks
 WITH done AS MATERIALIZED (

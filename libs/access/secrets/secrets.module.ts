@@ -6,6 +6,7 @@ import { Resealing } from './keys/resealing.js';
 import { TaskSecrets } from './holders/task-secrets.js';
 import { ValuesAtHand } from './holders/values-at-hand.js';
 import { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
+import { ModelProviderSecrets } from './holders/model-provider-secrets.js';
 import { WebhookSecrets } from './holders/webhook-secrets.js';
 
 const PROVIDERS = [
@@ -15,6 +16,7 @@ const PROVIDERS = [
   AgentSecrets,
   WebhookSecrets,
   InboundHookSecrets,
+  ModelProviderSecrets,
   Resealing,
   ValuesAtHand,
 ];

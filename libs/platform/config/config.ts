@@ -194,6 +194,21 @@ export const variables = z.object({
   /** Time limit for all calls for one session. Then the run fails. */
   SPAWN_DEADLINE_SECONDS: seconds(60, 1, 3_600),
 
+  /** Key of Anthropic for the coding agents of all workspaces that have none of their own. */
+  ANTHROPIC_API_KEY: z.string().min(1).optional(),
+  /** Address of Anthropic's API, or of a gateway to it. */
+  ANTHROPIC_BASE_URL: webAddress("of Anthropic's API").default('https://api.anthropic.com'),
+  /** The same for OpenAI. */
+  OPENAI_API_KEY: z.string().min(1).optional(),
+  /** Address of OpenAI's API, or of a gateway to it. A final /v1 is ignored. */
+  OPENAI_BASE_URL: webAddress("of OpenAI's API").default('https://api.openai.com'),
+  /** The same for Gemini. */
+  GEMINI_API_KEY: z.string().min(1).optional(),
+  /** Address of Gemini's API, or of a gateway to it. */
+  GOOGLE_GEMINI_BASE_URL: webAddress("of Gemini's API").default(
+    'https://generativelanguage.googleapis.com',
+  ),
+
   /**
    * Maximum number of waiting tasks in a workspace without a limit of its own. 0 means no limit.
    */
@@ -410,6 +425,14 @@ function toConfig(env: z.infer<typeof environment>) {
       staleSeconds: env.GATEWAY_STALE_SECONDS,
       spawnAttempts: env.SPAWN_ATTEMPTS,
       spawnDeadlineSeconds: env.SPAWN_DEADLINE_SECONDS,
+    },
+    models: {
+      /** The installation's own keys. A provider without one serves only workspaces with a key. */
+      providers: {
+        anthropic: { key: env.ANTHROPIC_API_KEY, baseUrl: env.ANTHROPIC_BASE_URL },
+        openai: { key: env.OPENAI_API_KEY, baseUrl: env.OPENAI_BASE_URL },
+        gemini: { key: env.GEMINI_API_KEY, baseUrl: env.GOOGLE_GEMINI_BASE_URL },
+      },
     },
     admission: {
       maxQueueDepth: env.MAX_QUEUE_DEPTH_PER_WORKSPACE,

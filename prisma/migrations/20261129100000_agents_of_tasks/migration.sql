@@ -1,6 +1,7 @@
 -- The coding agent that executes a task, and its brief. Servers of the version before create tasks without them.
 ALTER TABLE agent_tasks
-  ADD COLUMN agent jsonb CONSTRAINT agent_tasks_agent_check CHECK (jsonb_typeof(agent -> 'kind') = 'string'),
+  ADD COLUMN agent jsonb CONSTRAINT agent_tasks_agent_check 
+    CHECK (agent IS NULL OR coalesce(jsonb_typeof(agent -> 'kind') = 'string', false)),
   ADD COLUMN instructions text,
   ADD COLUMN steps text[] NOT NULL DEFAULT '{}',
   ADD COLUMN deliverables text[] NOT NULL DEFAULT '{}',

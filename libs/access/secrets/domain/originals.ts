@@ -60,7 +60,15 @@ export interface ColumnOfInboundHook {
   column_name: SigningColumn;
 }
 
-export type Column = ColumnOfTask | ColumnOfAgent | ColumnOfWebhook | ColumnOfInboundHook;
+/** The key of one way to a provider of models. */
+export interface ColumnOfModelProvider {
+  workspace_id: string;
+  provider_id: string;
+  column_name: SigningColumn;
+}
+
+export type Column =
+  ColumnOfTask | ColumnOfAgent | ColumnOfWebhook | ColumnOfInboundHook | ColumnOfModelProvider;
 
 /** The original of a column with secrets, each sealed in its place. */
 export type Original<Of extends Column = ColumnOfTask> = Of & { key_id: string; sealed: unknown };
@@ -171,6 +179,7 @@ export function ownerOf(column: Column): [table: string, id: string] {
   if ('agent_id' in column) return ['agents', column.agent_id];
   if ('webhook_id' in column) return ['webhooks', column.webhook_id];
   if ('hook_id' in column) return ['inbound_hooks', column.hook_id];
+  if ('provider_id' in column) return ['model_providers', column.provider_id];
   return ['agent_tasks', column.task_id];
 }
 

@@ -44,6 +44,7 @@ ORDER BY s.column_name DESC`,
 
 const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' };
 const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' };
+const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' };
 
 export const WEBHOOK_SECRETS = {
   write: writing('write_webhook_secret', ofWebhooks),
@@ -53,4 +54,9 @@ export const WEBHOOK_SECRETS = {
 export const INBOUND_HOOK_SECRETS = {
   write: writing('write_inbound_hook_secret', ofInboundHooks),
   valid: valid('valid_inbound_hook_secrets', ofInboundHooks),
+};
+
+export const MODEL_PROVIDER_SECRETS = {
+  write: writing('write_model_provider_secret', ofModelProviders),
+  valid: valid('valid_model_provider_secrets', ofModelProviders),
 };

@@ -2,6 +2,7 @@ import type { SqlRunner } from '#lib/database';
 import { instruments } from '#lib/observability';
 import {
   type ColumnOfInboundHook,
+  type ColumnOfModelProvider,
   type ColumnOfWebhook,
   openOriginal,
   sealWhole,
@@ -14,7 +15,7 @@ import type { WEBHOOK_SECRETS } from './signing-secrets.sql.js';
 /** Seconds for which the previous secret stays valid. */
 const ROTATION_SECONDS = 86_400;
 
-/** A webhook or an inbound hook. */
+/** A webhook, an inbound hook, or a way to a provider of models. */
 export interface SignerPlace {
   workspaceId: string;
   id: string;
@@ -23,7 +24,7 @@ export interface SignerPlace {
 type ColumnOf = (
   place: SignerPlace,
   column: SigningColumn,
-) => ColumnOfWebhook | ColumnOfInboundHook;
+) => ColumnOfWebhook | ColumnOfInboundHook | ColumnOfModelProvider;
 
 /** Signing secrets: one for each owner, and the previous one while it is valid. */
 export abstract class SigningSecrets {

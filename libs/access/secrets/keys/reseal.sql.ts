@@ -5,7 +5,13 @@ const ofTasks = { table: 'task_secrets', id: 'task_id' } as const;
 const ofAgents = { table: 'agent_secrets', id: 'agent_id' } as const;
 const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' } as const;
 const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' } as const;
-type Kind = typeof ofTasks | typeof ofAgents | typeof ofWebhooks | typeof ofInboundHooks;
+const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' } as const;
+type Kind =
+  | typeof ofTasks
+  | typeof ofAgents
+  | typeof ofWebhooks
+  | typeof ofInboundHooks
+  | typeof ofModelProviders;
 
 /**
  * Locks the originals of some tasks or agents under a key that is not current. Originals that
@@ -119,5 +125,11 @@ export const RESEALED = [
     lockOriginals: locking('lock_originals_of_inbound_hooks', ofInboundHooks),
     setUnreadableAside: settingAside('set_unreadable_of_inbound_hooks_aside', ofInboundHooks),
     anythingToReseal: anythingLeft('anything_to_reseal_of_inbound_hooks', ofInboundHooks),
+  },
+  {
+    writeResealed: writingResealed('write_resealed_of_model_providers', ofModelProviders),
+    lockOriginals: locking('lock_originals_of_model_providers', ofModelProviders),
+    setUnreadableAside: settingAside('set_unreadable_of_model_providers_aside', ofModelProviders),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_model_providers', ofModelProviders),
   },
 ];

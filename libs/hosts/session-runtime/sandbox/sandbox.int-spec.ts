@@ -142,7 +142,7 @@ cases('A session of %s', (_, user) => {
       'pwd; echo $HOME $TMPDIR $DROVER_TASK_FILE; cat $DROVER_TASK_FILE; echo x >new; ls';
     const exit = await endOf(driverOf(true), script, { samePath: true });
     const paths = '/run/agent/work /run/agent/tmp /run/agent/task.json';
-    expect(exit.output).toBe(`/run/agent/work\n${paths}\n{}new\n`);
+    expect(exit.output).toBe(`/run/agent/work\n${paths}\n{}new`);
     expect(exit.exitCode).toBe(0);
   });
 
@@ -157,7 +157,7 @@ cases('A session of %s', (_, user) => {
     const services = [{ port: 6180, socket }];
     const exit = await endOf(driverOf(true), script, { network: 'none', services });
     service.close();
-    expect(exit.output).toBe('served\nclosed\n');
+    expect(exit.output).toBe('served\nclosed');
   });
 
   test('a session works in a shared folder, and no link leads it out', async () => {

@@ -105,7 +105,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       session.write('two\n');
       session.endInput();
       session.write('too late');
-      expect(await session.exit).toMatchObject({ exitCode: 0, output: 'got one\ntwo\n' });
+      expect(await session.exit).toMatchObject({ exitCode: 0, output: 'got one\ntwo' });
     });
 
     test('files below folders have their content, and the session can change them', async () => {
@@ -116,7 +116,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       const script =
         'cd ../state/deep && cat one.txt && wc -c <two.bin && echo more >>one.txt && cat one.txt';
       const session = await spawn(shell(script, { otherFiles }));
-      expect((await session.exit).output.replace(/ +/g, '')).toBe('first2\nfirstmore\n');
+      expect((await session.exit).output.replace(/ +/g, '')).toBe('first2\nfirstmore');
     });
 
     test.each([0, 1, 3, 75, 137, 255])(

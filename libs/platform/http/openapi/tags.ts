@@ -10,6 +10,7 @@ export const TAGS = {
   Runs: 'Agents report the progress and the outcome of their runs.',
   Questions: 'Questions that runs ask people, and their answers.',
   Models: 'Prices of models, rules that choose a model, and limits of providers.',
+  'Model providers': 'Keys and addresses with which coding agents reach models.',
   Pauses: 'Pauses of a task type, a workspace or the installation.',
   Budgets: 'Token budgets of workspaces, projects, milestones and tasks, and their projections.',
   Events: 'The events of a workspace as they happen.',

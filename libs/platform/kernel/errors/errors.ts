@@ -147,6 +147,11 @@ export const ERRORS = {
     'The inbound hook does not exist',
     'Check the id in the list of inbound hooks.',
   ),
+  model_provider_not_found: e(
+    404,
+    'The model provider does not exist',
+    'List the model providers of the workspace, or set one by PUT /model-providers/:provider.',
+  ),
   milestone_not_found: e(404, 'The milestone does not exist', 'Check the id and the project.'),
   dependency_not_found: e(404, 'The dependency does not exist', 'Check both task ids.'),
   member_not_found: e(404, 'The member does not exist', 'Check the user id and the workspace.'),
