@@ -25,7 +25,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 beforeEach(async () => {
   await server.db.owner.query(
-    'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, data_keys',
+    'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, ' +
+      'model_provider_secrets, data_keys',
   );
   workspace = await server.newWorkspace();
 });
@@ -114,7 +115,8 @@ describe('the rotation of the data key', () => {
   it('a server that missed the rotation finds the new key after its first write is refused', async () => {
     await create('before');
     await server.db.owner.query(
-      'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, data_keys',
+      'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, ' +
+      'model_provider_secrets, data_keys',
     );
     const wanted = { title: 'x', taskType: 'test', inputContext: { token: SECRET } };
     const refused = await workspace.api.post<{ code: string }>('/agent-tasks', wanted);
@@ -136,7 +138,8 @@ describe('the rotation of the data key', () => {
         { maxTasks: 1 },
       );
       await server.db.owner.query(
-        'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, data_keys',
+        'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, ' +
+      'model_provider_secrets, data_keys',
       );
       const path = `/runs/${answer.tasks[0]?.run.id}/${report}`;
       const say = (): Promise<{ status: number; body: { code?: string } }> =>
