@@ -259,7 +259,16 @@ export class ProcessDriver implements RuntimeDriver {
   }
 
   private sandboxOf(
-    { network, services, cwd, within: shared = cwd, limits: asked, env, samePath, shown = [] }: SessionSpec,
+    {
+      network,
+      services,
+      cwd,
+      within: shared = cwd,
+      limits: asked,
+      env,
+      samePath,
+      shown = [],
+    }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
     user: SessionUser | undefined,
   ): SandboxLaunch | undefined {
@@ -271,7 +280,11 @@ export class ProcessDriver implements RuntimeDriver {
       const target = env['DROVER_API_URL'];
       const server = target === undefined ? undefined : { target, serverSocket };
       const seen = [...sandbox.shown, ...shown];
-      return sandboxLaunch({ ...sandbox, limits, shown: seen }, places, { network, server, services });
+      return sandboxLaunch({ ...sandbox, limits, shown: seen }, places, {
+        network,
+        server,
+        services,
+      });
     }
     if (network === undefined || network === 'host') return undefined;
     throw new SpawnError(
