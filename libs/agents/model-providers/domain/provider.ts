@@ -27,5 +27,5 @@ export function readBaseUrl(text: string): { why: string } | { baseUrl: string }
     return { why: 'must have no credentials, query or fragment' };
   }
   if (METADATA.test(url.hostname)) return { why: "must not be a machine's metadata service" };
-  return { baseUrl: url.href.replace(/\/+$/, '') };
+  return { baseUrl: url.href.replace(/\/$/, '') };
 }

@@ -58,10 +58,13 @@ it('the host of a run gets the key of the project, else of the workspace', async
   await set('openai', { key: KEY, baseUrl: 'https://litellm.example/' }, `?projectId=${project}`);
   const [plain, ofProject] = [await aRun(), await aRun({ projectId: project })];
   expect((await access(plain.host, plain.id)).body).toEqual({
-    ...{ provider: 'openai', baseUrl: 'https://api.openai.com', key: 'sk-of-the-workspace' },
+    provider: 'openai',
+    baseUrl: 'https://api.openai.com',
+    key: 'sk-of-the-workspace',
   });
   expect((await access(ofProject.host, ofProject.id)).body).toMatchObject({
-    ...{ baseUrl: 'https://litellm.example', key: KEY },
+    baseUrl: 'https://litellm.example',
+    key: KEY,
   });
 });
 

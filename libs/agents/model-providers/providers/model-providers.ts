@@ -120,8 +120,12 @@ export class ModelProviders {
     return known
       .filter(([, { key }]) => key !== undefined)
       .map(([provider, { baseUrl }]) => ({
-        ...{ provider, id: null, projectId: null, baseUrl },
-        ...{ source: 'installation', updatedAt: null },
+        provider,
+        id: null,
+        projectId: null,
+        baseUrl,
+        source: 'installation',
+        updatedAt: null,
       }));
   }
 }

@@ -80,8 +80,16 @@ export class TaskDrafts {
     const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
       { workspace_id: workspaceId, task_id: task.id },
       {
-        ...{ title, description, input_context: inputContext, metadata, secrets },
-        ...{ agent, instructions, steps, deliverables, acceptance },
+        title,
+        description,
+        input_context: inputContext,
+        metadata,
+        secrets,
+        agent,
+        instructions,
+        steps,
+        deliverables,
+        acceptance,
       },
       values,
     );
