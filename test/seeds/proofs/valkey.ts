@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { waitFor } from '../support/wait-for.js';
+import { waitFor } from '../../support/wait-for.js';
 
 export interface Heard {
   /** Waits for a message that has at least these fields. */

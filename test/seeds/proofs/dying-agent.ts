@@ -1,4 +1,4 @@
-import type { Held, Scene } from '../../libs/work/coordinator/testing/scene.js';
+import type { Held, Scene } from '../../../libs/work/coordinator/testing/scene.js';
 
 /** An agent that holds a task and sends its last heartbeat now. Two seconds later it is dead. */
 export async function aDyingAgent(

@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { afterAll, expect } from '@jest/globals';
 import { DRIVER_KINDS } from '#lib/session-runtime';
-import { environment } from '../../apps/gateway/config.js';
-import { SESSION_STATUSES } from '../../apps/gateway/sessions/domain/session.js';
-import { oneGateway } from '../../apps/gateway/testing/world.js';
-import { killMarked, uniqueSeconds } from '../../libs/hosts/session-runtime/testing/processes.js';
-import { waitFor } from '../support/wait-for.js';
+import { environment } from '../../../apps/gateway/config.js';
+import { SESSION_STATUSES } from '../../../apps/gateway/sessions/domain/session.js';
+import { oneGateway } from '../../../apps/gateway/testing/world.js';
+import {
+  killMarked,
+  uniqueSeconds,
+} from '../../../libs/hosts/session-runtime/testing/processes.js';
+import { waitFor } from '../../support/wait-for.js';
 import { propertiesOf, routes } from './openapi.js';
-import { DATA_PLANE, IMAGES, MANAGER_COMMANDS, QUOTAS } from './promises/worker-manager.js';
-import { SESSIONS } from './promises/worker-service.js';
+import { DATA_PLANE, IMAGES, MANAGER_COMMANDS, QUOTAS } from '../promises/worker-manager.js';
+import { SESSIONS } from '../promises/worker-service.js';
 import { prove } from './prove.js';
 
 const seconds = uniqueSeconds();

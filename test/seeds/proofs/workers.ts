@@ -2,20 +2,20 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { variables } from '#lib/config';
 import { classOfExit, newId } from '#lib/kernel';
 import { AGENT_STATUSES } from '#lib/transitions/domain';
-import { SESSION_STATUSES } from '../../apps/gateway/sessions/domain/session.js';
-import { environment as workerSettings } from '../../apps/worker/config.js';
-import { type Held, Scene } from '../../libs/work/coordinator/testing/scene.js';
-import { isRetryable } from '../../libs/work/transitions/domain/failure.js';
-import { readRequest } from '../../tools/start/arguments.js';
-import { sharedServer, type TestWorkspace } from '../support/shared-server.js';
-import { LIFECYCLE } from './promises/worker-manager.js';
+import { SESSION_STATUSES } from '../../../apps/gateway/sessions/domain/session.js';
+import { environment as workerSettings } from '../../../apps/worker/config.js';
+import { type Held, Scene } from '../../../libs/work/coordinator/testing/scene.js';
+import { isRetryable } from '../../../libs/work/transitions/domain/failure.js';
+import { readRequest } from '../../../tools/start/arguments.js';
+import { sharedServer, type TestWorkspace } from '../../support/shared-server.js';
+import { LIFECYCLE } from '../promises/worker-manager.js';
 import {
   RECONCILIATION,
   WORKER_DEFAULTS,
   WORKER_PROTOCOL,
   WORKER_REQUIREMENTS,
   WORKER_SERVICES,
-} from './promises/worker-orchestration.js';
+} from '../promises/worker-orchestration.js';
 import { prove } from './prove.js';
 import { hearChannel } from './valkey.js';
 

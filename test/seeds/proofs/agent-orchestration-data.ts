@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { legalTaskTransitions, mayTransition, TASK_STATUSES } from '#lib/transitions/domain';
-import { type Held, Scene } from '../../libs/work/coordinator/testing/scene.js';
-import { sharedServer, type TestWorkspace } from '../support/shared-server.js';
-import { waitFor } from '../support/wait-for.js';
+import { type Held, Scene } from '../../../libs/work/coordinator/testing/scene.js';
+import { sharedServer, type TestWorkspace } from '../../support/shared-server.js';
+import { waitFor } from '../../support/wait-for.js';
 import { aDyingAgent } from './dying-agent.js';
-import { CHANNELS, ROWS, TASK_STATES } from './promises/agent-orchestration-data.js';
+import { CHANNELS, ROWS, TASK_STATES } from '../promises/agent-orchestration-data.js';
 import { prove } from './prove.js';
 import { type Heard, hearChannel } from './valkey.js';
 

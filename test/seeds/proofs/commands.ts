@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Scene } from '../../libs/work/coordinator/testing/scene.js';
-import { type Ended, Terminal } from '../e2e/terminal.js';
-import { aSessionOf } from '../support/factories.js';
-import { sharedServer, type TestAgent, type TestServer } from '../support/shared-server.js';
-import { WORKER_COMMANDS } from './promises/worker-orchestration.js';
+import { Scene } from '../../../libs/work/coordinator/testing/scene.js';
+import { type Ended, Terminal } from '../../e2e/terminal.js';
+import { aSessionOf } from '../../support/factories.js';
+import { sharedServer, type TestAgent, type TestServer } from '../../support/shared-server.js';
+import { WORKER_COMMANDS } from '../promises/worker-orchestration.js';
 import { prove } from './prove.js';
 
 /** The command line of the document, with `drover` for `tx`. The tests build on each other. */

@@ -5,7 +5,7 @@ interface Schema {
   properties?: Record<string, { enum?: string[] }>;
 }
 
-const file = join(import.meta.dirname, '../../libs/clients/api-client/openapi.json');
+const file = join(import.meta.dirname, '../../../libs/clients/api-client/openapi.json');
 const { paths, components } = JSON.parse(readFileSync(file, 'utf8')) as {
   paths: Record<string, Record<string, unknown>>;
   components: { schemas: Record<string, Schema> };

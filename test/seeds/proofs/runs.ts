@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { RUN_STATES } from '#lib/transitions/domain';
-import { Scene } from '../../libs/work/coordinator/testing/scene.js';
-import { RUN_EDGES } from '../../libs/work/transitions/domain/run-state.js';
-import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
-import { waitFor } from '../support/wait-for.js';
+import { Scene } from '../../../libs/work/coordinator/testing/scene.js';
+import { RUN_EDGES } from '../../../libs/work/transitions/domain/run-state.js';
+import { sharedServer, type TestServer, type TestWorkspace } from '../../support/shared-server.js';
+import { waitFor } from '../../support/wait-for.js';
 import { propertiesOf, routes } from './openapi.js';
-import { POLLING, SLOTS } from './promises/worker-service.js';
+import { POLLING, SLOTS } from '../promises/worker-service.js';
 import {
   INTEGRATION,
   RUN_COMMANDS,
   RUN_STATES_PROMISED,
   TIMEOUTS,
-} from './promises/worker-state-machine.js';
+} from '../promises/worker-state-machine.js';
 import { prove } from './prove.js';
 
 type Body = Record<string, unknown>;

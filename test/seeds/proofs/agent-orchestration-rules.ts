@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { variables } from '#lib/config';
-import { type Held, Scene } from '../../libs/work/coordinator/testing/scene.js';
-import { apiClient } from '../support/api-client.js';
-import { sharedServer } from '../support/shared-server.js';
-import { waitFor } from '../support/wait-for.js';
+import { type Held, Scene } from '../../../libs/work/coordinator/testing/scene.js';
+import { apiClient } from '../../support/api-client.js';
+import { sharedServer } from '../../support/shared-server.js';
+import { waitFor } from '../../support/wait-for.js';
 import { aDyingAgent } from './dying-agent.js';
 import {
   BUDGET_RULES,
@@ -11,7 +11,7 @@ import {
   MONITORING,
   RECOVERY_PATTERNS,
   SECURITY,
-} from './promises/agent-orchestration-rules.js';
+} from '../promises/agent-orchestration-rules.js';
 import { prove } from './prove.js';
 
 type Body = Record<string, unknown>;
@@ -19,13 +19,11 @@ type Body = Record<string, unknown>;
 let server: Awaited<ReturnType<typeof sharedServer>>;
 let scene: Scene;
 let dying: Held;
-let lastAttempt: Held;
 
 beforeAll(async () => {
   server = await sharedServer('all');
   scene = await Scene.of(server);
   dying = await aDyingAgent(scene, { maxRetries: 3, retryBackoffSeconds: 86_400 });
-  lastAttempt = await aDyingAgent(scene, { maxRetries: 0 });
 });
 afterAll(() => server?.stop());
 
@@ -76,8 +74,10 @@ prove(RECOVERY_PATTERNS, {
   },
 
   retriesExhausted: async () => {
-    const { lastError } = await until(lastAttempt, 'FAILED');
-    expect(lastError).toMatch(/^Max retries exceeded \(0\/0\)/);
+    const { id, agent } = await scene.held({ maxRetries: 0 });
+    await agent.api.post(`/agent-tasks/${id}/fail`, { error: { message: 'It broke' } });
+    const lastError = 'Max retries exceeded (0/0): It broke';
+    expect(await scene.read(id)).toMatchObject({ status: 'FAILED', lastError });
   },
 });
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { type ApiClient, apiClient } from '../support/api-client.js';
-import { aSessionOf } from '../support/factories.js';
-import { type Held, Scene } from '../../libs/work/coordinator/testing/scene.js';
-import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
-import { waitFor } from '../support/wait-for.js';
+import { type ApiClient, apiClient } from '../../support/api-client.js';
+import { aSessionOf } from '../../support/factories.js';
+import { type Held, Scene } from '../../../libs/work/coordinator/testing/scene.js';
+import { sharedServer, type TestServer, type TestWorkspace } from '../../support/shared-server.js';
+import { waitFor } from '../../support/wait-for.js';
 import {
   AGENT_REQUESTS,
   COORDINATOR_REQUESTS,
   TASK_REQUESTS,
-} from './promises/agent-orchestration-api.js';
+} from '../promises/agent-orchestration-api.js';
 import { prove } from './prove.js';
 
 let server: TestServer;

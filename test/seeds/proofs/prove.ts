@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import type { Promised, Proof, Section } from './promise.js';
+import type { Promised, Proof, Section } from '../promise.js';
 
 type ProvenHere<P> = {
   [Name in keyof P]: P[Name] extends { provenBy: Proof } ? never : Name;
