@@ -1,4 +1,4 @@
-import { by, differs, holds, notYet, section } from '../promise.js';
+import { by, differs, holds, section } from '../promise.js';
 
 /** Requests and answers of the document on the agent orchestration layer. */
 
@@ -34,10 +34,7 @@ export const TASK_REQUESTS = section('Requests about tasks', {
     'A report counts for one run. The server infers the run if the agent had one run of the ' +
       'task; otherwise the answer is 409 `run_required`.',
   ),
-  firstReport: notYet(
-    'The first report of an agent starts its task',
-    'An agent starts its task by `start`, or completes it without.',
-  ),
+  firstReport: holds('The first report of an agent starts its task'),
 });
 
 export const AGENT_REQUESTS = section('Requests about agents', {

@@ -209,7 +209,7 @@ prove(TASK_REQUESTS, {
     const { id: taskId, agent } = await scene.held(TASK, { start: false });
     expect(await read(taskId)).toMatchObject({ status: 'ASSIGNED', startedAt: null });
     await agent.api.patch(`/agent-tasks/${taskId}/progress`, PROGRESS);
-    expect(await read(taskId)).toMatchObject({ status: 'ASSIGNED', startedAt: null });
+    expect(await read(taskId)).toMatchObject({ status: 'RUNNING', startedAt: expect.any(String) });
   },
 });
 
