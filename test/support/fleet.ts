@@ -83,8 +83,15 @@ export class TestFleet {
     return new TestFleet({ ...db, drop: stop }, folder, port, {}, { workspaceId, token });
   }
 
-  async startServer(env: Record<string, string> = {}): Promise<BuiltProcess> {
-    const server = this.track(BuiltProcess.start('apps/server/main.js', { ...this.env, ...env }));
+  /** The environment of its servers. */
+  settings(env: Record<string, string> = {}): Record<string, string> {
+    return { ...this.env, ...env };
+  }
+
+  /** @param dist that of another version */
+  async startServer(env: Record<string, string> = {}, dist?: string): Promise<BuiltProcess> {
+    const program = 'apps/server/main.js';
+    const server = this.track(BuiltProcess.start(program, this.settings(env), [], dist));
     await server.said('listening');
     return server;
   }

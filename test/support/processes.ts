@@ -31,9 +31,17 @@ export class BuiltProcess {
     }
   }
 
-  /** @param program below dist, such as `apps/server/main.js` */
-  static start(program: string, env: Record<string, string>): BuiltProcess {
-    const child = spawn(process.execPath, [join(DIST, program)], {
+  /**
+   * @param program below dist, such as `apps/server/main.js`
+   * @param dist that of another version
+   */
+  static start(
+    program: string,
+    env: Record<string, string>,
+    words: readonly string[] = [],
+    dist = DIST,
+  ): BuiltProcess {
+    const child = spawn(process.execPath, [join(dist, program), ...words], {
       env: {
         ...UNSANDBOXED,
         PATH: process.env['PATH'] ?? '',
