@@ -60,6 +60,7 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     ],
     [`UPDATE webhook_deliveries SET state = 'dead'`, 'webhook_deliveries_pending_has_time'],
     [`UPDATE webhook_deliveries SET failures = 1`, 'webhook_deliveries_counts'],
+    [`UPDATE webhook_deliveries SET payload = NULL`, 'webhook_deliveries_has_body'],
     [`UPDATE webhook_attempts SET number = 0`, 'webhook_attempts_number_check'],
     [`UPDATE webhook_attempts SET error = 'timeout'`, 'webhook_attempts_has_result'],
     [`UPDATE webhook_attempts SET event_id = 2`, 'webhook_attempts_delivery_fkey'],

@@ -188,13 +188,13 @@ ORDER BY w.workspace_id, w.id FOR NO KEY UPDATE OF w
 
 -- webhooks_measure_open_replay
 SELECT count(*)::int AS count, min(r.event_id)::text AS first, max(r.event_id)::text AS last
-FROM (SELECT c.event_id FROM webhook_deliveries c WHERE c.workspace_id = $1 AND c.webhook_id = $2
+FROM (SELECT c.event_id FROM webhook_deliveries c WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND c.payload IS NOT NULL
     AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND c.state = $4 AND c.state <> 'delivered' AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6) ORDER BY c.event_id LIMIT $7) r
 
 -- webhooks_measure_replay
 SELECT count(*)::int AS count, min(r.event_id)::text AS first, max(r.event_id)::text AS last
-FROM (SELECT c.event_id FROM webhook_deliveries c WHERE c.workspace_id = $1 AND c.webhook_id = $2
+FROM (SELECT c.event_id FROM webhook_deliveries c WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND c.payload IS NOT NULL
     AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6) ORDER BY c.event_id LIMIT $7) r
 
@@ -246,10 +246,19 @@ FROM (SELECT x.event_id FROM webhook_deliveries x
   ORDER BY x.next_attempt_at LIMIT $3) held
 WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = held.event_id
 
+-- webhooks_remove_bodies
+WITH o AS MATERIALIZED (
+  SELECT c.workspace_id, c.webhook_id, c.event_id FROM webhook_deliveries c
+  WHERE c.state = 'delivered' AND c.payload IS NOT NULL AND c.created_at < now() - interval '1 day'
+  ORDER BY c.created_at LIMIT $1 FOR NO KEY UPDATE OF c SKIP LOCKED)
+UPDATE webhook_deliveries d SET payload = NULL FROM o
+WHERE d.workspace_id = o.workspace_id AND d.webhook_id = o.webhook_id AND d.event_id = o.event_id
+RETURNING d.event_id
+
 -- webhooks_replay_deliveries
 -- Materialized: read again and again by a join, it would go on behind the rows that it has just changed.
 WITH r AS MATERIALIZED (SELECT c.event_id FROM webhook_deliveries c
-  WHERE c.workspace_id = $1 AND c.webhook_id = $2
+  WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND c.payload IS NOT NULL
     AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6) AND c.event_id BETWEEN $7::bigint AND $8::bigint
   ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE)
@@ -262,7 +271,7 @@ RETURNING d.event_id
 -- webhooks_replay_open_deliveries
 -- Materialized: read again and again by a join, it would go on behind the rows that it has just changed.
 WITH r AS MATERIALIZED (SELECT c.event_id FROM webhook_deliveries c
-  WHERE c.workspace_id = $1 AND c.webhook_id = $2
+  WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND c.payload IS NOT NULL
     AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND c.state = $4 AND c.state <> 'delivered' AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6) AND c.event_id BETWEEN $7::bigint AND $8::bigint
   ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE)

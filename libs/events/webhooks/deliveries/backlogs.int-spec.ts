@@ -158,6 +158,28 @@ describe('the pruner', () => {
     expect([await at.count(failing), await at.count(disabled)]).toEqual([1, 0]);
   });
 
+  it('a delivered message loses its body after a day, and cannot be replayed then', async () => {
+    const webhook = await at.make();
+    await at.addOld(webhook, 2, 'delivered');
+    await at.addOld(webhook, 1, 'dead', 3);
+    await server.db.owner.query(
+      `UPDATE webhook_deliveries SET created_at = now() - interval '25 hours'
+       WHERE webhook_id = $1 AND event_id <> 1`,
+      [webhook.id],
+    );
+    expect(await pruner().pruneBodies()).toBe(false);
+    const kept = (await at.deliveries(webhook)).map(({ state, body }) => [state, typeof body]);
+    expect(kept).toEqual([
+      ['dead', 'string'],
+      ['delivered', 'object'],
+      ['delivered', 'string'],
+    ]);
+    const path = `/webhooks/${webhook.id}/replay`;
+    const { body } = await at.workspace.api.post(path, { from: '2000-01-01T00:00:00Z' });
+    expect(body).toEqual({ replayed: 2 });
+    await enable(webhook, false);
+  });
+
   it('many deliveries are removed in consecutive batches', async () => {
     const webhook = await at.make();
     await at.addOld(webhook, 5_500, 'delivered');

@@ -8,13 +8,13 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { BackgroundLoop } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { pruneDeliveries } from '../store/deliveries.sql.js';
+import { pruneDeliveries, removeBodies } from '../store/deliveries.sql.js';
 
 const EVERY_MS = 3_600_000;
 /** Maximum number of deliveries in one statement. */
 const BATCH = 5_000;
 
-/** Removes old deliveries with their attempts, in the role `relay`. */
+/** Removes bodies after a day, and old deliveries with their attempts, in the role `relay`. */
 @Injectable()
 export class WebhookPruner implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private from: Date | undefined;
@@ -50,9 +50,16 @@ export class WebhookPruner implements OnApplicationBootstrap, BeforeApplicationS
     return new Date(Math.max(...removed.map(({ created_at }) => created_at.getTime())));
   }
 
+  /** Removes one batch of bodies. @returns whether there may be more */
+  async pruneBodies(): Promise<boolean> {
+    const changed = await this.database.service.rows(removeBodies, [BATCH]);
+    return changed.length === BATCH;
+  }
+
   private async round(): Promise<number> {
+    const hasBodies = await this.pruneBodies();
     this.from = await this.prune(this.from);
-    return this.from ? 0 : EVERY_MS;
+    return hasBodies || this.from ? 0 : EVERY_MS;
   }
 
   private afterFailure(error: unknown): number {

@@ -41,7 +41,8 @@ export interface DeliveryView {
   event: string;
   state: DeliveryState;
   messageId: string;
-  body: string;
+  /** Null a day after a delivered event. */
+  body: string | null;
   occurredAt: string;
   createdAt: string;
   nextAttemptAt: string | null;

@@ -227,9 +227,13 @@ export class WebhookDeliveryDto implements DeliveryView {
   @ApiProperty({ enum: STATES }) state!: DeliveryState;
   @ApiProperty({ description: 'The header `webhook-id`' }) messageId!: string;
   @ApiProperty({
-    description: 'The event as the server sends it to programs. People get a sentence instead.',
+    type: String,
+    nullable: true,
+    description:
+      'The event as the server sends it to programs. People get a sentence instead. Null a day ' +
+      'after a delivered event.',
   })
-  body!: string;
+  body!: string | null;
   @ApiProperty(time) occurredAt!: string;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty(laterTime) nextAttemptAt!: string | null;

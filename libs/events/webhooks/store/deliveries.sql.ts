@@ -16,7 +16,8 @@ export interface AttemptRow {
 export interface DeliveryRow {
   event_id: string;
   event: string;
-  payload: string;
+  /** Null a day after a delivered event. */
+  payload: string | null;
   occurred_at: Date;
   state: DeliveryState;
   next_attempt_at: Date | null;
@@ -84,10 +85,12 @@ RETURNING event_id, event, payload, occurred_at, state, next_attempt_at, created
 );
 
 /**
- * SQL: the deliveries of a replay. $1 workspace, $2 webhook, $3 ids or NULL, $4 state or NULL, $5
+ * SQL: the deliveries of a replay, which still have their bodies. $1 workspace, $2 webhook, $3 ids or NULL, $4 state or NULL, $5
  * and $6 bounds of the events' times or NULL.
  */
-const wanted = (which: Which) => `c.workspace_id = $1 AND c.webhook_id = $2
+const wanted = (
+  which: Which,
+) => `c.workspace_id = $1 AND c.webhook_id = $2 AND c.payload IS NOT NULL
     AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND ${OF_STATE[which]('c', '$4')} AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6)`;
 
@@ -195,6 +198,23 @@ export const readSubscriptions = query<Subscription>(
   `
 SELECT w.workspace_id, w.id, w.events, (extract(epoch FROM w.created_at) * 1000)::float8 AS created_at FROM webhooks w
 WHERE w.workspace_id = ANY ($1::uuid[]) AND w.disabled_at IS NULL`,
+);
+
+/**
+ * Removes the bodies of at most $1 delivered messages that are older than a day. A delivery that is
+ * being replayed is left alone. Index: webhook_deliveries_body_idx, which has no other rows than
+ * these and those of the last day.
+ */
+export const removeBodies = command<{ event_id: string }>(
+  'webhooks_remove_bodies',
+  `
+WITH o AS MATERIALIZED (
+  SELECT c.workspace_id, c.webhook_id, c.event_id FROM webhook_deliveries c
+  WHERE c.state = 'delivered' AND c.payload IS NOT NULL AND c.created_at < now() - interval '1 day'
+  ORDER BY c.created_at LIMIT $1 FOR NO KEY UPDATE OF c SKIP LOCKED)
+UPDATE webhook_deliveries d SET payload = NULL FROM o
+WHERE d.workspace_id = o.workspace_id AND d.webhook_id = o.webhook_id AND d.event_id = o.event_id
+RETURNING d.event_id`,
 );
 
 /**

@@ -87,12 +87,18 @@ export class Endpoints {
     );
   }
 
-  /** Adds finished deliveries of events with the ids from 1 on. */
-  async addOld({ id }: Endpoint, count: number, state: 'delivered' | 'dead'): Promise<void> {
+  /** Adds finished deliveries of events with the ids from `first` on. */
+  async addOld(
+    { id }: Endpoint,
+    count: number,
+    state: 'delivered' | 'dead',
+    first = 1,
+  ): Promise<void> {
     await this.server.db.owner.query(
       `INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at, state, next_attempt_at)
-       SELECT $1, $2, n, 'task.created', '{}', now(), $4, NULL FROM generate_series(1, $3::int) n`,
-      [this.workspace.id, id, count, state],
+       SELECT $1, $2, n, 'task.created', '{}', now(), $4, NULL
+       FROM generate_series($5::int, $5::int + $3::int - 1) n`,
+      [this.workspace.id, id, count, state, first],
     );
   }
 

@@ -92,15 +92,11 @@ describe('migrate', () => {
     await writeFile(join(migrationsDir, third, 'stops-servers.txt'), 'they read its table\n');
     const fourth = '20260104000000_fourth';
     await write(fourth, 'CREATE TABLE four (id int);');
-    await cluster.admin.query('CREATE ROLE drover_service LOGIN');
+    await cluster.admin.query(`CREATE ROLE drover_service LOGIN PASSWORD 'pw'`);
     const url = new URL(ownerUrl);
-    url.username = 'drover_service';
-    const connect = async () => {
-      const server = new pg.Client({ connectionString: url.href, application_name: 'drover' });
-      await server.connect();
-      return server;
-    };
-    const server = await connect();
+    Object.assign(url, { username: 'drover_service', password: 'pw' });
+    const server = new pg.Client({ connectionString: url.href, application_name: 'drover' });
+    await server.connect();
     try {
       expect(await refusalOf(run())).toBe(
         `The migration ${third} stops older servers, because they read its table, and 1 session ` +
