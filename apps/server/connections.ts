@@ -13,6 +13,10 @@ export function databaseOptions({ database }: Config, logger: Logger): DatabaseO
     pooled: database.pooled,
     applicationName: 'drover-server',
     onError: (error) => logger.warn('idle database connection lost', { error }),
+    onSilence: (isSilent) =>
+      isSilent
+        ? logger.warn('Postgres does not answer; statements are refused')
+        : logger.info('Postgres answers again'),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   migrate,
   PoolerError,
   poolerOf,
+  REQUEST_LIMITS,
   setRoleLimits,
 } from '#lib/database';
 import type { Logger } from '#lib/observability';
@@ -44,11 +45,15 @@ export async function prepareDatabase(config: Config, options: PrepareOptions): 
 /** Runs before the first connection with limits, which a pooler would refuse. */
 async function askForPooler({ database }: Config, logger: Logger): Promise<void> {
   const { appUrl, serviceUrl, statementTimeoutMs } = database;
-  const urls = { DATABASE_URL: appUrl, DATABASE_SERVICE_URL: serviceUrl };
-  for (const [name, url] of Object.entries(urls)) {
-    if ((await poolerAt(name, url)) === 'none') continue;
+  const limits = { statement_timeout: `${statementTimeoutMs}ms` };
+  const roles = [
+    { name: 'DATABASE_URL', url: appUrl, limits: { ...REQUEST_LIMITS, ...limits } },
+    { name: 'DATABASE_SERVICE_URL', url: serviceUrl, limits },
+  ];
+  for (const role of roles) {
+    if ((await poolerAt(role.name, role.url)) === 'none') continue;
     database.pooled = true;
-    await setRoleLimits(url, statementTimeoutMs);
+    await setRoleLimits(role.url, role.limits);
   }
   if (database.pooled) logger.info('the database is reached through PgBouncer');
 }

@@ -28,6 +28,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   ways.mend();
+  postgres.thaw();
   await postgres.readOnly(false);
   await fleet.stop();
   await ways.close();
@@ -68,7 +69,7 @@ async function expectRecovery(): Promise<void> {
 }
 
 describe('Postgres', () => {
-  it.each(['stop', 'crash'] as const)(
+  it.each(['stop', 'crash', 'freeze'] as const)(
     'work resumes after a %s of Postgres under load for longer than agents can be silent',
     async (end) => {
       await startLoad();
@@ -82,8 +83,21 @@ describe('Postgres', () => {
       await patiently(() => fleet.api.post('/coordinator/recover', {}));
       flush.letGo();
       await expectRecovery();
+      // Without a limit on silence a request waits for the end of its statement, 35 s.
+      for (const book of books()) expect(book.slowestMs).toBeLessThan(15_000);
     },
   );
+
+  it('requests that wait for a locked table are refused long before their statement ends', async () => {
+    await startLoad();
+    const table = await ways.db.owner.connect();
+    await table.query('BEGIN; LOCK TABLE journal');
+    await waitFor('every client to be refused', () => books().every((book) => book.count(503) > 0));
+    await table.query('ROLLBACK');
+    table.release();
+    await expectRecovery();
+    for (const book of books()) expect(book.slowestMs).toBeLessThan(15_000);
+  });
 
   it('work resumes after Postgres was read-only for longer than agents can be silent', async () => {
     await startLoad();

@@ -93,6 +93,21 @@ describe('a statement for a tenant', () => {
     await hasty.close();
   });
 
+  it('a request that waits for a locked table is cancelled, and the client may retry', async () => {
+    const locker = await db.owner.connect();
+    await locker.query('BEGIN; LOCK TABLE projects');
+    const tenant = db.database.tenant(one);
+    const outcomes = await Promise.allSettled([
+      tenant.rows(insertWorkspaceRow, [one, 'locked']),
+      tenant.transaction((tx) => tx.rows(insertWorkspaceRow, [one, 'locked'])),
+      tenant.prisma((tx) => tx.project.findMany()),
+    ]);
+    await locker.query('ROLLBACK');
+    locker.release();
+    const givenUp = { status: 'rejected', reason: { code: 'conflict_retry' } };
+    expect(outcomes).toMatchObject([givenUp, givenUp, givenUp]);
+  });
+
   it('the server ends a session whose transaction stays open', async () => {
     const limit = query<{ limit: string }>(
       'spec_limit',

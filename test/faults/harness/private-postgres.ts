@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -12,8 +12,10 @@ const SETTINGS = {
   synchronous_commit: 'on',
 };
 
-/** A PostgreSQL for one test, which can stop, kill and restart it. */
+/** A PostgreSQL for one test, which can stop, kill, freeze and restart it. */
 export class PrivatePostgres {
+  private frozen: number[] = [];
+
   private constructor(
     private readonly supervisor: Supervisor,
     private readonly folder: string,
@@ -50,8 +52,29 @@ export class PrivatePostgres {
     await this.server.stop();
   }
 
-  /** Starts it again on the same port with the same data. */
+  /** Stops all its processes as they are: connections stay open without any answer. */
+  async freeze(): Promise<void> {
+    const { pid } = this.server;
+    this.frozen = [pid];
+    // The first process creates the others, so it stops before they are counted.
+    this.signalFrozen('SIGSTOP');
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    this.frozen = [pid, ...children.trim().split(' ').map(Number)];
+    this.signalFrozen('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.signalFrozen('SIGCONT');
+    this.frozen = [];
+  }
+
+  private signalFrozen(signal: NodeJS.Signals): void {
+    for (const pid of this.frozen) process.kill(pid, signal);
+  }
+
+  /** Starts it again on the same port with the same data, or thaws it. */
   async startAgain(): Promise<void> {
+    if (this.frozen.length > 0) return this.thaw();
     this.server = await run(this.folder, this.supervisor, this.server.port);
   }
 

@@ -1,7 +1,8 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { translateError } from '../errors/db-errors.js';
+import { Breaker } from './breaker.js';
 import { type Accompanied, accompanied } from './companion.js';
-import { createPool } from './pools.js';
+import { connectionOf, createPool, REQUEST_LIMITS } from './pools.js';
 import { PrismaTenants, type PrismaWork } from './prisma.js';
 import { Refusals } from '../errors/refusals.js';
 import {
@@ -35,6 +36,8 @@ export interface DatabaseOptions {
   pooled?: boolean;
   connectionTimeoutMs?: number;
   onError?: (error: Error) => void;
+  /** Called when Postgres does not answer for 2 s, and when it answers again. */
+  onSilence?: (isSilent: boolean) => void;
 }
 
 /** Connections of one pool, and the number of callers that wait for one. */
@@ -59,6 +62,7 @@ export class Database {
    * Records whether the database accepts changes. Every statement and transaction reports to it.
    */
   readonly refusals = new Refusals();
+  private readonly breaker: Breaker;
   private readonly appPool: pg.Pool;
   private readonly servicePool: pg.Pool;
   private readonly prisma: PrismaTenants;
@@ -69,17 +73,27 @@ export class Database {
       statementTimeoutMs: options.statementTimeoutMs,
       pooled: options.pooled,
       connectionTimeoutMs: options.connectionTimeoutMs,
-      onError: options.onError,
     };
+    this.breaker = new Breaker({
+      probe: () => new pg.Client(connectionOf({ ...common, url: options.serviceUrl })),
+      onChange: options.onSilence,
+    });
+    const { onError } = options;
+    const { breaker } = this;
     this.appPool = createPool({
       ...common,
       url: options.appUrl,
       max: options.maxAppConnections ?? 20,
+      limits: REQUEST_LIMITS,
+      breaker,
+      onError,
     });
     this.servicePool = createPool({
       ...common,
       url: options.serviceUrl,
       max: options.maxServiceConnections ?? 10,
+      breaker,
+      onError,
     });
     this.prisma = new PrismaTenants(this.appPool, this.servicePool, this.refusals);
     this.service = new ServiceScope(this.servicePool, this.prisma, this.refusals);
@@ -108,6 +122,7 @@ export class Database {
   async close(): Promise<void> {
     await this.prisma.disconnect();
     await Promise.all([this.appPool.end(), this.servicePool.end()]);
+    await this.breaker.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { withClient } from '../migrator/connection.js';
-import { SESSION_LIMITS } from './pools.js';
+import { SESSION_LIMITS, type SessionLimits } from './pools.js';
 
 /**
  * A pooler that cannot carry prepared statements over its connections; the message says what to do.
@@ -49,9 +49,11 @@ function refuseStatementMode(error: unknown): never {
  * Makes the limits that a connection of ours asks for at its start the defaults of the role that it
  * signs in as, because a pooler drops them. Connections that the pooler has idle are ended: they
  * began with others, and so did this one, which goes back to the pooler.
+ *
+ * @param own limits of this role beside SESSION_LIMITS
  */
-export async function setRoleLimits(url: string, statementTimeoutMs: number): Promise<void> {
-  const limits = { ...SESSION_LIMITS, statement_timeout: `${statementTimeoutMs}ms` };
+export async function setRoleLimits(url: string, own: SessionLimits): Promise<void> {
+  const limits = { ...SESSION_LIMITS, ...own };
   await withClient(url, async (client) => {
     const wanted = Object.entries(limits).map(([name, value]) => `${name}=${value}`);
     const { rows } = await client.query(

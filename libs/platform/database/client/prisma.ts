@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import type pg from 'pg';
-import { isRetryable, isUnreachable, translateError } from '../errors/db-errors.js';
+import { isRetryable, isTimedOut, isUnreachable, translateError } from '../errors/db-errors.js';
 import type { Prisma, PrismaClient } from '../generated/client.js';
 import type { Refusals } from '../errors/refusals.js';
 import type { SqlRunner } from '../statements/sql.js';
@@ -142,5 +142,6 @@ function rootCause(error: unknown): unknown {
     severity,
     cause: error,
   });
-  return isRetryable(original) || isUnreachable(original) ? original : error;
+  const passes = isRetryable(original) || isTimedOut(original) || isUnreachable(original);
+  return passes ? original : error;
 }

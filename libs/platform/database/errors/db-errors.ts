@@ -8,10 +8,13 @@ interface PgError extends Error {
 }
 
 /** SQLSTATEs after which a repetition of the transaction can succeed. */
-const RETRYABLE = new Set(['40001', '40P01', '55P03']);
+const RETRYABLE = new Set(['40001', '40P01']);
 
-/** The statement exceeded its time limit (statement_timeout) and was rolled back. */
-const TIMED_OUT = '57014';
+/**
+ * The statement ran, or waited for a lock, longer than its limit (statement_timeout, lock_timeout)
+ * and was rolled back. The client decides about a repetition, because it would wait again.
+ */
+const TIMED_OUT = new Set(['57014', '55P03']);
 
 /**
  * The server answers but refuses to write: it is read-only (a standby, or an operator's setting),
@@ -54,6 +57,10 @@ export function isRetryable(error: unknown): boolean {
   return isNativeError(error) && RETRYABLE.has((error as PgError).code ?? '');
 }
 
+export function isTimedOut(error: unknown): boolean {
+  return isNativeError(error) && TIMED_OUT.has((error as PgError).code ?? '');
+}
+
 /** Whether the database failed, and not the statement. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof DroverError)
@@ -62,6 +69,11 @@ export function isUnreachable(error: unknown): boolean {
   if (!isNativeError(error)) return false;
   if (refusesWrites(error) || endedByPooler(error)) return true;
   return UNREACHABLE.has((error as PgError).code ?? '') || BROKEN_CONNECTION.test(error.message);
+}
+
+/** Whether the same statement can succeed later: the database was away, or a lock in the way. */
+export function mayPass(error: unknown): boolean {
+  return isUnreachable(error) || (error instanceof DroverError && error.code === 'conflict_retry');
 }
 
 /** Whether the database answers but accepts no changes, judged by a Drover or driver error. */
@@ -91,7 +103,7 @@ export function violatedConstraint(error: unknown): string | undefined {
  */
 export function translateError(error: unknown, written: boolean): unknown {
   if (error instanceof DroverError) return error;
-  if (isRetryable(error) || (error as PgError | null)?.code === TIMED_OUT)
+  if (isRetryable(error) || isTimedOut(error))
     return new DroverError('conflict_retry', { retryAfterSeconds: 1, cause: error });
   if (!isUnreachable(error)) return error;
   if (refusesWrites(error))

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, isUnreachable } from '#lib/database';
-import { agentKey, type AgentPlace, DroverError, redact, redactText } from '#lib/kernel';
+import { Database, mayPass } from '#lib/database';
+import { agentKey, type AgentPlace, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { asObject, redactSecrets, ValuesAtHand } from '#lib/secrets';
 import { flushHeartbeats, type FlushedRow } from './flush-heartbeats.sql.js';
@@ -133,9 +133,4 @@ export class HeartbeatWriter {
     if (this.failing) this.logger.info('heartbeats can be written again');
     this.failing = false;
   }
-}
-
-/** Whether the same statement can succeed later. */
-function mayPass(error: unknown): boolean {
-  return isUnreachable(error) || (error instanceof DroverError && error.code === 'conflict_retry');
 }
