@@ -74,14 +74,47 @@ describe('a sender of webhooks', () => {
     // Its lease ends after a minute. The test shortens this.
     await db.owner.query('UPDATE webhooks SET leased_until = now() WHERE lease IS NOT NULL');
     await startSender();
-    await waitFor('all to be delivered', async () => {
-      const open = await db.owner.query(
-        `SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND state <> 'delivered'`,
-        [body.id],
-      );
-      return open.rowCount === 0;
-    });
+    await waitFor('all to be delivered', () => isDone(body.id));
     const once = Object.fromEntries(waiting.map((id) => [id, 1]));
     expect(received(path)).toEqual({ [sent]: times, ...once });
   });
+
+  async function aWebhookWith(messages: number): Promise<{ path: string; id: string }> {
+    const path = `/${messages}`;
+    const values = { url: receiver.url(path), events: ['run.*'] };
+    const { body } = await fleet.api.post<{ id: string }>('/webhooks', values);
+    for (let n = 0; n < messages; n++) await fleet.api.post(`/webhooks/${body.id}/test`);
+    return { path, id: body.id };
+  }
+
+  it('a restart of Postgres while results are stored: each message is sent once', async () => {
+    const { path, id } = await aWebhookWith(11);
+    const caught = proxy.catch({ at: 'before-commit', statement: 'webhooks_record_attempts' });
+    const running = await startSender({ DATABASE_SERVICE_URL: proxy.url });
+    await caught.reached;
+    proxy.faults.cut();
+    await waitFor('the sender to fail', () => running.count('webhooks not sent, trying again') > 0);
+    proxy.mend();
+    await waitFor('all to be delivered', () => isDone(id));
+    expect(Object.values(received(path))).toEqual(Array.from({ length: 11 }, () => 1));
+  });
+
+  it('a lost answer to a lease: the webhook is served before the lease ends', async () => {
+    const { path, id } = await aWebhookWith(1);
+    const lost = proxy.loseAnswerTo('webhooks_lease_due');
+    await startSender({ DATABASE_SERVICE_URL: proxy.url });
+    await lost;
+    const leased = await db.owner.query('SELECT leased_until FROM webhooks WHERE id = $1', [id]);
+    await waitFor('all to be delivered', () => isDone(id));
+    const soon = await db.owner.query('SELECT now() < $1 AS soon', [leased.rows[0].leased_until]);
+    expect([soon.rows, Object.values(received(path))]).toEqual([[{ soon: true }], [1]]);
+  });
 });
+
+async function isDone(webhookId: string): Promise<boolean> {
+  const open = await db.owner.query(
+    `SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND state <> 'delivered'`,
+    [webhookId],
+  );
+  return open.rowCount === 0;
+}

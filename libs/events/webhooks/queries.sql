@@ -127,12 +127,12 @@ RETURNING event_id, event, payload, occurred_at, state, next_attempt_at, created
 -- webhooks_lease_due
 WITH working AS MATERIALIZED (
   SELECT workspace_id, id FROM webhooks
-  WHERE due_at <= now() AND failures = 0 AND (leased_until IS NULL OR leased_until <= now())
+  WHERE due_at <= now() AND failures = 0 AND (leased_until IS NULL OR leased_until <= now() OR lease = $3)
   ORDER BY due_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
 ),
 failing AS MATERIALIZED (
   SELECT workspace_id, id FROM webhooks
-  WHERE due_at <= now() AND failures > 0 AND (leased_until IS NULL OR leased_until <= now())
+  WHERE due_at <= now() AND failures > 0 AND (leased_until IS NULL OR leased_until <= now() OR lease = $3)
   ORDER BY due_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
 ),
 leased AS (

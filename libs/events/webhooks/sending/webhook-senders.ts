@@ -7,12 +7,13 @@ import {
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CONFIG, type Config } from '#lib/config';
-import { Database } from '#lib/database';
-import { BackgroundLoop, backoffCeiling } from '#lib/kernel';
+import { Database, mayPass } from '#lib/database';
+import { BackgroundLoop, backoffCeiling, fullJitter } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { WebhookSecrets } from '#lib/secrets';
 import { type Leased, leaseDue } from '../store/sending.sql.js';
 import { Messages } from './messages.js';
+import type { Sent } from './notices.js';
 import { Settlement } from './settlement.js';
 import { judgeTurn } from './turn.js';
 
@@ -31,6 +32,8 @@ const MESSAGES = 10;
 const LEASE_SECONDS = 60;
 const IDLE = { baseMs: 50, capMs: 1_000 };
 const FAILED_MS = 2_000;
+/** Pauses between attempts to store results, or to read secrets, while Postgres is away. */
+const AWAY = { baseMs: 100, capMs: 1_000 };
 /** Time for running turns when the server stops, in milliseconds. The rest is sent again. */
 const STOP_MS = 3_000;
 
@@ -44,6 +47,8 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   private readonly turns = new Map<Promise<void>, { failing: boolean; since: number }>();
   private idle = 0;
   private abandoned = false;
+  /** The lease of the next round, which also takes the webhooks of a round whose answer was lost. */
+  private lease = randomUUID();
 
   constructor(
     private readonly database: Database,
@@ -86,8 +91,9 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   private async fillSlots(): Promise<number> {
     const free = this.freeSlots();
     if (free.all === 0) return 0;
-    const params = [free.all, free.failing, randomUUID(), LEASE_SECONDS, MESSAGES];
+    const params = [free.all, free.failing, this.lease, LEASE_SECONDS, MESSAGES];
     const leased = await this.database.service.rows(leaseDue, params);
+    this.lease = randomUUID();
     if (leased.length > 0) await this.begin(leased);
     return leased.length;
   }
@@ -123,7 +129,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
 
   private async openOne(leased: Leased): Promise<string[]> {
     try {
-      return (await this.open([leased])).get(leased.id) ?? [];
+      return (await this.outlast(() => this.open([leased]))).get(leased.id) ?? [];
     } catch (error) {
       this.logger.warn('a webhook’s secret not opened', { ...placeOf(leased), error });
       return [];
@@ -133,12 +139,34 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   private async turn(leased: Leased, opened: Map<string, string[]> | undefined): Promise<void> {
     try {
       const secrets = opened ? (opened.get(leased.id) ?? []) : await this.openOne(leased);
-      const { made, held } = await this.messages.send(leased, secrets);
+      const { made, held } = await this.send(leased, secrets);
       // The shutdown cut it off, which is not the receiver's fault.
-      await this.settlement.settle(judgeTurn(leased, this.abandoned ? [] : made, held));
+      const turn = judgeTurn(leased, this.abandoned ? [] : made, held);
+      // The results wait here while Postgres is away, or the messages would be sent again.
+      await this.outlast(() => this.settlement.settle(turn));
     } catch (error) {
       // The lease expires by itself, and the messages are sent again.
       this.logger.warn('results of webhooks not kept', { ...placeOf(leased), error });
+    }
+  }
+
+  /** Sends nothing if Postgres was away before the first message. The next turn sends it. */
+  private send(leased: Leased, secrets: readonly string[]): Promise<Sent> {
+    return this.messages.send(leased, secrets).catch((error: unknown) => {
+      if (mayPass(error)) return { made: [] };
+      throw error;
+    });
+  }
+
+  /** Repeats work until Postgres is there. @throws its errors if the server stops */
+  private async outlast<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (this.abandoned || !mayPass(error)) throw error;
+        await delay(fullJitter(AWAY, attempt, Math.random()));
+      }
     }
   }
 }

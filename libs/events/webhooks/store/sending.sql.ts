@@ -43,13 +43,13 @@ const TOLD = 50;
 /** SQL: locks webhooks with due messages, the longest wait first. */
 const due = (condition: string, limit: string) => `
   SELECT workspace_id, id FROM webhooks
-  WHERE due_at <= now() AND ${condition} AND (leased_until IS NULL OR leased_until <= now())
+  WHERE due_at <= now() AND ${condition} AND (leased_until IS NULL OR leased_until <= now() OR lease = $3)
   ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`;
 
 /**
  * Leases webhooks with due messages and reads these: several of a working webhook, one of a failing
  * webhook as a probe, and as many as one notice can join. A webhook has one turn, however many
- * messages wait.
+ * messages wait. A repetition with the same lease returns the webhooks of a lost answer again.
  *
  * Indexes: webhooks_due_idx, webhooks_failing_due_idx, webhook_deliveries_due_idx. 286 of 10,000
  * webhooks, one with 20,000 waiting deliveries: 9 ms. $1 maximum number of working webhooks, $2
