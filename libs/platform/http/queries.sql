@@ -9,12 +9,12 @@ INSERT INTO idempotency_keys AS held (workspace_id, key, request_hash, locked_un
     WHERE held.expires_at <= now()
        OR (held.request_hash = excluded.request_hash
            AND held.status_code IS NULL AND held.locked_until <= now())
-   RETURNING locked_until::text AS lock
+   RETURNING created_at::text AS lock
 
 -- idempotency_complete_request
 UPDATE idempotency_keys
       SET status_code = $4, response_body = $5::jsonb, locked_until = NULL
-    WHERE workspace_id = $1 AND key = $2 AND locked_until = $3::timestamptz AND status_code IS NULL
+    WHERE workspace_id = $1 AND key = $2 AND created_at = $3::timestamptz AND status_code IS NULL
    RETURNING true AS kept
 
 -- idempotency_find_held_key
@@ -32,5 +32,12 @@ DELETE FROM idempotency_keys
 
 -- idempotency_release_request
 DELETE FROM idempotency_keys
-    WHERE workspace_id = $1 AND key = $2 AND locked_until = $3::timestamptz
+    WHERE workspace_id = $1 AND key = $2 AND created_at = $3::timestamptz
       AND status_code IS NULL
+
+-- idempotency_renew_request
+UPDATE idempotency_keys SET locked_until = now() + make_interval(secs => $4)
+    WHERE (workspace_id, key) IN (
+      SELECT workspace_id, key FROM idempotency_keys
+       WHERE workspace_id = $1 AND key = $2 AND created_at = $3::timestamptz AND status_code IS NULL
+         FOR NO KEY UPDATE SKIP LOCKED)

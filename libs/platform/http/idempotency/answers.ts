@@ -5,16 +5,17 @@ import { completeRequest } from './complete.sql.js';
 import { findHeldKey, type HeldKeyRow } from './find.sql.js';
 import { purgeKeys } from './purge.sql.js';
 import { releaseRequest } from './release.sql.js';
+import { renewRequest } from './renew.sql.js';
 
-/** Longer than any request can take. A holder that is unresponsive for longer has died. */
-const LOCK_SECONDS = 60;
+/** A holder renews its lock. One that does not for so long has died. */
+const LOCK_SECONDS = 10;
 const KEPT_SECONDS = 86_400;
 
 /** A request that holds its Idempotency-Key. */
 export interface IdempotencyRecord {
   readonly key: string;
   readonly requestHash: Buffer;
-  /** Proof of holding the key. The next holder gets another one. */
+  /** The time of taking the key, as proof of holding it. The next holder gets another one. */
   readonly lock: string;
   /** Set by `storeAnswer`, so that the answer is not stored twice. */
   stored: boolean;
@@ -74,6 +75,15 @@ export async function storeAnswer(
   const kept = await firstRow(runner, completeRequest, params);
   if (!kept) throw new DroverError('idempotency_in_progress', { retryAfterSeconds: 1 });
   record.stored = true;
+}
+
+/** Extends the lock of a running request, as the service role. */
+export async function renewLock(
+  runner: SqlRunner,
+  workspaceId: string,
+  { key, lock }: IdempotencyRecord,
+): Promise<void> {
+  await runner.rows(renewRequest, [workspaceId, key, lock, LOCK_SECONDS]);
 }
 
 export async function releaseKey(

@@ -19,5 +19,5 @@ export const beginRequest = command<{ lock: string }>(
     WHERE held.expires_at <= now()
        OR (held.request_hash = excluded.request_hash
            AND held.status_code IS NULL AND held.locked_until <= now())
-   RETURNING locked_until::text AS lock`,
+   RETURNING created_at::text AS lock`,
 );

@@ -12,6 +12,6 @@ export const completeRequest = command<{ kept: boolean }>(
   'idempotency_complete_request',
   `UPDATE idempotency_keys
       SET status_code = $4, response_body = $5::jsonb, locked_until = NULL
-    WHERE workspace_id = $1 AND key = $2 AND locked_until = $3::timestamptz AND status_code IS NULL
+    WHERE workspace_id = $1 AND key = $2 AND created_at = $3::timestamptz AND status_code IS NULL
    RETURNING true AS kept`,
 );

@@ -5,6 +5,7 @@ import { Database } from '#lib/database';
 import { type Caller, DroverError, newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { aWorkspace } from '../../../../test/support/factories.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { Text } from '../dto/fields.js';
 import { Hot, type HotCall, type RouteGuard } from '../server/hot-route.js';
 import { startTestServer, type TestServer } from '../testing/app.js';
@@ -142,6 +143,15 @@ async function create(key: string | undefined, title = 'a', at = path) {
 const age = (key: string, assignment: string) =>
   db.owner.query(`UPDATE idempotency_keys SET ${assignment} WHERE key = $1`, [key]);
 
+async function lockOf(key: string): Promise<{ seconds: number; until: Date }> {
+  const { rows } = await db.owner.query<{ seconds: number; until: Date }>(
+    `SELECT extract(epoch FROM locked_until - now())::float8 AS seconds, locked_until AS until
+       FROM idempotency_keys WHERE key = $1`,
+    [key],
+  );
+  return rows[0] as { seconds: number; until: Date };
+}
+
 /** A request whose handler waits after its start until it is opened. */
 function waitingRequest(key: string) {
   let open = () => {};
@@ -206,6 +216,17 @@ describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
     request.open();
     expect((await first).status).toBe(201);
     expect((await create(key)).body).toEqual((await first).body);
+  });
+
+  it('a running request renews its lock, which ends 10 s after its server', async () => {
+    const key = newId();
+    const request = waitingRequest(key);
+    const { answer } = await request.start();
+    const first = await lockOf(key);
+    expect(first.seconds).toBeLessThanOrEqual(10);
+    await waitFor('a renewal', async () => (await lockOf(key)).until > first.until);
+    request.open();
+    expect((await answer).status).toBe(201);
   });
 
   it('one of twenty concurrent requests with a key runs', async () => {

@@ -11,6 +11,6 @@ import { command } from '#lib/database';
 export const releaseRequest = command<unknown>(
   'idempotency_release_request',
   `DELETE FROM idempotency_keys
-    WHERE workspace_id = $1 AND key = $2 AND locked_until = $3::timestamptz
+    WHERE workspace_id = $1 AND key = $2 AND created_at = $3::timestamptz
       AND status_code IS NULL`,
 );

@@ -8,6 +8,7 @@ import {
   beginIdempotent,
   type IdempotencyRecord,
   releaseKey,
+  renewLock,
   type StoredAnswer,
   storeAnswer,
 } from './answers.js';
@@ -18,8 +19,10 @@ export interface IdempotentRequest extends FastifyRequest {
   idempotency?: IdempotencyRecord;
 }
 
+/** A third of the time for which a key is locked. */
+const RENEW_EVERY_MS = 3_000;
 /** Together about as long as a key is held for a request without an answer. */
-const RELEASE_ATTEMPTS = 60;
+const RELEASE_ATTEMPTS = 10;
 const RELEASE_EVERY_MS = 1_000;
 
 /** A refusal as stored. A replay rebuilds the error from it. */
@@ -62,13 +65,23 @@ export class IdempotentRequests {
 
     const { record } = beginning;
     request.idempotency = record;
+    const renewing = setInterval(() => void this.renew(tenant, record), RENEW_EVERY_MS).unref();
     try {
       const body = await work();
       const answer = { status: reply.statusCode, body };
       return await unaccompanied(() => this.keep(tenant, record, answer));
     } catch (error) {
-      return unaccompanied(() => this.keepRefusal(tenant, record, error));
+      return await unaccompanied(() => this.keepRefusal(tenant, record, error));
+    } finally {
+      clearInterval(renewing);
     }
+  }
+
+  private async renew({ workspaceId }: TenantScope, record: IdempotencyRecord): Promise<void> {
+    const { service } = this.database;
+    await unaccompanied(() => renewLock(service, workspaceId, record)).catch((error: unknown) =>
+      this.logger.warn('idempotency key not renewed', { workspaceId, error }),
+    );
   }
 
   /** The work is done, so a failure to store the answer must not change the client's answer. */
