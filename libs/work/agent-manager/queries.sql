@@ -22,6 +22,11 @@ FROM agents a
 LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 WHERE a.workspace_id = $1 AND a.id = $2
 
+-- change_agent
+UPDATE agents a SET (name, mode, model, capabilities, task_types, dedicated_to, coordinator_enabled, max_concurrent_tasks, heartbeat_interval_seconds, stale_threshold_seconds, host_name, pid, agent_version, restart_count, boot_id, metadata, command, secrets) = (SELECT x."name", x."mode", x."model", x."capabilities", x."taskTypes", x."dedicatedTo", x."coordinatorEnabled", x."maxConcurrentTasks", x."heartbeatIntervalSeconds", x."staleThresholdSeconds", x."hostName", x."pid", x."agentVersion", x."restartCount", x."bootId", x."metadata", x."command", x."secrets" FROM jsonb_to_record($3::jsonb) AS x ("name" text, "mode" text, "model" text, "capabilities" text[], "taskTypes" text[], "dedicatedTo" text[], "coordinatorEnabled" boolean, "maxConcurrentTasks" integer, "heartbeatIntervalSeconds" integer, "staleThresholdSeconds" integer, "hostName" text, "pid" integer, "agentVersion" text, "restartCount" integer, "bootId" uuid, "metadata" jsonb, "command" text[], "secrets" jsonb)),
+     setup_failures = 0, resting_until = NULL, version = a.version + 1, updated_at = now()
+   WHERE a.workspace_id = $1 AND a.id = $2
+
 -- end_cooldown
 UPDATE agents SET setup_failures = 0, resting_until = NULL, updated_at = now()
 WHERE workspace_id = $1 AND id = $2 AND setup_failures > 0
@@ -133,6 +138,14 @@ WHERE workspace_id = $1 AND agent_id = $2
     AND seen_at < coalesce($4::timestamptz, 'infinity')
 ORDER BY seen_at DESC
 LIMIT $5
+
+-- insert_agent
+INSERT INTO agents AS a (workspace_id, id, created_by, name, mode, model, capabilities, task_types, dedicated_to, coordinator_enabled, max_concurrent_tasks, heartbeat_interval_seconds, stale_threshold_seconds, host_name, pid, agent_version, restart_count, boot_id, metadata, command, secrets)
+   SELECT $1, $2, $4, x."name", x."mode", x."model", x."capabilities", x."taskTypes", x."dedicatedTo", x."coordinatorEnabled", x."maxConcurrentTasks", x."heartbeatIntervalSeconds", x."staleThresholdSeconds", x."hostName", x."pid", x."agentVersion", x."restartCount", x."bootId", x."metadata", x."command", x."secrets" FROM jsonb_to_record($3::jsonb) AS x ("name" text, "mode" text, "model" text, "capabilities" text[], "taskTypes" text[], "dedicatedTo" text[], "coordinatorEnabled" boolean, "maxConcurrentTasks" integer, "heartbeatIntervalSeconds" integer, "staleThresholdSeconds" integer, "hostName" text, "pid" integer, "agentVersion" text, "restartCount" integer, "bootId" uuid, "metadata" jsonb, "command" text[], "secrets" jsonb)
+   ON CONFLICT DO NOTHING
+   RETURNING a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.secrets AS "secrets", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",
+  (SELECT h.last_seen_at FROM agent_heartbeats h
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt"
 
 -- lock_agent
 SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.secrets AS "secrets", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",

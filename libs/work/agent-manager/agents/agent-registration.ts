@@ -1,11 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Database,
-  firstRow,
-  type Prisma,
-  type PrismaTransaction,
-  type SqlRunner,
-} from '#lib/database';
+import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError, RUNS_COMMANDS } from '#lib/kernel';
 import { AgentSecrets, TaskSecrets } from '#lib/secrets';
 import { WakeUps } from '#lib/valkey';
@@ -14,12 +8,13 @@ import { isSecond, refuseWhileHeard } from '../domain/second-life.js';
 import { isOwnCapability, normalizeCapabilities, ownCapability } from '../domain/capabilities.js';
 import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
-import { timingOf, whyImpossible } from '../domain/timing.js';
+import { type HeartbeatTiming, timingOf, whyImpossible } from '../domain/timing.js';
 import { toAgentView } from './agent-columns.sql.js';
 import { findAgent, lockAgent } from './find-agent.sql.js';
 import { silenceOfAgent } from './silence.sql.js';
 import { stampFirstHeartbeat } from './stamp-first-heartbeat.sql.js';
 import { transitionAgent } from '#lib/transitions';
+import { changeAgent, insertAgent, type RegisteredAgent } from './write-agent.sql.js';
 
 /** A registration of an agent. Absent fields keep their value, or take the default. */
 export interface AgentRequest {
@@ -93,10 +88,11 @@ export class AgentRegistration {
     refuseOthersNames(agentId, requested);
     refuseTooMuch(requested.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
-    const registering = this.database.tenant(caller.workspaceId).prisma(async (tx, sql) => {
-      const created = await this.createOrChange(tx, sql, place, { caller, requested, version });
-      await this.start(sql, place);
-      const row = (await firstRow(sql, findAgent, [place.workspaceId, agentId])) as AgentRow;
+    const registering = this.database.tenant(caller.workspaceId).transaction(async (tx) => {
+      const request = { caller, requested, version };
+      const { agent, created } = await this.createOrChange(tx, place, request);
+      await this.start(tx, agent);
+      const row = (await firstRow(tx, findAgent, [place.workspaceId, agentId])) as AgentRow;
       return { agent: toAgentView(row), created };
     });
     const registration = await this.taskSecrets.written(registering);
@@ -105,22 +101,22 @@ export class AgentRegistration {
     return registration;
   }
 
+  /** @returns the agent as it is started, locked */
   private async createOrChange(
-    tx: PrismaTransaction,
     sql: SqlRunner,
-    { workspaceId, agentId: id }: Place,
+    place: Place,
     request: { caller: Caller; requested: AgentRequest; version: number | undefined },
-  ): Promise<boolean> {
+  ): Promise<{ agent: AgentRow; created: boolean }> {
+    const { workspaceId, agentId: id } = place;
     const { caller, requested, version } = request;
     const known = await firstRow(sql, lockAgent, [workspaceId, id]);
-    const place = { workspaceId, agentId: id };
     if (!known && version === undefined && mayCreate(caller)) {
       const { request: shown, inputs } = await this.secrets.seal(sql, place, requested);
-      const data = { ...fieldsOf(shown), workspaceId, id, createdBy: caller.userId };
-      const { count } = await tx.agent.createMany({ data, skipDuplicates: true });
-      if (count > 0) {
+      const values = [workspaceId, id, JSON.stringify(fieldsOf(shown)), caller.userId];
+      const agent = await firstRow(sql, insertAgent, values);
+      if (agent) {
         await this.secrets.write(sql, place, inputs);
-        return true;
+        return { agent, created: true };
       }
     }
     // Another request can have created it meanwhile.
@@ -132,19 +128,10 @@ export class AgentRegistration {
     }
     await this.refuseSecond(sql, agent, requested);
     const { request: shown, inputs } = await this.secrets.seal(sql, place, requested, agent);
-    // The command may be corrected, so the cooldown ends.
-    const rested = { setupFailures: 0, restingUntil: null };
-    await tx.agent.updateMany({
-      where: { workspaceId, id },
-      data: {
-        ...fieldsOf(shown, agent),
-        ...rested,
-        version: { increment: 1 },
-        updatedAt: new Date(),
-      },
-    });
+    const fields = fieldsOf(shown, agent);
+    await sql.rows(changeAgent, [workspaceId, id, JSON.stringify(fields)]);
     await this.secrets.write(sql, place, inputs);
-    return false;
+    return { agent: { ...agent, ...fields }, created: false };
   }
 
   private async refuseSecond(sql: SqlRunner, agent: AgentRow, requested: AgentRequest) {
@@ -153,8 +140,8 @@ export class AgentRegistration {
     refuseWhileHeard(agent, silence?.seconds ?? Infinity);
   }
 
-  private async start(sql: SqlRunner, { workspaceId, agentId }: Place): Promise<void> {
-    const agent = (await firstRow(sql, lockAgent, [workspaceId, agentId])) as AgentRow;
+  private async start(sql: SqlRunner, agent: AgentRow): Promise<void> {
+    const { workspaceId, id: agentId } = agent;
     await sql.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeatIntervalSeconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
     // An agent that was draining before it became unresponsive still is.
@@ -167,11 +154,27 @@ function mayCreate(caller: Caller): caller is Caller & { userId: string | null }
   return caller.kind === 'user' || caller.kind === 'api_key';
 }
 
-type Kept = Omit<AgentRequest, 'previousBootId'>;
-type Registered = { [Field in keyof Kept]: Prisma.AgentUncheckedCreateInput[Field] };
+/** A new agent whose registration names only its name. */
+const DEFAULTS: Omit<RegisteredAgent, 'name' | keyof HeartbeatTiming> = {
+  mode: 'pull',
+  model: null,
+  capabilities: [],
+  taskTypes: [],
+  dedicatedTo: [],
+  coordinatorEnabled: true,
+  maxConcurrentTasks: 1,
+  hostName: null,
+  pid: null,
+  agentVersion: null,
+  restartCount: 0,
+  bootId: null,
+  metadata: {},
+  command: [],
+  secrets: {},
+};
 
-/** Absent fields keep their value, or take the column's default. The lifecycle is no such field. */
-function fieldsOf(requested: AgentRequest, known?: AgentRow): Registered & { name: string } {
+/** Absent fields keep their value, or take the default. */
+function fieldsOf(requested: AgentRequest, known?: AgentRow): RegisteredAgent {
   const timing = timingOf(requested, known);
   const message = whyImpossible(timing);
   if (message !== null) {
@@ -179,10 +182,10 @@ function fieldsOf(requested: AgentRequest, known?: AgentRow): Registered & { nam
     throw new DroverError('validation_failed', { errors });
   }
   refusePushWithoutCommand(requested, known);
-  const metadata = requested.metadata as Prisma.InputJsonObject | undefined;
-  const kept: AgentRequest = { ...requested, ...timing };
-  delete kept.previousBootId;
-  return { ...kept, ...offerOf(requested, known), metadata };
+  const given = { ...requested, ...timing, ...offerOf(requested, known) };
+  const absent = Object.entries(given).filter(([, value]) => value === undefined);
+  for (const [field] of absent) delete given[field as keyof typeof given];
+  return { ...DEFAULTS, ...known, ...(given as Pick<typeof given, 'name'> & typeof timing) };
 }
 
 /** Tasks are assigned by an agent's own capability, so no other agent can claim it. */

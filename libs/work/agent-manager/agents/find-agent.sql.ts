@@ -13,7 +13,7 @@ export const findAgent = query<AgentRow>(
 );
 
 /**
- * The same, locked until the transaction ends, because Prisma locks no rows.
+ * The same, locked until the transaction ends.
  *
  * Index: primary key. $1 workspace, $2 agent.
  */
