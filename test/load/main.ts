@@ -15,6 +15,7 @@ import { failover } from './benchmarks/failover.js';
 import { growth } from './benchmarks/growth.js';
 import { lifeOverHttp } from './benchmarks/life-over-http.js';
 import { memory } from './benchmarks/memory.js';
+import { modelProxy } from './benchmarks/model-proxy.js';
 import { peers } from './benchmarks/peers.js';
 import { recovery } from './benchmarks/recovery.js';
 import { relay } from './benchmarks/relay.js';
@@ -52,6 +53,7 @@ const ALL: readonly Benchmark[] = [
   usageHistory,
   usageReports,
   webhooks,
+  modelProxy,
   peers,
 ];
 
