@@ -37,7 +37,7 @@ async function send({ chunks, everyMs }: Asked, write: (text: string) => void): 
   write(event({ type: 'message_delta', delta, usage: { output_tokens: chunks } }));
 }
 
-function event(data: { type: string }): string {
+function event(data: { type: string; [field: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
