@@ -1,5 +1,5 @@
 import { bearer, type Credentials, type DroverClient } from '#lib/api-client';
-import { connectTo } from './connect.js';
+import { connectTo, splitAddresses } from './connect.js';
 import { Contexts, type Context } from './contexts/contexts.js';
 import { storedTokens } from './contexts/credentials.js';
 import { LOCAL } from './contexts/local.js';
@@ -100,14 +100,17 @@ export class Cli {
   }
 }
 
-/** Removes the API path, which the environment of a run includes in the address. */
-function stripApiPath(address: string): string {
-  return address.replace(/\/$/, '').replace(/\/api\/v1$/, '');
+/** Removes the API path, which the environment of a run includes, from each address. */
+function stripApiPath(addresses: string): string {
+  return splitAddresses(addresses)
+    .map((address) => address.replace(/\/$/, '').replace(/\/api\/v1$/, ''))
+    .join();
 }
 
 export interface Access {
   /** The context's name. It is undefined if the environment names the server. */
   name: string | undefined;
+  /** The address of the server, or several of one installation with commas between them. */
   url: string;
   workspaceId?: string | undefined;
   credentials: Credentials;

@@ -18,7 +18,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'run', summary: 'Run a command as a task and follow it', load: run },
   { name: 'task', summary: 'Create, follow and manage tasks', load: tasks },
   { name: 'question', summary: 'List and answer questions of runs', load: questions },
-  { name: 'claim', summary: 'Claim a task for an agent', load: claims },
+  { name: 'claim', summary: 'Claim a task for the agent of the token', load: claims },
   { name: 'claim:renew', summary: 'Renew the lease of a claimed task', load: claims },
   { name: 'claim:release', summary: 'Release a claimed task', load: claims },
   { name: 'agent', summary: 'Register, inspect and terminate agents', load: agents },

@@ -14,6 +14,14 @@ describe('Flags', () => {
     expect(flags.number('limit')).toBe(10);
   });
 
+  it('a duration is read in seconds', () => {
+    const given = new Flags({ lease: '30m', bad: 'soon' });
+    expect([given.seconds('lease'), given.seconds('none')]).toEqual([1_800, undefined]);
+    expect(() => given.seconds('bad')).toThrow(
+      '--bad needs a duration such as 90s, 30m, 2h or 1h30m, not "soon".',
+    );
+  });
+
   it('an invalid or missing option is named in the error', () => {
     expect(() => flags.number('bad')).toThrow('--bad needs a number, not "ten".');
     expect(() => flags.required('title')).toThrow('The option --title is missing.');

@@ -1,3 +1,4 @@
+import { DURATION_FORM, parseDuration } from '#lib/kernel';
 import { usageError } from './failure.js';
 
 /** The options of a command line, by their long names. */
@@ -33,6 +34,19 @@ export class Flags {
     if (text.trim() === '' || !Number.isFinite(number))
       throw usageError(`--${name} needs a number, not "${text}".`);
     return number;
+  }
+
+  /**
+   * Reads a duration such as `30m`. A plain number counts seconds.
+   *
+   * @returns whole seconds. @throws Failure if the value is not a duration
+   */
+  seconds(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const seconds = parseDuration(text);
+    if (seconds === undefined) throw usageError(`--${name} needs ${DURATION_FORM}, not "${text}".`);
+    return seconds;
   }
 
   /** Reads `NAME=VALUE` pairs. `NAME` alone takes its value from the environment. */

@@ -13,7 +13,7 @@ const RETRIES = 2;
  * @throws Failure for an agent token, DroverProblem if the server refuses the credentials,
  * ConnectionProblem if the server is unreachable
  */
-export async function serveMcp(options: ClientOptions): Promise<void> {
+export async function serveMcp(options: ClientOptions & { baseUrl: string }): Promise<void> {
   const client = connectTo({ retries: RETRIES, ...options });
   const caller = await client.get('/api/v1/auth/caller');
   if (caller.kind === 'agent') {

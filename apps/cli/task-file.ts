@@ -21,7 +21,7 @@ export const TASK_OPTIONS: readonly OptionSpec[] = [
   ['--env <name=value...>', 'variables of the command; NAME alone uses the local value'],
   ['--secret <name=value...>', 'secret variables of the command; NAME alone uses the local value'],
   ['--network <policy>', 'network of the command: none or host (default none)'],
-  ['--timeout <seconds>', 'maximum duration of a run in seconds'],
+  ['--timeout <duration>', 'maximum duration of a run, such as 90s or 30m'],
   ['--max-retries <count>', 'maximum number of retries'],
   ['--estimated-tokens <count>', 'tokens that a run reserves from its budgets'],
 ];
@@ -50,7 +50,7 @@ export function toTaskFields(flags: Flags, command: readonly string[]): Fields {
     dependsOn: flags.list('depends-on'),
     tags: flags.list('tag'),
     secrets: flags.pairs('secret'),
-    timeoutSeconds: flags.number('timeout'),
+    timeoutSeconds: flags.seconds('timeout'),
     maxRetries: flags.number('max-retries'),
     estimatedTokens: flags.text('estimated-tokens'),
     inputContext: Object.keys(inputContext).length > 0 ? inputContext : undefined,

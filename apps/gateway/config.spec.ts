@@ -9,7 +9,7 @@ const needed = {
 describe('The configuration', () => {
   test("the configuration needs only the server's address and the secret", () => {
     expect(loadGatewayConfig({ ...needed, PATH: '/bin' })).toMatchObject({
-      apiUrl: 'http://server:3000/api/v1',
+      apiUrls: ['http://server:3000/api/v1'],
       searchPath: '/bin',
       capacity: 10,
       queueSeconds: 300,
@@ -26,7 +26,7 @@ describe('The configuration', () => {
     ['http://server/', 'http://server/api/v1'],
     ['https://server/drover/api/v1/', 'https://server/drover/api/v1'],
   ])('the configuration takes %s for %s', (address, apiUrl) => {
-    expect(loadGatewayConfig({ ...needed, DROVER_API_URL: address }).apiUrl).toBe(apiUrl);
+    expect(loadGatewayConfig({ ...needed, DROVER_API_URL: address }).apiUrls).toEqual([apiUrl]);
   });
 
   test('sessions get only the named variables', () => {

@@ -8,7 +8,7 @@ import {
   variablesOf,
 } from '#lib/agent-host';
 import { DRIVER_KINDS, type SessionUser } from '#lib/session-runtime';
-import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/env';
+import { flag, integer, list, oneOf, readVariables, webAddress, webAddresses } from '#lib/env';
 
 const secret = z
   .string({
@@ -28,19 +28,20 @@ const commandVector = z.string().transform((text, context) => {
   }
 });
 
-const serverAddress = webAddress('of the server');
-
 /** Every variable of the gateway, with unit and default. docs/settings.md has the table. */
 export const environment = z.object({
-  /** Address of the server. `/api/v1` is added if it is missing. */
-  DROVER_API_URL: serverAddress,
+  /**
+   * Address of the server; several addresses of one installation are separated by commas. `/api/v1`
+   * is added if it is missing.
+   */
+  DROVER_API_URL: webAddresses('of the server'),
   /**
    * Path of the Unix socket on which the server listens. The gateway uses it instead of the
    * address.
    */
   DROVER_API_SOCKET: z.string().optional(),
   /** The server's address for sessions. Default: the address that the server names. */
-  GATEWAY_SESSIONS_API_URL: serverAddress.optional(),
+  GATEWAY_SESSIONS_API_URL: webAddress('of the server').optional(),
   /** Secret with which server and gateway authenticate each other, the same at both. */
   GATEWAY_SECRET: secret,
   /** Name of the gateway at the server. Default: created once in the data folder. */
@@ -128,7 +129,7 @@ export function loadGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
 function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
   const dataDir = resolve(env.GATEWAY_DATA_DIR);
   return {
-    apiUrl: apiAddress(env.DROVER_API_URL),
+    apiUrls: env.DROVER_API_URL.map(apiAddress),
     apiSocket: env.DROVER_API_SOCKET,
     sessionsApiUrl:
       env.GATEWAY_SESSIONS_API_URL === undefined

@@ -7,8 +7,10 @@ import {
   isUnauthenticated,
   pause,
   readVersion,
+  serverAddresses,
   type ServerState,
   SignalLoop,
+  type StopRequests,
 } from '#lib/agent-host';
 import { newId } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
@@ -120,7 +122,7 @@ export class Gateway {
     this.book = new SessionBook(folder.recordsDir, logger);
     const { tokens } = this;
     const send = config.apiSocket === undefined ? fetch : fetchOver(config.apiSocket);
-    const server = hostClient(config.apiUrl, {
+    const server = hostClient(serverAddresses(config.apiUrls), {
       credentials: tokens,
       fetch: (url, init) => tokens.fetchProven(url, init, send),
       maxAnswerBytes: MAX_ANSWER_BYTES,
@@ -181,21 +183,26 @@ export class Gateway {
   /**
    * Accepts nothing new and lets sessions finish. It then asks them to end, so that they save a
    * checkpoint, and finally kills them. It reports everything to the server within the shutdown's
-   * deadline.
+   * deadline, which counts from the request to drain.
    *
-   * @param hurry kills the running sessions at once if it is aborted
+   * @param stop `finish` alone sets no deadline; `hurry` kills the running sessions at once
    */
-  async drain(hurry: AbortSignal): Promise<void> {
+  async drain(stop: StopRequests): Promise<void> {
     const { dispatcher, sessions } = this;
+    const { hurry } = stop;
     const totalMs = this.config.shutdownSeconds * 1000;
     const reserveMs = Math.min(RESERVE_MS, totalMs / 10);
     const graceMs = Math.min(this.config.graceSeconds * 1000, (totalMs - reserveMs) / 3);
-    const begun = performance.now();
+    let begun = performance.now();
     sessions.beginDrain();
     // Otherwise the server would at once assign the released sessions to this gateway again.
     const noticeMs = Math.min(DRAIN_NOTICE_MS, totalMs / 10);
     await Promise.race([this.heartbeat.sendNow(), pause(noticeMs, hurry)]);
     dispatcher.drain();
+    if (!stop.drain.aborted) {
+      await Promise.race([dispatcher.untilIdle(), stop.untilDrain()]);
+      begun = performance.now();
+    }
     const finishMs = totalMs - reserveMs - graceMs - (performance.now() - begun);
     await Promise.race([dispatcher.untilIdle(), pause(finishMs, hurry)]);
     const stopAll = (ms: number): void => dispatcher.stopAll(LEAVING, ms);

@@ -206,3 +206,21 @@ describe('A gateway that shuts down', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 });
+
+describe('A gateway that is asked to finish', () => {
+  const world = gatewayForEach({ SHUTDOWN_DEADLINE_SECONDS: '1' });
+
+  test('the gateway accepts nothing new, and its session has no deadline', async () => {
+    const body = aSpawn('sleep 2; exit 3');
+    await world.gateway.spawn(body);
+    await world.untilStatus(body.runId, 'RUNNING');
+    world.gateway.kill('SIGUSR2');
+    await world.gateway.said('Shutting down after the last session');
+    expect((await world.gateway.spawn(aSpawn('exit 0'))).status).toBe(503);
+    expect(await world.gateway.ended()).toBe(0);
+    expect(world.server.reportsOf(body.runId).at(-1)).toMatchObject({
+      exitCode: 3,
+      error: { class: 'exit_code' },
+    });
+  });
+});

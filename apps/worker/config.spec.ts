@@ -8,7 +8,7 @@ describe('The configuration', () => {
   test('the configuration needs only an address and credentials', () => {
     const config = readConfig({ ...enough, DROVER_WORKER_NAME: '' });
     expect(config).toMatchObject({
-      apiUrl: 'http://127.0.0.1:3000/api/v1',
+      apiUrls: ['http://127.0.0.1:3000/api/v1'],
       credentials: { kind: 'key', key: 'drv_x' },
       concurrency: 1,
       heartbeatSeconds: 10,
@@ -32,14 +32,14 @@ describe('The configuration', () => {
 
   test('a chosen agent is not deregistered', () => {
     const env = {
-      DROVER_API_URL: 'https://drover.example/base/',
+      DROVER_API_URL: 'https://drover.example/base/, http://other:3000',
       DROVER_AGENT_TOKEN_FILE: '/run/token',
       DROVER_AGENT_ID: AGENT,
       DROVER_WORKER_CAPABILITIES: 'node, ,git',
       DROVER_WORKER_ALLOWED_DIRS: '/srv/a:/srv/b/',
     };
     expect(readConfig(env)).toMatchObject({
-      apiUrl: 'https://drover.example/base/api/v1',
+      apiUrls: ['https://drover.example/base/api/v1', 'http://other:3000/api/v1'],
       credentials: { kind: 'agent', tokenFile: '/run/token' },
       capabilities: ['node', 'git'],
       allowedDirs: ['/srv/a', '/srv/b'],
@@ -50,6 +50,8 @@ describe('The configuration', () => {
   test.each([
     [{ DROVER_API_URL: undefined }, 'DROVER_API_URL'],
     [{ DROVER_API_URL: 'ftp://x' }, 'DROVER_API_URL'],
+    [{ DROVER_API_URL: 'http://a, ' }, 'DROVER_API_URL'],
+    [{ DROVER_API_URL: 'http://a,http://b', DROVER_API_SOCKET: '/s' }, 'DROVER_API_SOCKET'],
     [{ DROVER_API_KEY: '' }, 'Set DROVER_API_KEY'],
     [{ DROVER_API_KEY: '', DROVER_AGENT_TOKEN: 'x' }, 'DROVER_AGENT_ID'],
     [{ DROVER_AGENT_ID: 'me' }, 'DROVER_AGENT_ID'],

@@ -10,7 +10,7 @@ import {
   variablesOf,
 } from '#lib/agent-host';
 import { isUuid } from '#lib/kernel';
-import { integer, list, oneOf, readVariables, SettingsError, webAddress } from '#lib/env';
+import { integer, list, oneOf, readVariables, SettingsError, webAddresses } from '#lib/env';
 
 export interface ApiKey {
   kind: 'key';
@@ -30,8 +30,11 @@ const text = z.string().trim();
 
 /** Every variable of the worker, with unit and default. docs/settings.md has the table. */
 export const environment = z.object({
-  /** Address of the server. `/api/v1` is added if it is missing. */
-  DROVER_API_URL: webAddress('of the server, such as http://127.0.0.1:3000'),
+  /**
+   * Address of the server; several addresses of one installation are separated by commas. `/api/v1`
+   * is added if it is missing.
+   */
+  DROVER_API_URL: webAddresses('of the server, such as http://127.0.0.1:3000'),
   /**
    * Path of the Unix socket on which the server listens. The worker uses it instead of the address.
    */
@@ -122,8 +125,11 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
       'DROVER_WORKER_STALE_SECONDS must be greater than DROVER_WORKER_HEARTBEAT_SECONDS.',
     );
   }
+  if (env.DROVER_API_SOCKET !== undefined && env.DROVER_API_URL.length > 1) {
+    throw new Error('DROVER_API_SOCKET leads to one server: set one address in DROVER_API_URL.');
+  }
   return {
-    apiUrl: apiAddress(env.DROVER_API_URL),
+    apiUrls: env.DROVER_API_URL.map(apiAddress),
     apiSocket: env.DROVER_API_SOCKET,
     credentials: credentialsOf(env),
     agentId,

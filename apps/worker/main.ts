@@ -32,13 +32,13 @@ const REMINDER_MS = 60_000;
  * @returns undefined if the worker is stopped before
  */
 async function waitForConfig(): Promise<WorkerConfig | undefined> {
-  while (!stop.drain.aborted) {
+  while (!stop.finish.aborted) {
     try {
       return readConfig(process.env);
     } catch (error) {
       if (!(error instanceof NoCredentials)) throw error;
       log.warn(`The worker waits, since it has no key. ${error.message} Then start it again.`);
-      await pause(REMINDER_MS, stop.drain);
+      await pause(REMINDER_MS, stop.finish);
     }
   }
   return undefined;

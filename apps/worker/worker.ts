@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { statfs } from 'node:fs/promises';
 import {
+  currentApiUrl,
   hasCode,
   HeartbeatLoop,
   HostMetrics,
@@ -13,16 +13,18 @@ import {
   messageOf,
   pause,
   serveMetrics,
+  serverAddresses,
   SignalLoop,
   type StopRequests,
 } from '#lib/agent-host';
-import type { DroverClient } from '#lib/api-client';
+import type { Addresses, DroverClient } from '#lib/api-client';
 import { Drivers } from '#lib/session-runtime';
 import { register } from './agent/registration.js';
 import { UsageMeter } from './agent/usage.js';
 import type { Heartbeat, Signals } from './api/types.js';
 import type { WorkerConfig } from './config.js';
 import { Claimer } from './runs/claimer.js';
+import { DiskSpace } from './runs/disk-space.js';
 import { Reconciler, recover } from './runs/recovery.js';
 import { type RegisteredWorker, Runs } from './runs/runs.js';
 import { UsageOutbox } from './runs/usage-outbox.js';
@@ -31,7 +33,6 @@ import { UsageOutbox } from './runs/usage-outbox.js';
 const DELIVERY_MS = 5_000;
 /** The time for processes to end by themselves after a second signal. */
 const HURRIED_GRACE_MS = 2_000;
-const LOW_DISK_BYTES = 100 * 1024 * 1024;
 /**
  * The time for which a token can be refused, while a new one is looked for, before the worker gives
  * up.
@@ -59,7 +60,8 @@ export async function runWorker(config: WorkerConfig, context: WorkerContext): P
   const { log, stop } = context;
   const isolation = await isolate(config.isolation);
   logIsolation(isolation, log);
-  const server = hostClient(config.apiUrl, { socket: config.apiSocket });
+  const addresses = serverAddresses(config.apiUrls);
+  const server = hostClient(addresses, { socket: config.apiSocket });
   const { workDir: dir, passedEnv, searchPath } = config;
   const warn = (message: string): void => log.warn(message);
   const { sandbox, accounts } = isolation;
@@ -70,10 +72,10 @@ export async function runWorker(config: WorkerConfig, context: WorkerContext): P
   try {
     const registered = await registerUnlessStopped(config, server, { ...context, drivers });
     if (registered === undefined) return;
-    await new Worker(config, registered, { ...context, drivers }).work();
+    await new Worker(config, registered, { ...context, drivers, addresses }).work();
   } finally {
     for (const driver of drivers.all) driver.close();
-    log.info('Stopped', { asked: stop.drain.aborted });
+    log.info('Stopped', { asked: stop.finish.aborted });
   }
 }
 
@@ -94,15 +96,15 @@ async function registerUnlessStopped(
   { log, stop, drivers }: WorkerContext & { drivers: Drivers },
 ): Promise<RegisteredWorker | undefined> {
   try {
-    const { api, state } = await register(config, { server, drivers, log, signal: stop.drain });
+    const { api, state } = await register(config, { server, drivers, log, signal: stop.finish });
     const registered = { api, state, usage: UsageOutbox.of(config.dataDir, { api, log }) };
     log.info('Registered', { agentId: api.agentId, restartCount: state.restartCount });
     const { workDir, keepRuns } = config;
     const keepFolders = keepRuns !== 'never';
-    await recover({ ...registered, drivers, workDir, keepFolders, log, signal: stop.drain });
+    await recover({ ...registered, drivers, workDir, keepFolders, log, signal: stop.finish });
     return registered;
   } catch (error) {
-    if (stop.drain.aborted) return undefined;
+    if (stop.finish.aborted) return undefined;
     throw error;
   }
 }
@@ -117,19 +119,20 @@ class Worker {
   private readonly reconciler: Reconciler;
   private readonly ending: Promise<Ending>;
   private end: (ending: Ending) => void = () => undefined;
+  private readonly disk: DiskSpace;
   private draining = false;
-  private lowDisk = false;
   private refusedSince: number | undefined;
 
   constructor(
     private readonly config: WorkerConfig,
     private readonly registered: RegisteredWorker,
-    private readonly context: WorkerContext & { drivers: Drivers },
+    private readonly context: WorkerContext & { drivers: Drivers; addresses: Addresses },
   ) {
     const { api } = registered;
     const { log } = context;
     setMaxListeners(0, this.giveUp.signal);
     this.ending = new Promise((resolve) => (this.end = resolve));
+    this.disk = new DiskSpace([config.dataDir, config.workDir]);
     this.runs = this.makeRuns();
     const { bootId } = registered.state;
     const onReplaced = () => this.end({ kind: 'fatal', message: REPLACED });
@@ -140,6 +143,7 @@ class Worker {
       api,
       log,
       capacity: config.concurrency,
+      disk: this.disk,
       execute: (task) => this.runs.execute(task),
       onUncertain: () => this.reconciler.compareSoon(),
       onRefused: (code) => this.end({ kind: code === 'agent_draining' ? 'drain' : 'terminated' }),
@@ -159,8 +163,8 @@ class Worker {
 
   async work(): Promise<void> {
     const { log, stop } = this.context;
-    stop.drain.addEventListener('abort', () => this.end({ kind: 'drain' }), { once: true });
-    if (stop.drain.aborted) this.end({ kind: 'drain' });
+    stop.finish.addEventListener('abort', () => this.end({ kind: 'drain' }), { once: true });
+    if (stop.finish.aborted) this.end({ kind: 'drain' });
     await this.startMetrics();
     this.heartbeat.start();
     this.signals.start();
@@ -181,13 +185,15 @@ class Worker {
   /** Ends every run: until the drain's deadline, or at once if the server no longer wants them. */
   private async finish(ending: Ending): Promise<void> {
     const { graceSeconds, drainSeconds } = this.config;
-    const { hurry } = this.context.stop;
+    const { stop } = this.context;
+    const { hurry } = stop;
     const graceMs = graceSeconds * 1000;
     if (ending.kind !== 'drain') {
       this.runs.loseAll(graceMs);
       return this.runs.untilIdle();
     }
     this.draining = true;
+    if (stop.finish.aborted) await Promise.race([this.runs.untilIdle(), stop.untilDrain()]);
     await Promise.race([this.runs.untilIdle(), pause(drainSeconds * 1000, hurry)]);
     const hurryUp = (): void => this.runs.drain(HURRIED_GRACE_MS);
     hurry.addEventListener('abort', hurryUp);
@@ -210,12 +216,14 @@ class Worker {
 
   private makeRuns(): Runs {
     const { config, registered } = this;
-    const { log, drivers } = this.context;
+    const { log, drivers, addresses } = this.context;
     const { allowedDirs, passedEnv } = config;
     return new Runs({
       config,
       registered,
+      disk: this.disk,
       log,
+      apiUrl: () => currentApiUrl(addresses),
       execution: { drivers, allowedDirs, passedEnv, workspaceId: registered.api.workspaceId },
       giveUp: this.giveUp.signal,
       claims: {
@@ -270,7 +278,7 @@ class Worker {
       gauge('drover_worker_runs', 'Runs that are held', () => this.runs.summary().count),
       gauge('drover_worker_capacity', 'Runs that may be held', () => concurrency),
       gauge('drover_worker_low_disk', 'Whether its disk is nearly full', () =>
-        Number(this.lowDisk),
+        Number(this.disk.isLow),
       ),
       gauge('drover_worker_server_reachable', 'Whether the server took the last heartbeat', () =>
         Number(this.heartbeat.server === 'reachable'),
@@ -282,23 +290,15 @@ class Worker {
   private composeHeartbeat(): Heartbeat {
     const { drivers } = this.context;
     const { count, oldest } = this.runs.summary();
-    void this.checkDisk();
+    const { isLow, isFull } = this.disk;
+    void this.disk.look();
     return {
-      status: this.lowDisk || !drivers.all.every(({ healthy }) => healthy) ? 'degraded' : 'healthy',
+      status: isLow || !drivers.all.every(({ healthy }) => healthy) ? 'degraded' : 'healthy',
       currentTaskId: oldest?.taskId,
       progressPercent: oldest?.latest.progressPercent,
       currentStep: oldest?.latest.currentStep,
       ...this.usage.sample(),
-      metadata: { activeRuns: count, draining: this.draining, lowDisk: this.lowDisk },
+      metadata: { activeRuns: count, draining: this.draining, lowDisk: isLow, diskFull: isFull },
     };
-  }
-
-  private async checkDisk(): Promise<void> {
-    try {
-      const { bavail, bsize } = await statfs(this.config.dataDir);
-      this.lowDisk = bavail * bsize < LOW_DISK_BYTES;
-    } catch {
-      this.lowDisk = false;
-    }
   }
 }

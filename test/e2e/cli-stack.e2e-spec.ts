@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#lib/local-servers';
@@ -22,6 +22,14 @@ async function json<T>(line: string): Promise<T> {
   const { code, stdout, stderr } = await drover(`${line} --json`);
   if (code !== 0) throw new Error(`${line}: ${code} ${stderr}`);
   return JSON.parse(stdout) as T;
+}
+
+/** The folder below those of the workers that has the file. */
+function folderWith(file: string): string {
+  const found = ['worker-1', 'worker-2'].flatMap((name) =>
+    readdirSync(join(home, name), { recursive: true, withFileTypes: true }),
+  );
+  return found.find(({ name }) => name === file)?.parentPath ?? '';
 }
 
 const RUNS_NOT = /^Drover does not run in \S+\.\n$/;
@@ -131,9 +139,23 @@ describe('up, in the background', () => {
 });
 
 describe('down', () => {
-  it('down ends all processes, frees all ports and keeps the data', async () => {
-    const { code, stdout } = await drover('down');
+  it('a graceful stop finishes the running task, ends all processes and keeps the data', async () => {
+    const script = 'echo works; touch here; until test -e go; do sleep 0.1; done';
+    const run = new Terminal(['run', '--', 'sh', '-c', script], { env, cwd: tmpdir() });
+    await waitFor('the first word', () => run.stdout.includes('works') || undefined);
+    const words = 'orchestrator stop --graceful --timeout 1h'.split(' ');
+    const stop = new Terminal(words, { env, cwd: tmpdir() });
+    const logs = (): string =>
+      ['worker-1', 'worker-2']
+        .map((name) => readFileSync(join(home, `${name}.log`), 'utf8'))
+        .join();
+    await waitFor('the worker to stop', () => /"Stopping".*"runs":1/.test(logs()));
+    writeFileSync(join(folderWith('here'), 'go'), '');
+    const { code, stdout } = await stop.ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('Drover has stopped; the data')]);
+    expect(stdout).toContain('up to 3600 s to finish');
+    expect(logs()).toMatch(/"Run ended".*"end":"complete"/);
+    run.child.kill('SIGKILL');
     expect(processesWith(home)).toEqual([]);
     const urls = [address, workerMetrics, /gateway at (\S+)/.exec(up.stdout)?.[1] ?? ''];
     for (const url of urls) await expect(fetch(url)).rejects.toThrow('fetch failed');

@@ -119,16 +119,44 @@ describe('run with a closed pipe', () => {
 
 describe('a worker in the background', () => {
   it('a background worker starts, is listed until it exits, and fails visibly', async () => {
-    const { code, stderr } = await drover(['worker', 'start', 'w', '--slots', '0', '--daemon']);
+    const begin = ['worker', 'start', '--name', 'w', '--daemon'];
+    const { code, stderr } = await drover([...begin, '--slots', '0']);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/exited at startup.*worker\.log/s)]);
-    expect(await drover(['worker', 'start', 'w', '--daemon'])).toMatchObject({ code: 0 });
+    expect(await drover(begin)).toMatchObject({ code: 0 });
     expect(await json('worker', 'status')).toMatchObject([{ name: 'w' }]);
-    expect(await drover(['worker', 'start', 'w', '--daemon'])).toMatchObject({ code: 2 });
+    expect(await drover(begin)).toMatchObject({ code: 2 });
     expect(await drover(['worker', 'stop', 'w'])).toMatchObject({ code: 0 });
     await waitFor(
       'the worker to exit',
       async () => (await json<unknown[]>('worker', 'status')).length === 0,
     );
+  });
+
+  it('worker stop --graceful returns after the running task has finished', async () => {
+    const env = {
+      ...access,
+      DROVER_SANDBOX: 'off',
+      DROVER_ACCOUNTS: 'off',
+      DROVER_WORKER_DRAIN_SECONDS: '0',
+      DROVER_WORKER_GRACE_SECONDS: '0',
+    };
+    const line = 'worker start --name patient --capabilities gpu,patience --daemon';
+    expect(await drover(line.split(' '), { env })).toMatchObject({ code: 0 });
+    const go = join(fleet.folder, 'patience');
+    const script = `echo works; until test -e '${go}'; do sleep 0.1; done`;
+    const run = start(['run', '--capability', 'patience', 'gpu', '--', 'sh', '-c', script]);
+    await waitFor('the first word', () => run.stdout.includes('works') || undefined);
+    const stop = start('worker stop patient --graceful --timeout 1h'.split(' '));
+    const log = join(fleet.folder, '.local/state/drover/workers/patient/worker.log');
+    await waitFor('the worker to stop', () => readFileSync(log, 'utf8').includes('"Stopping"'));
+    writeFileSync(go, '');
+    expect(await stop.ended).toMatchObject({
+      code: 0,
+      stdout: 'Stopped patient\n',
+      stderr: 'drover: patient: running tasks have up to 3600 s to finish.\n',
+    });
+    expect((await run.ended).code).toBe(0);
+    expect(await json('worker', 'status')).toEqual([]);
   });
 });
 
@@ -267,8 +295,12 @@ describe('every other group', () => {
     const made = await drover(['task', 'create', '--title', 'Mine', '--type', 'by-hand']);
     const task = made.stdout.trim();
     const env = { DROVER_API_URL: access['DROVER_API_URL'] ?? '', DROVER_AGENT_TOKEN: token };
-    const claimed = await drover(['claim', agent, task], { env });
+    const claimed = await drover(['claim', task, '--lease', '30m'], { env });
     expect([claimed.stderr, claimed.stdout]).toEqual(['', expect.stringContaining(task)]);
+    const { leaseExpiresAt } = await json<{ leaseExpiresAt: string }>('task', 'show', task);
+    const minutes = (Date.parse(leaseExpiresAt) - Date.now()) / 60_000;
+    expect(Math.round(minutes)).toBeGreaterThan(25);
+    expect(Math.round(minutes)).toBeLessThanOrEqual(30);
     expect((await drover(['claim:renew', task], { env })).stdout).toContain('renewed until');
     expect((await drover(['claim:release', task], { env })).stdout).toContain('released');
     expect((await drover(['agent', 'terminate', agent])).code).toBe(0);
@@ -337,6 +369,10 @@ describe('an error', () => {
     { line: '--bogus task list', code: 2, sentence: /unknown option/ },
     { line: `task watch ${NO_SUCH}`, code: 5, sentence: /task does not exist/ },
     { line: 'task list --limit -5', code: 2, sentence: /whole number/ },
+    { line: 'claim', code: 4, sentence: /not an agent token/ },
+    { line: 'claim x --lease soon', code: 2, sentence: /--lease needs a duration such as/ },
+    { line: 'worker start gpu-1', code: 2, sentence: /too many arguments/ },
+    { line: 'worker stop --timeout 5m', code: 2, sentence: /--timeout needs --graceful/ },
     { line: 'login http://127.0.0.1:9 --name local', code: 2, sentence: /another name/ },
     { line: 'task list --limit many', code: 2, sentence: /needs a number/ },
     { line: 'task list --context nowhere', code: 2, sentence: /no context "nowhere"/ },

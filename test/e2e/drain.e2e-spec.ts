@@ -128,6 +128,22 @@ describe('a worker that is asked to end', () => {
     await untilStatus(waiting, 'COMPLETED');
   });
 
+  it('a worker that is asked to finish claims nothing more and sets its run no deadline', async () => {
+    const env = { DROVER_WORKER_DRAIN_SECONDS: '0', DROVER_WORKER_GRACE_SECONDS: '0' };
+    const worker = await aWorker('finishing', env);
+    const job = await aJob('under-way');
+    const pid = await held(job);
+    const waiting = await aJob('unclaimed');
+    worker.kill('SIGUSR2');
+    await worker.said('Stopping');
+    letGo(job);
+    expect(await worker.ended()).toBe(0);
+    expect(isAlive(pid)).toBe(false);
+    expect(await untilStatus(job, 'COMPLETED')).toMatchObject({ generation: 1 });
+    expect(await fleet.task(waiting.id)).toMatchObject({ status: 'PENDING', generation: 0 });
+    await fleet.api.post(`/agent-tasks/${waiting.id}/cancel`, {});
+  });
+
   it('a second signal to a worker ends its runs at once and releases them', async () => {
     const worker = await aWorker('hurried', { DROVER_WORKER_DRAIN_SECONDS: '3600' });
     const job = await aJob('stubborn', { ignores: true });

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { checkInvariants } from '#lib/invariants';
 import { freePort } from '#lib/local-servers';
 import { type ApiClient, apiClient } from '../support/api-client.js';
@@ -6,6 +8,7 @@ import { anAgent } from '../support/factories.js';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
 import { waitFor } from '../support/wait-for.js';
+import { Terminal } from './terminal.js';
 
 let fleet: TestFleet;
 let first: BuiltProcess;
@@ -78,6 +81,32 @@ describe('two servers', () => {
     const waiting = claim(30_000);
     await agent.post(`/runs/${claimed?.run.id}/complete`, {});
     expect((await waiting)?.task.id).toBe(dependent);
+  });
+
+  it('a worker and a command with both addresses continue at the server that answers', async () => {
+    const addresses = [fleet.port, secondPort].map((port) => `http://127.0.0.1:${port}`).join();
+    // The first server is dead.
+    await fleet.startWorker('both', {
+      DROVER_API_URL: addresses,
+      DROVER_WORKER_CAPABILITIES: 'both',
+    });
+    first = await fleet.startServer();
+    const go = join(fleet.folder, 'go');
+    const script = `echo one; until test -e '${go}'; do sleep 0.1; done; echo two`;
+    const env = {
+      HOME: fleet.folder,
+      DROVER_API_URL: addresses,
+      DROVER_API_KEY: String(fleet.credentials['authorization']).slice('Bearer '.length),
+      DROVER_WORKSPACE_ID: fleet.workspaceId,
+    };
+    const words = ['run', '--capability', 'both', '--', 'sh', '-c', script];
+    const run = new Terminal(words, { env, cwd: fleet.folder });
+    await waitFor('the first word', () => run.stdout.includes('one') || undefined);
+    second.kill('SIGKILL');
+    await second.ended();
+    await writeFile(go, '');
+    const { code, stdout } = await run.ended;
+    expect([code, stdout]).toEqual([0, 'one\ntwo\n']);
   });
 
   it('two servers keep every invariant', async () => {

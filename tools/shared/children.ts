@@ -52,6 +52,15 @@ export class Child {
     return this.running.exited;
   }
 
+  /** Sends a signal to the program itself. An ended program does not get it. */
+  signal(signal: NodeJS.Signals): void {
+    try {
+      process.kill(this.pid, signal);
+    } catch {
+      // It has already ended.
+    }
+  }
+
   stop(): Promise<Exit> {
     return this.running.stop();
   }

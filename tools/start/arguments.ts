@@ -1,15 +1,19 @@
+import { DURATION_FORM, parseDuration } from '#lib/kernel';
+
 /** The request that `npm start` received. */
 export type Request =
   | { kind: 'start'; workers: number; daemon: boolean }
-  | { kind: 'stop' }
+  /** `finishSeconds`: the time for running tasks to finish; 0 for a stop that is not graceful. */
+  | { kind: 'stop'; finishSeconds: number }
   | { kind: 'status' }
   | { kind: 'help' }
   | { kind: 'wrong'; sentence: string };
 
 const WORKERS = { usual: 2, most: 32 };
+const FINISH_SECONDS = 300;
 
 export const USAGE = `npm start [-- --workers N] [--daemon]
-npm start -- stop
+npm start -- stop [--graceful] [--timeout 5m]
 npm start -- status
 
 Runs a server, workers and a gateway on the data in DROVER_HOME (.drover in the clone).
@@ -17,6 +21,8 @@ Runs a server, workers and a gateway on the data in DROVER_HOME (.drover in the 
   --workers N  how many workers, 0 to ${WORKERS.most} (${WORKERS.usual})
   --daemon     goes on in the background, once all is ready
   stop         ends what runs there; the data stays
+  --graceful   lets running tasks finish first
+  --timeout    the longest wait of --graceful (5m)
   status       says where it is reached, its processes and since when; exits with 3 when nothing runs there,
                with 4 when its server does not answer
   --help       says this
@@ -26,10 +32,27 @@ Runs a server, workers and a gateway on the data in DROVER_HOME (.drover in the 
 export function readRequest(given: readonly string[]): Request {
   if (given.includes('--help') || given.includes('-h')) return { kind: 'help' };
   const [verb] = given;
-  if (verb === 'stop' || verb === 'status') {
-    return given.length === 1 ? { kind: verb } : wrong(`${verb} takes no further arguments.`);
+  if (verb === 'stop') return readStop(given.slice(1));
+  if (verb === 'status') {
+    return given.length === 1 ? { kind: verb } : wrong('status takes no further arguments.');
   }
   return readStart(given);
+}
+
+function readStop(given: readonly string[]): Request {
+  const rest = [...given];
+  let isGraceful = false;
+  let timeout: string | undefined;
+  while (rest.length > 0) {
+    const [name = '', value] = (rest.shift() ?? '').split(/=(.*)/s);
+    if (name === '--graceful' && value === undefined) isGraceful = true;
+    else if (name === '--timeout') timeout = value ?? rest.shift() ?? '';
+    else return wrong(unknown(name));
+  }
+  const seconds = timeout === undefined ? FINISH_SECONDS : parseDuration(timeout);
+  if (seconds === undefined) return wrong(`--timeout needs ${DURATION_FORM}.`);
+  if (timeout !== undefined && !isGraceful) return wrong('--timeout needs --graceful.');
+  return { kind: 'stop', finishSeconds: isGraceful ? seconds : 0 };
 }
 
 function readStart(given: readonly string[]): Request {
@@ -47,7 +70,7 @@ function readStart(given: readonly string[]): Request {
       }
       workers = number;
     } else {
-      return wrong(`${name} is no argument of this program: --help says which there are.`);
+      return wrong(unknown(name));
     }
   }
   return { kind: 'start', workers, daemon };
@@ -55,6 +78,10 @@ function readStart(given: readonly string[]): Request {
 
 function numberOf(text = ''): number | undefined {
   return /^\d{1,2}$/.test(text) && Number(text) <= WORKERS.most ? Number(text) : undefined;
+}
+
+function unknown(name: string): string {
+  return `${name} is no argument of this program: --help says which there are.`;
 }
 
 function wrong(sentence: string): Request {

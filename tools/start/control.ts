@@ -3,7 +3,7 @@ import { Sentence } from '../shared/sentence.js';
 import { Home, homeFolder, type Processes } from './home.js';
 import { areRunning, mainLives, supervisorLives, untilNot } from './processes.js';
 import { answers } from './running.js';
-import { STOPPING } from './workers.js';
+import { FINISH_SIGNAL, finishing, STOPPING } from './workers.js';
 
 /** Exit codes of `status`; 3 and 4 as init scripts use them. */
 const STATUS = { runs: 0, runsNot: 3, doesNotAnswer: 4 } as const;
@@ -14,16 +14,26 @@ type Tell = (line: string) => void;
  * `npm start -- stop`: ends everything that runs in the folder, and returns when all of it has
  * ended.
  *
+ * @param finishSeconds the time for running tasks to finish first
  * @throws Sentence if it does not end
  */
-export async function stop(tell: Tell): Promise<void> {
+export async function stop(tell: Tell, finishSeconds = 0): Promise<void> {
   const folder = homeFolder();
   const processes = existsSync(folder) ? new Home(folder).processes : undefined;
   const isLeft = (known: Processes): boolean => areRunning(known) || supervisorLives(known);
   if (processes === undefined || !isLeft(processes)) return tell(`Nothing runs in ${folder}.`);
-  if (areRunning(processes)) process.kill(processes.main, 'SIGTERM');
-  tell(STOPPING);
-  const isGone = await untilNot(() => mainLives(processes) || supervisorLives(processes));
+  const lives = (): boolean => mainLives(processes) || supervisorLives(processes);
+  let isGone = false;
+  if (finishSeconds > 0 && areRunning(processes)) {
+    process.kill(processes.main, FINISH_SIGNAL);
+    tell(finishing(finishSeconds));
+    isGone = await untilNot(lives, finishSeconds * 1_000);
+  }
+  if (!isGone) {
+    if (areRunning(processes)) process.kill(processes.main, 'SIGTERM');
+    tell(STOPPING);
+    isGone = await untilNot(lives);
+  }
   if (!isGone) {
     const { main, supervisor } = processes;
     throw new Sentence(`It does not end: end it by force (\`kill -9 ${main} ${supervisor}\`).`);

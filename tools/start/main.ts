@@ -17,7 +17,7 @@ async function act(request: Request): Promise<number> {
     case 'wrong':
       throw new Sentence(request.sentence);
     case 'stop':
-      await stop(tell);
+      await stop(tell, request.finishSeconds);
       return 0;
     case 'status':
       return status(tell);

@@ -27,10 +27,11 @@ export function supervisorLives({ supervisor }: Processes): boolean {
 }
 
 /**
- * @returns false if it is unchanged after a minute, longer than any orderly end
+ * @param patienceMs by default a minute, longer than any orderly end with a deadline
+ * @returns false if it is unchanged after this time
  */
-export async function untilNot(isSo: () => boolean): Promise<boolean> {
-  const deadline = performance.now() + PATIENCE_MS;
+export async function untilNot(isSo: () => boolean, patienceMs = PATIENCE_MS): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
   while (isSo()) {
     if (performance.now() > deadline) return false;
     await delay(LOOK_EVERY_MS);

@@ -19,7 +19,7 @@ import { explainInUse, explainRefusedPort } from './running.js';
 import { withSecretFiles } from './secret-files.js';
 import { serverSettings } from './settings.js';
 import { unansweredValkey } from './unanswered-valkey.js';
-import { STOPPING, workerSpecs } from './workers.js';
+import { FINISH_SIGNAL, STOPPING, workerSpecs } from './workers.js';
 
 const SERVER_DEADLINE_SECONDS = 10;
 
@@ -39,28 +39,34 @@ interface Wanted {
 }
 
 /**
- * Starts everything, and runs until a signal ends the process.
+ * Starts everything, and runs until a signal ends the process. SIGUSR2 ends it when the workers
+ * and the gateway have finished their work.
  *
+ * @returns exit code 0 after that
  * @throws Sentence, EmbeddedError or MigrationError: the fault and the action to take
  */
-export async function run(wanted: Wanted): Promise<never> {
+export async function run(wanted: Wanted): Promise<number> {
   const { tell } = wanted;
+  const finishRequested = new Promise<void>((resolve) => {
+    process.on(FINISH_SIGNAL, () => resolve());
+  });
   const home = new Home(homeFolder());
   await previousGone(home, tell);
   const port = await choosePort(home).catch(async (error: unknown) => {
     throw await explainRefusedPort(error, home);
   });
   const given = givenGateway();
-  const lost = new Promise<never>((_, reject) => {
-    void startAll({
-      ...wanted,
-      home,
-      port,
-      given,
-      onLost: (text) => reject(new Sentence(text)),
-    }).then(wanted.onReady, reject);
+  return new Promise<number>((resolve, reject) => {
+    const onLost = (text: string): void => reject(new Sentence(text));
+    const runToFinish = async (): Promise<number> => {
+      const processes = await startAll({ ...wanted, home, port, given, onLost });
+      wanted.onReady();
+      await finishRequested;
+      await Promise.all(processes.map((supervised) => supervised.finish()));
+      return 0;
+    };
+    runToFinish().then(resolve, reject);
   });
-  return lost;
 }
 
 interface Launcher {
@@ -75,7 +81,8 @@ interface Start extends Wanted {
   onLost: (text: string) => void;
 }
 
-async function startAll(start: Start): Promise<void> {
+/** @returns the workers, and the gateway unless another one is used */
+async function startAll(start: Start): Promise<SupervisedProcess[]> {
   const { scope, tell, home, given, onLost } = start;
   const supervisor = await Supervisor.start();
   scope.add(() => supervisor.close());
@@ -126,6 +133,7 @@ async function startAll(start: Start): Promise<void> {
   });
   await Promise.all(processes.map((supervised) => supervised.start(ready)));
   tell(banner({ address, home, gateway, isolation, workers: start.workers }));
+  return processes;
 }
 
 /**

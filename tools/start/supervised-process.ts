@@ -1,5 +1,6 @@
 import type { Supervisor } from '#lib/local-servers';
 import { Child, type ChildSpec, type Exit } from '../shared/children.js';
+import { FINISH_SIGNAL } from './workers.js';
 
 const BACKOFF = { firstMs: 500, mostMs: 30_000 };
 /** A process that has lived for this time restarts with the shortest wait. */
@@ -31,6 +32,14 @@ export class SupervisedProcess {
     const child = await this.begin();
     await child.ready(isReady);
     this.kept = this.keep(child);
+  }
+
+  /** Asks it to end after its work under way, and waits for that, however long. */
+  async finish(): Promise<void> {
+    this.stopped = true;
+    this.wake?.();
+    this.child?.signal(FINISH_SIGNAL);
+    await this.kept;
   }
 
   async stop(): Promise<void> {

@@ -10,6 +10,13 @@ const WORKER_DRAIN_SECONDS = 10;
 
 export const STOPPING = `Stopping: what runs has up to ${WORKER_DRAIN_SECONDS} s to finish, or to save how far it is.`;
 
+/** Worker and gateway finish their work at this signal, without a deadline. */
+export const FINISH_SIGNAL = 'SIGUSR2';
+
+export function finishing(seconds: number): string {
+  return `Stopping: running tasks have up to ${seconds} s to finish.`;
+}
+
 /**
  * @param address the address of the server
  */

@@ -94,7 +94,7 @@ const token: CommandSpec = {
   usage: 'token <id>',
   summary: 'Create a token for an agent and print it once',
   options: [
-    ['--expires <seconds>', 'lifetime in seconds'],
+    ['--expires <duration>', 'lifetime, such as 12h or 30d'],
     ['--rotate', 'revoke all earlier tokens'],
     ['--revoke', 'revoke all tokens without creating one'],
   ],
@@ -106,7 +106,7 @@ const token: CommandSpec = {
       return cli.out.done({ id }, `All tokens of ${id} revoked`);
     }
     const body = omitUndefined({
-      expiresInSeconds: flags.number('expires'),
+      expiresInSeconds: flags.seconds('expires'),
       rotate: flags.has('rotate') || undefined,
     });
     const answer = await cli.drover.post('/api/v1/agents/{id}/token', { params, body });

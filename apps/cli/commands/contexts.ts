@@ -1,6 +1,6 @@
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
-import { connectTo } from '../connect.js';
+import { connectTo, splitAddresses } from '../connect.js';
 import type { Context } from '../contexts/contexts.js';
 import { findAdministrator, LOCAL } from '../contexts/local.js';
 import { storedTokens, toTokens } from '../contexts/credentials.js';
@@ -14,6 +14,7 @@ const login: CommandSpec = {
   about:
     'Asks for the password. Without a terminal, it reads standard input. With --api-key, it ' +
     'asks for an API key and saves the key instead. The context file has mode 600.\n\n' +
+    'Several URLs of one installation are separated by commas. ' +
     'Without a URL, it signs in the first administrator of the local `drover up`. Use this to ' +
     'manage keys and members, which an API key cannot do.',
   options: [
@@ -27,8 +28,10 @@ const login: CommandSpec = {
     'login http://127.0.0.1:3000 --api-key < key.txt',
   ],
   run: async (cli, [address], flags) => {
-    const url = address === undefined ? cli.contexts.get(LOCAL).url : parseAddress(address);
-    const name = flags.text('name') ?? (address === undefined ? LOCAL : new URL(url).host);
+    const url = address === undefined ? cli.contexts.get(LOCAL).url : parseAddresses(address);
+    const name =
+      flags.text('name') ??
+      (address === undefined ? LOCAL : new URL(splitAddresses(url)[0] ?? url).host);
     if (address !== undefined && name === LOCAL) throw localNameTaken();
     const signedIn = flags.has('api-key')
       ? await signInWithKey(url)
@@ -48,6 +51,10 @@ function localNameTaken(): Failure {
     `"${LOCAL}" is the server of \`drover up\` on this machine.`,
     'Choose another name.',
   );
+}
+
+function parseAddresses(text: string): string {
+  return splitAddresses(text).map(parseAddress).join();
 }
 
 function parseAddress(text: string): string {
@@ -185,7 +192,7 @@ const set: CommandSpec = {
     if (address === undefined && workspaceId === undefined)
       throw usageError('Nothing to change.', 'Set --url or --workspace.');
     if (address !== undefined && name === LOCAL) throw localNameTaken();
-    const changed = omitUndefined({ url: address && parseAddress(address), workspaceId });
+    const changed = omitUndefined({ url: address && parseAddresses(address), workspaceId });
     cli.contexts.put(name, { ...cli.contexts.get(name), ...changed });
     cli.out.done({ name, ...changed }, `Context ${name} updated`);
   },

@@ -19,7 +19,7 @@ const commands: Commands = {
     options: [...TASK_OPTIONS, ['--detach', 'print the task ID without waiting']],
     examples: [
       `run -- node -e 'console.log(1, 2, 3)'`,
-      'run --title Tests --timeout 600 --secret GITHUB_TOKEN -- npm test',
+      'run --title Tests --timeout 10m --secret GITHUB_TOKEN -- npm test',
     ],
     run: async (cli, command, flags) => {
       const body = {

@@ -7,6 +7,7 @@ import { showCoordinator } from '../coordinator-view.js';
 import { EXIT } from '../exit-codes.js';
 import { usageError } from '../failure.js';
 import type { Flags } from '../flags.js';
+import { readFinishSeconds, STOP_OPTIONS } from '../graceful.js';
 import { cloneFolder } from '../project.js';
 import { recover } from './coordinator.js';
 
@@ -50,8 +51,15 @@ function toWorkerArgs(flags: Flags): string[] {
 const down = (usage: string, example: string): CommandSpec => ({
   usage,
   summary: 'Stop the local processes and keep the data',
-  examples: [example],
-  run: (cli) => start(cli, 'stop'),
+  about:
+    'Running tasks have 10 s to finish. Then they return to the queue with their checkpoints and ' +
+    'at no attempt. With --graceful, they have the time of --timeout.',
+  options: STOP_OPTIONS,
+  examples: [example, `${example} --graceful --timeout 30m`],
+  run: (cli, _args, flags) => {
+    const seconds = readFinishSeconds(flags);
+    return start(cli, 'stop', ...(seconds > 0 ? ['--graceful', `--timeout=${seconds}`] : []));
+  },
 });
 
 const status = (example: string): CommandSpec => ({

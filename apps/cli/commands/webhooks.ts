@@ -17,8 +17,8 @@ const create: CommandSpec = {
     ['--kind <kind>', 'signed (for programs), slack, discord or email (default signed)'],
     ['--to <member...>', 'email recipients: members, by user ID or email address'],
     [
-      '--digest <seconds>',
-      'minimum seconds between two messages to people; later events are joined',
+      '--digest <duration>',
+      'minimum time between two messages to people, such as 5m; later events are joined',
     ],
   ],
   examples: [
@@ -33,7 +33,7 @@ const create: CommandSpec = {
         kind: flags.text('kind') as 'slack' | undefined,
         recipients: flags.list('to'),
         description: flags.text('description'),
-        digestSeconds: flags.number('digest'),
+        digestSeconds: flags.seconds('digest'),
       }),
     };
     const webhook = await cli.drover.post('/api/v1/webhooks', { body });

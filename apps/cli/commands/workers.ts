@@ -7,10 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { nodeOfClone, runNode } from '../children.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
+import { splitAddresses } from '../connect.js';
 import { localSocketOf } from '../contexts/local.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageError } from '../failure.js';
 import type { Flags } from '../flags.js';
+import { readFinishSeconds, STOP_OPTIONS } from '../graceful.js';
 import { cloneFolder } from '../project.js';
 import { list as listAgents } from './agents.js';
 
@@ -20,6 +22,8 @@ const MAIN = join('dist', 'apps', 'worker', 'main.js');
 const SILENT_STARTUP_MS = 10_000;
 /** A worker that cannot start exits this soon after its first line, in milliseconds. */
 const EXIT_MS = 500;
+/** The time between two looks for the end of workers, in milliseconds. */
+const LOOK_EVERY_MS = 100;
 
 /** A worker in the background. */
 interface BackgroundWorker {
@@ -30,18 +34,23 @@ interface BackgroundWorker {
 }
 
 const start: CommandSpec = {
-  usage: 'start [name]',
+  usage: 'start',
   summary: 'Start a worker on this machine for the current context',
   about:
     'The worker needs an API key with the scope agents:write. Variables DROVER_WORKER_… set its ' +
     'other options.',
   options: [
+    ['--name <name>', 'name of the worker (default worker)'],
+    ['--capabilities <names>', 'capabilities of the worker, separated by commas'],
     ['--slots <count>', 'maximum number of concurrent tasks (default 1)'],
-    ['--capability <name...>', 'capabilities of the worker'],
     ['--daemon', 'run in the background'],
   ],
-  examples: ['worker start', 'worker start gpu-1 --capability gpu --slots 2 --daemon'],
-  run: async (cli, [name = 'worker'], flags) => {
+  examples: [
+    'worker start',
+    'worker start --name gpu-1 --capabilities gpu,cuda --slots 2 --daemon',
+  ],
+  run: async (cli, _args, flags) => {
+    const name = flags.text('name') ?? 'worker';
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name))
       throw usageError('A worker name has letters, digits, dots, dashes and underscores.');
     const main = join(cloneFolder(), MAIN);
@@ -92,6 +101,9 @@ function toWorkerEnv(cli: Cli, name: string, folder: string, flags: Flags): Reco
       EXIT.signIn,
     );
   }
+  if (splitAddresses(url).length > 1 && splitAddresses(url).some((one) => localSocketOf(one))) {
+    throw usageError('A worker cannot use the server of `drover up` beside others.');
+  }
   // Other processes of the user can read the environment, so the key goes into a file.
   const keyFile = join(folder, 'api-key');
   writeFileSync(keyFile, key, { mode: 0o600 });
@@ -104,31 +116,63 @@ function toWorkerEnv(cli: Cli, name: string, folder: string, flags: Flags): Reco
     DROVER_WORKER_NAME: name,
     DROVER_WORKER_DATA_DIR: join(folder, 'data'),
     DROVER_WORKER_CONCURRENCY: String(flags.number('slots') ?? 1),
-    DROVER_WORKER_CAPABILITIES: (flags.list('capability') ?? []).join(','),
+    DROVER_WORKER_CAPABILITIES: flags.text('capabilities') ?? '',
   };
 }
 
 const stop: CommandSpec = {
   usage: 'stop [name...]',
   summary: 'Stop background workers, all without a name',
-  about: 'A worker finishes its tasks first.',
-  examples: ['worker stop', 'worker stop gpu-1'],
-  run: async (cli, names) => {
+  about:
+    'A worker stops its tasks after DROVER_WORKER_DRAIN_SECONDS and returns them to the queue, ' +
+    'with their checkpoints and at no attempt. With --graceful, tasks finish first, and the ' +
+    'command returns when the workers have stopped.',
+  options: STOP_OPTIONS,
+  examples: ['worker stop', 'worker stop gpu-1 --graceful --timeout 30m'],
+  run: async (cli, names, flags) => {
+    const finishSeconds = readFinishSeconds(flags);
     const all = listBackgroundWorkers();
     for (const name of names) {
       if (!all.some((one) => one.name === name))
         throw usageError(`No background worker is named "${name}".`);
     }
     const chosen = all.filter(({ name }) => names.length === 0 || names.includes(name));
-    for (const { pid } of chosen) process.kill(pid, 'SIGTERM');
-    cli.out.done(
-      chosen,
-      chosen.length === 0
-        ? 'No background workers.'
-        : `Stopping ${chosen.map(({ name }) => name).join(', ')}; see \`drover worker status\``,
-    );
+    const list = chosen.map(({ name }) => name).join(', ');
+    if (chosen.length === 0) return cli.out.done(chosen, 'No background workers.');
+    if (finishSeconds > 0) {
+      cli.out.note(`drover: ${list}: running tasks have up to ${finishSeconds} s to finish.`);
+      await finish(chosen, finishSeconds);
+      return cli.out.done(chosen, `Stopped ${list}`);
+    }
+    for (const worker of chosen) signal(worker, 'SIGTERM');
+    cli.out.done(chosen, `Stopping ${list}; see \`drover worker status\``);
   },
 };
+
+/** Lets the workers finish their tasks; after this time their tasks stop and are released. */
+async function finish(workers: readonly BackgroundWorker[], seconds: number): Promise<void> {
+  const deadline = performance.now() + seconds * 1_000;
+  for (const worker of workers) signal(worker, 'SIGUSR2');
+  let isDraining = false;
+  for (let left = workers; left.length > 0; left = left.filter(isRunning)) {
+    await delay(LOOK_EVERY_MS);
+    if (isDraining || performance.now() < deadline) continue;
+    isDraining = true;
+    for (const worker of left) signal(worker, 'SIGTERM');
+  }
+}
+
+function isRunning({ name, pid }: BackgroundWorker): boolean {
+  return read(name)?.pid === pid;
+}
+
+function signal(worker: BackgroundWorker, name: NodeJS.Signals): void {
+  try {
+    if (isRunning(worker)) process.kill(worker.pid, name);
+  } catch {
+    // It has just ended.
+  }
+}
 
 const status: CommandSpec = {
   usage: 'status',

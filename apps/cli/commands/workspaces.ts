@@ -163,7 +163,7 @@ const createKey: CommandSpec = {
   options: [
     ['--scope <scope...>', 'scopes, such as tasks:write'],
     ['--role <role>', 'role: ADMIN, MEMBER or VIEWER'],
-    ['--expires <seconds>', 'lifetime in seconds (default 90 days)'],
+    ['--expires <duration>', 'lifetime, such as 12h or 30d (default 90d)'],
   ],
   examples: [
     'key create workers --scope agents:write',
@@ -178,7 +178,7 @@ const createKey: CommandSpec = {
       scopes,
       ...omitUndefined({
         role: flags.text('role') as 'MEMBER' | undefined,
-        expiresInSeconds: flags.number('expires'),
+        expiresInSeconds: flags.seconds('expires'),
       }),
     };
     const key = await cli.drover.post('/api/v1/workspaces/{workspaceId}/api-keys', {

@@ -20,7 +20,7 @@ export function explainRefusal(error: unknown, config: WorkerConfig): Error {
   }
   if (isUnauthenticated(error)) {
     return new Error(
-      `${config.apiUrl} does not accept ${nameOf(credentials)} (${reason}): set a valid one.`,
+      `${config.apiUrls.join(', ')} does not accept ${nameOf(credentials)} (${reason}): set a valid one.`,
     );
   }
   if (hasCode(error, 'insufficient_scope', 'forbidden')) {

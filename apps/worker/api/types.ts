@@ -70,7 +70,7 @@ export type ProviderLimit = Omit<Schemas['ReportProviderLimit'], 'checkpointData
 /** A question to people, which ends a run. */
 export type Question = Omit<Schemas['AskQuestion'], 'checkpointData'>;
 
-export type ReleaseReason = 'drain' | 'paused' | 'unstarted' | 'provider_limited';
+export type ReleaseReason = 'drain' | 'paused' | 'unstarted' | 'provider_limited' | 'disk_full';
 
 /** The report of a run's end to the server. */
 export type FinalReport =

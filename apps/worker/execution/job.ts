@@ -41,4 +41,6 @@ export type Outcome =
   | { kind: 'succeeded'; result?: JsonObject; summary?: string }
   | { kind: 'failed'; error: RunFailure }
   | { kind: 'refused'; limit: ProviderLimit }
-  | { kind: 'asked'; question: Question };
+  | { kind: 'asked'; question: Question }
+  /** The disk of this machine is full, and another worker can run the task. */
+  | { kind: 'displaced' };

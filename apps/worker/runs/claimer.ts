@@ -3,6 +3,7 @@ import { ConnectionProblem } from '#lib/api-client';
 import { backoffCeiling } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
 import type { ClaimedTask } from '../api/types.js';
+import type { DiskSpace } from './disk-space.js';
 import type { NextClaims } from './reporter.js';
 import type { RunResult } from './run.js';
 
@@ -11,11 +12,14 @@ const POLL_MS = 25_000;
 const MAX_CLAIM = 50;
 /** The pause after this machine itself failed runs, so that it does not fail the whole queue. */
 const HOLD_OFF = { baseMs: 1_000, capMs: 60_000 };
+/** The time between two looks at a full disk. */
+const SPACE_LOOK_MS = 1_000;
 
 export interface ClaimerOptions {
   api: DroverApi;
   log: HostLog;
   capacity: number;
+  disk: DiskSpace;
   execute: (task: ClaimedTask) => Promise<RunResult>;
   /** The answer to a claim was lost: the server can count runs as ours that we do not know. */
   onUncertain: () => void;
@@ -45,6 +49,7 @@ export class Claimer implements NextClaims {
     while (!this.stopped.signal.aborted) {
       const free = this.options.capacity - this.used;
       if (free === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+      else if (await this.options.disk.look()) await this.waitForSpace();
       else if (this.brokenRuns > 0) await this.holdOff(free);
       else await this.poll(free);
     }
@@ -57,8 +62,10 @@ export class Claimer implements NextClaims {
 
   /** The number of tasks that a completed run must claim with its report. */
   claimNext(): number {
-    const somebodyAsks = this.polling || this.used < this.options.capacity;
-    return this.stopped.signal.aborted || somebodyAsks || this.brokenRuns > 0 ? 0 : 1;
+    const { capacity, disk } = this.options;
+    const somebodyAsks = this.polling || this.used < capacity;
+    const isBroken = this.brokenRuns > 0 || disk.isFull;
+    return this.stopped.signal.aborted || somebodyAsks || isBroken ? 0 : 1;
   }
 
   /** If the answer is lost, the server can have given tasks to this agent. */
@@ -100,6 +107,17 @@ export class Claimer implements NextClaims {
     if (hasCode(error, 'agent_terminated')) this.options.onRefused('agent_terminated');
   }
 
+  private async waitForSpace(): Promise<void> {
+    const { disk, log } = this.options;
+    const { signal } = this.stopped;
+    log.warn('Claims paused: the disk is full', { freeMb: disk.freeMb });
+    do await pause(SPACE_LOOK_MS, signal);
+    while (!signal.aborted && (await disk.look()));
+    // The runs before failed because of the disk, so all slots can claim again.
+    this.brokenRuns = 0;
+    if (!signal.aborted) log.info('The disk has space again', { freeMb: disk.freeMb });
+  }
+
   // Claims one task after the pause, to learn whether this machine works again.
   private async holdOff(free: number): Promise<void> {
     const wait = backoffCeiling(HOLD_OFF, this.brokenRuns - 1);
@@ -128,5 +146,7 @@ export class Claimer implements NextClaims {
 }
 
 function isMachinesFault({ end }: RunResult): boolean {
-  return typeof end === 'object' && end.kind === 'fail' && end.error.class === 'infrastructure';
+  if (typeof end !== 'object') return false;
+  if (end.kind === 'release') return end.reason === 'disk_full';
+  return end.kind === 'fail' && end.error.class === 'infrastructure';
 }

@@ -49,6 +49,8 @@ export function decideFinalReport({
       return { kind: 'complete', outputResult: outcome.result, summary: outcome.summary };
     case 'failed':
       return { kind: 'fail', error: outcome.error, ...checkpointData };
+    case 'displaced':
+      return { kind: 'release', reason: 'disk_full', ...checkpointData };
     case 'asked':
       // The task was paused meanwhile. The agent asks again when the task is resumed.
       return { kind: 'release', reason: 'paused', ...checkpointData };

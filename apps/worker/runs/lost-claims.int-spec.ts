@@ -7,6 +7,7 @@ import { GivenToken } from '../api/agent-token.js';
 import { DroverApi } from '../api/drover-api.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { Claimer } from './claimer.js';
+import { DiskSpace } from './disk-space.js';
 import { Reconciler } from './recovery.js';
 import { Reporter } from './reporter.js';
 
@@ -49,6 +50,7 @@ async function uncertaintiesOfACompletion(claimed: number): Promise<number> {
     api,
     log: quiet,
     capacity: 1,
+    disk: new DiskSpace([]),
     onRefused: () => undefined,
     execute: () => Promise.reject(new Error('nothing is claimed here')),
     onUncertain: () => (uncertainties += 1),

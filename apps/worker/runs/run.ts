@@ -10,6 +10,7 @@ import { SpawnError } from '#lib/session-runtime';
 import type { ClaimedTask, FinalReport, ProgressReport, RunFailure } from '../api/types.js';
 import type { Job, JobReports, Outcome } from '../execution/job.js';
 import { recordOf, type RunRecord, type StateFile } from '../state/state-file.js';
+import { type DiskSpace, isNoSpace } from './disk-space.js';
 import { decideFinalReport, type RunStopKind } from './final-report.js';
 import { OutputBudget } from './output-budget.js';
 import { type NextClaims, type Reporter, RunLostError } from './reporter.js';
@@ -20,6 +21,7 @@ export interface RunParts {
   reporter: Reporter;
   usage: UsageOutbox;
   folder: RunFolder;
+  disk: DiskSpace;
   memory: StateFile['runs'];
   log: Log;
   apiUrl: string;
@@ -115,10 +117,14 @@ export class Run {
    * @throws RunLostError, or a curable error if nobody may wait for the server any more
    */
   private async perform(): Promise<FinalReport> {
-    const outcome = await this.live.run(() => this.start()).catch(outcomeOf);
+    const ended = await this.live.run(() => this.start()).catch(outcomeOf);
+    const outcome = ended && (await this.parts.disk.attribute(ended, this.parts.folder.root));
     const cause = this.record.stopping?.kind as RunStopKind | undefined;
     if (outcome === undefined) {
       return { kind: 'release', reason: cause === 'pause' ? 'paused' : 'unstarted' };
+    }
+    if (outcome.kind === 'displaced') {
+      this.reports().log('WARN', 'Released: the disk of the worker is full', 'disk_full');
     }
     this.parts.reporter.write(this.budget.finish());
     const { timeoutSeconds } = this.record;
@@ -223,6 +229,7 @@ export class Run {
 function outcomeOf(error: unknown): Outcome | undefined {
   if (error instanceof Unstarted) return undefined;
   if (error instanceof RunLostError || isCurable(error)) throw error;
+  if (isNoSpace(error)) return { kind: 'displaced' };
   return { kind: 'failed', error: failureOf(error) };
 }
 

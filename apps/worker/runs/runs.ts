@@ -5,6 +5,7 @@ import type { ClaimedTask, ProgressReport, RunSignal, Signals } from '../api/typ
 import type { WorkerConfig } from '../config.js';
 import { driverOf, type ExecutionOptions, startExecution } from '../execution/execution.js';
 import { removeRun } from '../state/leftovers.js';
+import type { DiskSpace } from './disk-space.js';
 import { type NextClaims, Reporter } from './reporter.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
@@ -18,7 +19,10 @@ export interface RegisteredWorker extends RegisteredAgent {
 export interface RunsOptions {
   config: WorkerConfig;
   registered: RegisteredWorker;
+  disk: DiskSpace;
   log: Log;
+  /** The API's address for a new session. */
+  apiUrl: () => string;
   execution: ExecutionOptions;
   giveUp: AbortSignal;
   claims: NextClaims;
@@ -101,7 +105,7 @@ export class Runs {
   }
 
   private make(claimed: ClaimedTask): Run {
-    const { config, registered, execution, giveUp, claims } = this.options;
+    const { config, registered, disk, execution, giveUp, claims } = this.options;
     const { run, task } = claimed;
     const traceId = parseTraceparent(run.traceparent)?.traceId;
     const log = this.options.log.with({ runId: run.id, taskId: task.id, traceId });
@@ -109,9 +113,10 @@ export class Runs {
       reporter: new Reporter(registered.api, run.id, log),
       usage: registered.usage,
       folder: new RunFolder(config.workDir, run.id),
+      disk,
       memory: registered.state.runs,
       log,
-      apiUrl: config.apiUrl,
+      apiUrl: this.options.apiUrl(),
       graceSeconds: config.graceSeconds,
       logBytes: config.logBytesPerRun,
       driverOf: (job) => driverOf(job, execution.drivers).kind,

@@ -1,3 +1,4 @@
+export { Addresses } from './requests/addresses.js';
 export { createClient, type ClientOptions, type DroverClient } from './requests/client.js';
 export { anonymous, bearer, type Credentials } from './requests/credentials.js';
 export type { components, operations, paths } from './generated/api.js';

@@ -1,7 +1,7 @@
 export * from './client/errors.js';
 export { HeartbeatLoop, type ServerState } from './loops/heartbeat-loop.js';
 export { fetchOver } from './client/fetch-over.js';
-export { allowWait, hostClient } from './client/host-client.js';
+export { allowWait, currentApiUrl, hostClient, serverAddresses } from './client/host-client.js';
 export {
   LiveSession,
   type Running,

@@ -33,5 +33,6 @@ export {
   readLimits,
   type SessionLimits,
 } from './sandbox/limits.js';
+export { measureFolder } from './sandbox/folder-size.js';
 export { whyNoSession } from './sandbox/open-sandbox.js';
 export type { Sandbox, SandboxProgram } from './sandbox/sandbox.js';

@@ -6,5 +6,6 @@ export {
   readVariables,
   SettingsError,
   webAddress,
+  webAddresses,
   wholeNumber,
 } from './settings.js';

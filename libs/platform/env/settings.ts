@@ -27,6 +27,12 @@ export function webAddress(whose: string) {
   });
 }
 
+/** Addresses of a program over http or https, separated by commas. */
+export function webAddresses(whose: string) {
+  const addresses = z.string().transform((text) => text.split(',').map((one) => one.trim()));
+  return addresses.pipe(z.array(webAddress(whose)));
+}
+
 /** A whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;

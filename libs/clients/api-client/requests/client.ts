@@ -7,16 +7,21 @@ import {
   type MaybeOptionalInit,
   mergeHeaders,
 } from 'openapi-fetch';
+import { Addresses } from './addresses.js';
 import { MAX_ANSWER_BYTES, valueOf } from './answer.js';
 import { anonymous } from './credentials.js';
 import type { paths } from '../generated/api.js';
 import { KEYED } from '../generated/keyed.js';
 import { DroverProblem, type Problem } from './problem.js';
-import { transport, type TransportOptions, trimmed } from './transport.js';
+import { transport, type TransportOptions } from './transport.js';
 
-export interface ClientOptions extends Partial<TransportOptions> {
-  /** The address of Drover without `/api/v1`: `http://127.0.0.1:3000`. */
-  baseUrl: string;
+export interface ClientOptions extends Partial<Omit<TransportOptions, 'addresses'>> {
+  /**
+   * The address of Drover without `/api/v1`: `http://127.0.0.1:3000`. Several addresses, separated
+   * by commas, are those of servers of one installation: when one does not answer, the next is
+   * asked.
+   */
+  baseUrl: string | Addresses;
   /** Serializes bodies; `JSON.stringify` by default. */
   write?: (body: unknown) => string;
 }
@@ -80,22 +85,23 @@ const serializers = {
  * Creates a client of one server. The OpenAPI document types each path, parameter, body and answer.
  */
 export function createClient(options: ClientOptions): DroverClient {
-  const send = transport({ credentials: anonymous, ...options });
-  const { baseUrl, write = JSON.stringify, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const addresses = Addresses.of(options.baseUrl);
+  const send = transport({ credentials: anonymous, ...options, addresses });
+  const { write = JSON.stringify, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const call = <M extends HttpMethod>(method: M): Call<M> =>
     (async (path: string, init: AnyInit = {}) => {
       const { params = {}, body, signal } = init;
-      const url = createFinalURL(path, { ...serializers, baseUrl: trimmed(baseUrl), params });
+      const target = createFinalURL(path, { ...serializers, baseUrl: '', params });
       const headers = mergeHeaders(
         { accept: 'application/json', ...(body !== undefined && { 'content-type': JSON_TYPE }) },
         init.headers,
         params.header,
       );
       const text = body === undefined ? undefined : written(body, write);
-      const request = { method: method.toUpperCase(), url, headers, body: text, signal };
+      const request = { method: method.toUpperCase(), path: target, headers, body: text, signal };
       const value = await send(request, {
         repeatable: isRepeatable(method, path, headers),
-        take: (answer, end) => valueOf(answer, url, maxAnswerBytes, end),
+        take: (answer, end, url) => valueOf(answer, url, maxAnswerBytes, end),
       });
       return value ?? {};
     }) as unknown as Call<M>;
@@ -105,7 +111,7 @@ export function createClient(options: ClientOptions): DroverClient {
     put: call('put'),
     patch: call('patch'),
     delete: call('delete'),
-    with: (other) => createClient({ ...options, ...other }),
+    with: (other) => createClient({ ...options, baseUrl: addresses, ...other }),
   };
 }
 

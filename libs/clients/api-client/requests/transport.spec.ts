@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
+import { Addresses } from './addresses.js';
 import { createClient, type DroverClient } from './client.js';
 import { bearer } from './credentials.js';
 import { ConnectionProblem, DroverProblem } from './problem.js';
@@ -170,5 +171,64 @@ describe('a request', () => {
       .get(`${TASK}/{id}`, { params, signal: caller.signal });
     setTimeout(() => caller.abort(reason), 10);
     await expect(read).rejects.toBe(reason);
+  });
+});
+
+describe('a client of several servers', () => {
+  /** An address where nobody listens. */
+  let nobody: string;
+  let answering: string;
+
+  beforeEach(async () => {
+    answering = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    nobody = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
+    await new Promise((resolve) => closed.close(resolve));
+  });
+
+  it('the next address gets a request at once if nobody listens, even one that is sent once', async () => {
+    answers = [done];
+    drover = drover.with({ baseUrl: `${nobody}, ${answering}/`, retries: 0 });
+    expect(await createKey()).toEqual({ id: ID });
+    expect(asked[0]?.url).toBe(`/api/v1/workspaces/${ID}/api-keys`);
+  });
+
+  it('the address that answers is kept, also by clients of the same client', async () => {
+    answers = [done];
+    const addresses = new Addresses(`${nobody},${answering}`);
+    drover = drover.with({ baseUrl: addresses });
+    await readTask();
+    expect(addresses.current).toBe(answering);
+    await drover.with({ retries: 0 }).get(`${TASK}/{id}`, { params: { path: { id: ID } } });
+    expect([addresses.current, asked.length]).toEqual([answering, 2]);
+  });
+
+  it.each([
+    ['a lost answer', lost],
+    ['a server that shuts down', refused(503, 'shutting_down')],
+  ])('the next try after %s goes to the next address', async (_what, first) => {
+    answers = [first, done];
+    const addresses = new Addresses(`${answering},http://other.invalid`);
+    const fetched: string[] = [];
+    const ask = (url: string, init: RequestInit) => {
+      fetched.push(new URL(url).origin);
+      return fetch(url.replace('http://other.invalid', answering), init);
+    };
+    drover = drover.with({ baseUrl: addresses, fetch: ask });
+    expect(await readTask()).toEqual({ id: ID });
+    expect(fetched).toEqual([answering, 'http://other.invalid']);
+  });
+
+  it('a refusal is an answer, and the address is kept', async () => {
+    answers = [refused(404, 'task_not_found')];
+    const addresses = new Addresses(`${answering},${nobody}`);
+    await expect(drover.with({ baseUrl: addresses }).get(TASK)).rejects.toThrow(DroverProblem);
+    expect(addresses.current).toBe(answering);
+  });
+
+  it('a request fails after it found nobody at any address', async () => {
+    const away = drover.with({ baseUrl: `${nobody},${nobody}`, retries: 0 });
+    await expect(away.get(TASK)).rejects.toThrow(ConnectionProblem);
   });
 });

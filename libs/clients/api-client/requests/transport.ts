@@ -1,8 +1,10 @@
+import type { Addresses } from './addresses.js';
 import { refusalOf } from './answer.js';
 import type { Credentials } from './credentials.js';
 import { ConnectionProblem, DroverProblem } from './problem.js';
 
 export interface TransportOptions {
+  addresses: Addresses;
   credentials: Credentials;
   /** The workspace to act in. Users send it. Other credentials belong to one workspace. */
   workspaceId?: string;
@@ -22,7 +24,8 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface Outgoing {
   method: string;
-  url: string;
+  /** Path and query. */
+  path: string;
   headers: Headers;
   body?: string;
   /** The caller's signal. */
@@ -37,7 +40,7 @@ export interface Sending<T> {
    */
   repeatable: boolean;
   /** Converts a successful answer. The signal aborts at the end of the try. */
-  take: (answer: Response, signal: AbortSignal) => Promise<T>;
+  take: (answer: Response, signal: AbortSignal, url: string) => Promise<T>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -66,7 +69,7 @@ export function transport(
     let renewed = false;
     for (let tries = 0; ; tries++) {
       const shown = await unlessAborted(credentials.headers(), request.signal);
-      const answer = await once(request, shown, { ...options, take: sending.take });
+      const answer = await onceAnywhere(request, shown, { ...options, take: sending.take });
       if ('taken' in answer) return answer.taken;
       const { failed } = answer;
       if (failed.status === 401 && !renewed && credentials.renew) {
@@ -83,12 +86,34 @@ export function transport(
 
 type Failed = DroverProblem | ConnectionProblem;
 
-/** Makes one try, to the end of the answer's body, or to its head for a stream. */
-async function once<T>(
-  { signal, url, method, body, headers }: Outgoing,
+type Try<T> = { taken: T } | { failed: Failed };
+type TryOptions<T> = Omit<TransportOptions, 'credentials'> & Pick<Sending<T>, 'take'>;
+
+/**
+ * Makes one try. Where no connection can be made, nothing was sent, so every request can go to the
+ * next address at once.
+ */
+async function onceAnywhere<T>(
+  { path, ...request }: Outgoing,
   shown: Record<string, string>,
-  options: Omit<TransportOptions, 'credentials'> & Pick<Sending<T>, 'take'>,
-): Promise<{ taken: T } | { failed: Failed }> {
+  options: TryOptions<T>,
+): Promise<Try<T>> {
+  const { addresses } = options;
+  for (let left = addresses.count; ; left--) {
+    const address = addresses.current;
+    const answer = await once({ ...request, url: address + path }, shown, options);
+    if ('taken' in answer) return answer;
+    if (isAway(answer.failed)) addresses.leave(address);
+    if (left === 1 || !isUnsent(answer.failed)) return answer;
+  }
+}
+
+/** Makes one try at one address, to the end of the answer's body, or to its head for a stream. */
+async function once<T>(
+  { signal, url, method, body, headers }: Omit<Outgoing, 'path'> & { url: string },
+  shown: Record<string, string>,
+  options: TryOptions<T>,
+): Promise<Try<T>> {
   const { timeoutMs = TIMEOUT_MS, fetch: send = fetch, take } = options;
   // AbortSignal.any is avoided: a long-lived signal of the caller would keep one object for each
   // request.
@@ -102,7 +127,7 @@ async function once<T>(
     for (const [name, value] of Object.entries(shown)) asked.set(name, value);
     const init = { method, headers: asked, body, signal: end.signal, redirect: 'error' } as const;
     const answer = await send(url, init);
-    if (answer.ok) return { taken: await take(answer, end.signal) };
+    if (answer.ok) return { taken: await take(answer, end.signal, url) };
     return { failed: await refusalOf(answer, url, end.signal) };
   } catch (error) {
     signal?.throwIfAborted();
@@ -123,9 +148,28 @@ async function once<T>(
   }
 }
 
-/** Returns an address without the slash at its end. */
-export function trimmed(url: string): string {
-  return url.replace(/\/$/, '');
+/** True if another server of the installation can answer where this one does not. */
+function isAway(failed: Failed): boolean {
+  return failed instanceof ConnectionProblem || failed.code === 'shutting_down';
+}
+
+const NO_CONNECTION = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** True if there was no connection, so that the server cannot have seen the request. */
+function isUnsent(failed: Failed): boolean {
+  let at = failed.cause as { code?: string; cause?: unknown } | undefined;
+  while (typeof at === 'object' && at !== null) {
+    if (NO_CONNECTION.has(at.code ?? '')) return true;
+    at = at.cause as typeof at;
+  }
+  return false;
 }
 
 /** Returns why no try can ever send the request. */

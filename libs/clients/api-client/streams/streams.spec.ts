@@ -49,6 +49,22 @@ it('a stream resumes after the last whole event, and after a position without an
   expect(asked).toEqual([undefined, '1', '5']);
 });
 
+it('a stream of several servers resumes at the next one that answers', async () => {
+  answers = ['id: 6\ndata: {"n":6}\n\n'];
+  const other = createServer((_, response) => {
+    other.close();
+    response.writeHead(200, { 'content-type': 'text/event-stream', connection: 'close' });
+    response.end('id: 5\ndata: {"n":5}\n\n');
+  });
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  const otherUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const events = streamEvents({ baseUrl: `${otherUrl},${baseUrl}` });
+  expect((await events.next()).value?.data).toEqual({ n: 5 });
+  expect((await events.next()).value?.data).toEqual({ n: 6 });
+  await events.return(undefined);
+  expect(asked).toEqual(['5']);
+});
+
 it('a stream reports missed log entries, and keeps its position meanwhile', async () => {
   answers = [
     'event: reset\ndata: {"code":"events_expired"}\n\n',

@@ -1,13 +1,15 @@
+import { Addresses } from '../requests/addresses.js';
 import { chunksOf } from '../requests/answer.js';
 import type { Credentials } from '../requests/credentials.js';
 import { anonymous } from '../requests/credentials.js';
 import type { components, operations } from '../generated/api.js';
 import { ConnectionProblem, DroverProblem, type Problem } from '../requests/problem.js';
 import { serverSentEvents, type ServerSentEvent } from './sse.js';
-import { sleep, transport, type TransportOptions, trimmed } from '../requests/transport.js';
+import { sleep, transport, type TransportOptions } from '../requests/transport.js';
 
-export interface StreamOptions extends Partial<TransportOptions> {
-  baseUrl: string;
+export interface StreamOptions extends Partial<Omit<TransportOptions, 'addresses'>> {
+  /** As in `ClientOptions`: a stream is opened again at the next address that answers. */
+  baseUrl: string | Addresses;
   /** Called if log entries were missed because their retention has ended. */
   onReset?: (problem: Problem) => void;
   /** Ends the stream. The iteration then ends without an error. */
@@ -84,7 +86,8 @@ async function* resumed(
   filter: object,
 ): AsyncGenerator<ServerSentEvent> {
   const { signal } = options;
-  const url = urlOf(options.baseUrl, path, filter);
+  const addresses = Addresses.of(options.baseUrl);
+  const target = path + queryOf(filter);
   let lastEventId = options.lastEventId;
   let failures = 0;
   while (!signal?.aborted) {
@@ -98,7 +101,7 @@ async function* resumed(
     };
     let asked = 0;
     try {
-      const body = await open(options, url, lastEventId, connection.signal);
+      const body = await open({ ...options, addresses }, target, lastEventId, connection.signal);
       heard();
       options.onState?.('open');
       for await (const event of uncut(serverSentEvents(body, heard))) {
@@ -150,8 +153,8 @@ function pauseAfter(error: unknown, failures: number): number {
 }
 
 async function open(
-  options: StreamOptions,
-  url: URL,
+  options: StreamOptions & Pick<TransportOptions, 'addresses'>,
+  path: string,
   lastEventId: string | undefined,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<Uint8Array>> {
@@ -161,15 +164,16 @@ async function open(
   if (lastEventId !== undefined) headers.set('last-event-id', lastEventId);
   // The timeout of a try covers the head, because a stream has no end.
   const take = async ({ body }: Response) => chunksOf(body, signal);
-  return send({ method: 'GET', url: url.href, headers, signal }, { repeatable: true, take });
+  return send({ method: 'GET', path, headers, signal }, { repeatable: true, take });
 }
 
-function urlOf(baseUrl: string, path: string, filter: object): URL {
-  const url = new URL(trimmed(baseUrl) + path);
+/** The query with its question mark; empty without a filter. */
+function queryOf(filter: object): string {
+  const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) {
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined) url.searchParams.append(name, String(one));
+      if (one !== undefined) query.append(name, String(one));
     }
   }
-  return url;
+  return query.size === 0 ? '' : `?${query.toString()}`;
 }

@@ -1,4 +1,4 @@
-import { type ClientOptions, createClient, type DroverClient } from '#lib/api-client';
+import { Addresses, type ClientOptions, createClient, type DroverClient } from '#lib/api-client';
 import { fetchOver } from './fetch-over.js';
 import { API_PATH } from '../machine/settings.js';
 
@@ -10,14 +10,14 @@ const POLL_SLACK_MS = 10_000;
  * The host's client of the server. The host's loops repeat failed calls without a limit; the client
  * does not.
  *
- * @param apiUrl the result of `apiAddress`
+ * @param server the result of `apiAddress`, or addresses that several clients share
  * @param options `socket`: path of the server's Unix socket, which is used instead of the address
  */
 export function hostClient(
-  apiUrl: string,
+  server: string | Addresses,
   { socket, ...options }: Omit<ClientOptions, 'baseUrl'> & { socket?: string | undefined } = {},
 ): DroverClient {
-  const baseUrl = apiUrl.slice(0, -API_PATH.length);
+  const baseUrl = typeof server === 'string' ? serverAddresses([server]) : server;
   return createClient({
     baseUrl,
     retries: 0,
@@ -26,6 +26,16 @@ export function hostClient(
     ...(socket !== undefined && { fetch: fetchOver(socket) }),
     ...options,
   });
+}
+
+/** @param apiUrls the results of `apiAddress` */
+export function serverAddresses(apiUrls: readonly string[]): Addresses {
+  return new Addresses(apiUrls.map((url) => url.slice(0, -API_PATH.length)).join());
+}
+
+/** The API's address at the server that answered last. */
+export function currentApiUrl(addresses: Addresses): string {
+  return addresses.current + API_PATH;
 }
 
 /** A client for long polls, which the server answers after `waitMs` at the latest. */
