@@ -79,6 +79,32 @@ describe('the dashboard', () => {
     await theirs.context().close();
   });
 
+  it('an admin decides about the hooks of a member who is demoted or removed', async () => {
+    const member = await createPerson(fleet, [fleet.workspaceId], 'ADMIN');
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/member`;
+    const { body: hook } = await fleet.api.post<{ id: string }>('/webhooks', {
+      url,
+      events: ['task.created'],
+      description: 'Deploys',
+    });
+    await fleet.db.owner.query(
+      `UPDATE webhooks SET created_by = (SELECT id FROM users WHERE email = $2) WHERE id = $1`,
+      [hook.id, member.email],
+    );
+    const isEnabled = async () =>
+      (await fleet.api.get<{ enabled: boolean }>(`/webhooks/${hook.id}`)).body.enabled;
+    await page.goto('/settings');
+    await page.getByLabel(`Role of ${member.email}`).selectOption('MEMBER');
+    await openDialog().getByLabel('Keep these hooks enabled').check();
+    await confirm('Change role');
+    await page.getByText('Role changed; still enabled: webhook Deploys').waitFor();
+    expect(await isEnabled()).toBe(true);
+    await rowOf(member.email).getByRole('button', { name: 'Remove' }).click();
+    await confirm('Remove member');
+    await page.getByText('Member removed; disabled: webhook Deploys').waitFor();
+    expect(await isEnabled()).toBe(false);
+  });
+
   it('an admin moves tokens between budgets, and the panel lists reached thresholds', async () => {
     const period = { periodStart: '2026-01-01T00:00:00Z', periodEnd: '2099-01-01T00:00:00Z' };
     const { body: project } = await fleet.api.post<{ id: string }>('/projects', {

@@ -60,25 +60,26 @@ export function isLong(data: unknown): boolean {
   return ((data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) > 1;
 }
 
-interface CommandOptions {
+interface CommandOptions<T> {
   /** The confirmation that reports the result. */
-  done: string;
+  done: string | ((result: T) => string);
   /** Keys to refresh, without the workspace. */
   changes: QueryKey[];
-  onDone?: (result: never) => void;
+  onDone?: (result: T) => void;
 }
 
 /** Changes something through the API, and notifies the user of the result or the error. */
 export function useCommand<V, T>(
   command: (api: DroverClient, value: V) => Promise<T>,
-  options: Omit<CommandOptions, 'onDone'> & { onDone?: (result: T) => void },
+  options: CommandOptions<T>,
 ) {
   const { api, workspaceId } = useWorkspace();
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (value: V) => command(api, value),
     onSuccess: (result) => {
-      notify(options.done);
+      const { done } = options;
+      notify(typeof done === 'string' ? done : done(result));
       options.onDone?.(result);
     },
     onError: (error) => {

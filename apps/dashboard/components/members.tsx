@@ -1,12 +1,15 @@
+import { useRef, useState } from 'react';
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { type Role, useWorkspace } from '../api/workspace.js';
 import { stripControls } from '../domain/format.js';
+import { Confirm } from './confirm.js';
 import { FormDialog } from './form-dialog.js';
 import { Ago, Button, Empty, Field, Loaded, Panel } from './parts.js';
 import { defineColumns, Table } from './table.js';
 
 type Member = components['schemas']['Member'];
+type MemberHook = components['schemas']['MemberHook'];
 type Invitation = components['schemas']['Invitation'];
 
 const ROLES: Role[] = ['VIEWER', 'MEMBER', 'ADMIN', 'OWNER'];
@@ -47,41 +50,106 @@ export function Members() {
   );
 }
 
+/** Whether members with the role can manage webhooks and inbound hooks. */
+function managesHooks(role: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf('ADMIN');
+}
+
 function RoleOf({ member: { userId, role, email, version } }: { member: Member }) {
   const { may, workspaceId } = useWorkspace();
+  const dialog = useRef<HTMLDialogElement>(null);
+  /** The role that the dialog asks about. */
+  const [lower, setLower] = useState<Role>();
   const change = useCommand(
-    (api, next: Role) =>
+    (api, { next, keepHooks }: { next: Role; keepHooks: boolean }) =>
       api.patch('/api/v1/workspaces/{workspaceId}/members/{userId}', {
-        params: { path: { workspaceId, userId }, header: { 'If-Match': `"${version}"` } },
+        params: {
+          path: { workspaceId, userId },
+          query: keepHooks ? { keepHooks } : {},
+          header: { 'If-Match': `"${version}"` },
+        },
         body: { role: next },
       }),
-    { done: 'Role changed', changes: [['members']] },
+    { done: ({ hooks }) => `Role changed${describeHooks(hooks)}`, changes: [['members']] },
   );
+  function select(next: Role): void {
+    if (!managesHooks(role) || managesHooks(next)) {
+      return change.mutate({ next, keepHooks: false });
+    }
+    setLower(next);
+    dialog.current?.showModal();
+  }
   if (!may('ADMIN')) return role;
   return (
-    <select
-      className="input"
-      aria-label={`Role of ${email}`}
-      value={role}
-      disabled={change.isPending}
-      onChange={(event) => change.mutate(event.target.value as Role)}
-    >
-      {ROLES.map((name) => (
-        <option key={name}>{name}</option>
-      ))}
-    </select>
+    <>
+      <select
+        className="input"
+        aria-label={`Role of ${email}`}
+        value={role}
+        disabled={change.isPending}
+        onChange={(event) => select(event.target.value as Role)}
+      >
+        {ROLES.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <Confirm
+        dialog={dialog}
+        title={`Change the role of ${email} to ${lower ?? role}?`}
+        confirm="Change role"
+        onConfirm={(form, callbacks) =>
+          change.mutate({ next: lower ?? role, keepHooks: keepsHooks(form) }, callbacks)
+        }
+      >
+        <p>The webhooks and inbound hooks that this member created are disabled.</p>
+        <KeepHooks />
+      </Confirm>
+    </>
   );
+}
+
+function KeepHooks() {
+  return (
+    <label>
+      <input type="checkbox" name="keepHooks" /> Keep these hooks enabled
+    </label>
+  );
+}
+
+function keepsHooks(form: FormData): boolean {
+  return form.has('keepHooks');
+}
+
+/** Continues a confirmation with the hooks that the member created. */
+function describeHooks(hooks: MemberHook[]): string {
+  const nameHooks = (verb: string, chosen: MemberHook[]): string => {
+    const names = chosen.map(({ kind, description, id }) => {
+      const name = description === null ? id : stripControls(description);
+      return `${kind === 'webhook' ? 'webhook' : 'inbound hook'} ${name}`;
+    });
+    return names.length === 0 ? '' : `; ${verb}: ${names.join(', ')}`;
+  };
+  const disabled = hooks.filter(({ enabled }) => !enabled);
+  const kept = hooks.filter(({ enabled }) => enabled);
+  return nameHooks('disabled', disabled) + nameHooks('still enabled', kept);
 }
 
 function Remove({ member: { userId, email } }: { member: Member }) {
   const { may, user, workspaceId } = useWorkspace();
   const isSelf = user.id === userId;
   const remove = useCommand(
-    (api) =>
+    (api, form: FormData) =>
       api.delete('/api/v1/workspaces/{workspaceId}/members/{userId}', {
-        params: { path: { workspaceId, userId } },
+        params: {
+          path: { workspaceId, userId },
+          query: keepsHooks(form) ? { keepHooks: true } : {},
+        },
       }),
-    { done: isSelf ? 'You left the workspace' : 'Member removed', changes: [['members']] },
+    {
+      done: ({ hooks }) =>
+        `${isSelf ? 'You left the workspace' : 'Member removed'}${describeHooks(hooks)}`,
+      changes: [['members']],
+    },
   );
   if (!may('ADMIN') && !isSelf) return null;
   return (
@@ -92,9 +160,10 @@ function Remove({ member: { userId, email } }: { member: Member }) {
       onConfirm={remove.mutate}
     >
       <p>
-        Access ends immediately, also in pages that are open now. The webhooks and inbound hooks of
-        this member are disabled.
+        Access ends immediately, also in pages that are open now. The webhooks and inbound hooks
+        that this member created are disabled.
       </p>
+      <KeepHooks />
     </FormDialog>
   );
 }
