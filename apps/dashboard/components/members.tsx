@@ -95,7 +95,7 @@ function RoleOf({ member: { userId, role, email, version } }: { member: Member }
       </select>
       <Confirm
         dialog={dialog}
-        title={`Change the role of ${email} to ${lower ?? role}?`}
+        title={`Lower ${email} to ${lower ?? role}?`}
         confirm="Change role"
         onConfirm={(form, callbacks) =>
           change.mutate({ next: lower ?? role, keepHooks: keepsHooks(form) }, callbacks)
