@@ -22,7 +22,7 @@ const LAYERS = [
   ['task-manager'],
   ['runs', 'inbound-hooks'],
   ['questions'],
-  ['explain', 'coordinator', 'invariants', 'event-streams'],
+  ['explain', 'coordinator', 'invariants', 'event-streams', 'runtime-views'],
 ];
 
 const upward = LAYERS.slice(0, -1).map((layer, index) => ({

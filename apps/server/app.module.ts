@@ -15,6 +15,7 @@ import { ExplainModule } from '#lib/explain';
 import { ProjectsModule } from '#lib/projects';
 import { SecretsModule } from '#lib/secrets';
 import { RunsModule } from '#lib/runs';
+import { RuntimeViewsModule } from '#lib/runtime-views';
 import { StreamsModule } from '#lib/event-streams';
 import { TaskManagerModule } from '#lib/task-manager';
 import { TracesModule } from '#lib/task-traces';
@@ -55,6 +56,7 @@ export class AppModule {
         CoordinatorModule,
         StreamsModule,
         TracesModule,
+        RuntimeViewsModule,
         HealthModule,
         MetricsModule,
         McpModule,

@@ -229,6 +229,7 @@ function serverSpec(
       DATABASE_URL: urls.appUrl,
       DATABASE_SERVICE_URL: urls.serviceUrl,
       VALKEY_URL: stack.valkey.url,
+      VALKEY_VIEWS: 'true',
       JWT_SECRET: secrets.jwtSecret,
       ENCRYPTION_KEYS: secrets.encryptionKeys,
       METRICS_TOKEN: secrets.metricsToken,

@@ -63,6 +63,11 @@ export const variables = z.object({
   VALKEY_URL: z.url({ error: 'must be a redis:// or valkey:// URL' }),
   /** Prefix of every key, for installations that share one Valkey. */
   VALKEY_KEY_PREFIX: z.string().max(64).default(''),
+  /**
+   * Keep views of tasks, runs and agents in Valkey, for programs beside the servers. Use the same
+   * value for all servers.
+   */
+  VALKEY_VIEWS: flag.default(false),
 
   /** Address to listen on. */
   HOST: z.string().default('127.0.0.1'),
@@ -346,7 +351,7 @@ function toConfig(env: z.infer<typeof environment>) {
       /** Whether PgBouncer is in between. The server detects it at the start. */
       pooled: false,
     },
-    valkey: { url: env.VALKEY_URL, keyPrefix: env.VALKEY_KEY_PREFIX },
+    valkey: { url: env.VALKEY_URL, keyPrefix: env.VALKEY_KEY_PREFIX, views: env.VALKEY_VIEWS },
     http: {
       host: env.HOST,
       port: env.PORT,

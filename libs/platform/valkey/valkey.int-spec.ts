@@ -293,18 +293,26 @@ describe('heartbeats', () => {
     expect(known.get(agentKey(late))).toBeLessThan(-4_900);
   });
 
-  it('heartbeats of a server of the previous version count, and the later one wins', async () => {
+  it('heartbeats are written to views as well, which prove nothing', async () => {
     const client = await aClient();
-    const store = new HeartbeatStore(client);
-    const agents = [anAgent(), anAgent()] as const;
-    await store.record(heartbeat(agents[1]));
-    for (const { agentId } of agents) {
-      await client.commands.setex(`agent:heartbeat:${agentId}`, 65, '{}');
+    const [known, unknown] = [anAgent(), anAgent()];
+    await client.commands.hset(`agent:status:${known.agentId}`, 'status', 'IDLE');
+    const store = new HeartbeatStore(client, true);
+    await Promise.all([store.record(heartbeat(known, 180)), store.record(heartbeat(unknown, 180))]);
+    for (const { agentId, workspaceId } of [known, unknown]) {
+      const view = `agent:heartbeat:${agentId}`;
+      expect(await client.commands.ttl(view)).toBeGreaterThan(58);
+      expect(await client.commands.ttl(view)).toBeLessThanOrEqual(60);
+      const value = await client.commands.get(`agent:heartbeat:${workspaceId}:${agentId}`);
+      expect(await client.commands.get(view)).toBe(value);
     }
-    const known = await store.deadlinesOf(agents);
-    expect(known.get(agentKey(agents[0]))).toBeLessThanOrEqual(5_000);
-    expect(known.get(agentKey(agents[0]))).toBeGreaterThan(4_000);
-    expect(known.get(agentKey(agents[1]))).toBeGreaterThan(44_000);
+    expect(await client.commands.hgetall(`agent:status:${known.agentId}`)).toEqual({
+      status: 'IDLE',
+      last_heartbeat: expect.stringMatching(/^\d{13}$/),
+    });
+    expect(await client.commands.exists(`agent:status:${unknown.agentId}`)).toBe(0);
+    await client.commands.del(`agent:heartbeat:${agentKey(known)}`);
+    expect([...(await store.deadlinesOf([known, unknown])).keys()]).toEqual([agentKey(unknown)]);
   });
 
   it('without Valkey no heartbeat is known, and agents do not wait', async () => {

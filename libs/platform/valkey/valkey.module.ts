@@ -25,7 +25,8 @@ export class ValkeyModule implements OnModuleInit, OnApplicationShutdown {
     private readonly wakeUps: WakeUps,
   ) {}
 
-  static forRoot(options: ValkeyOptions): DynamicModule {
+  /** @param options.views whether heartbeats are also written to the keys of views */
+  static forRoot(options: ValkeyOptions & { views?: boolean }): DynamicModule {
     const onError = (error: unknown) => options.onError?.(error as Error);
     return {
       module: ValkeyModule,
@@ -46,7 +47,7 @@ export class ValkeyModule implements OnModuleInit, OnApplicationShutdown {
         },
         {
           provide: HeartbeatStore,
-          useFactory: (client: ValkeyClient) => new HeartbeatStore(client),
+          useFactory: (client: ValkeyClient) => new HeartbeatStore(client, options.views),
           inject: [ValkeyClient],
         },
       ],

@@ -54,7 +54,7 @@ describe('What is in Valkey', () => {
   it('a lock, counts of attempts, and heartbeats that Postgres has can be rebuilt', async () => {
     await client.commands.set('coordinator:lock:global', 'somebody');
     await client.commands.set('rate:login', '1');
-    // Written by a server of the previous version.
+    // The views.
     await client.commands.set(`agent:heartbeat:${newId()}`, '{}');
     const agentId = await anAgent(db.owner, workspaceId);
     await heard(agentId);

@@ -13,16 +13,22 @@ export interface ValkeyPlace {
 const HEARTBEAT = 'agent:heartbeat:';
 /**
  * Keys without facts, which can be created again. The lock has its lease in Postgres. A counter of
- * attempts forgives one window. Those of heartbeats come from an earlier version. Those of usage
- * are a view: their position is lost with them, and they are rebuilt from the reports of the last
- * day.
+ * attempts forgives one window. Those of usage are a view: their position is lost with them, and
+ * they are rebuilt from the reports of the last day. Those of tasks, runs and agents are a view as
+ * well: without their position, the consumer `runtime-views` writes all of them from Postgres. A
+ * heartbeat without a workspace returns with the agent's next one.
  */
 const DISPENSABLE = [
   /^coordinator:lock:/,
   /^rate:/,
   /^usage:(?:position$|(?:current|task|alerts):)/,
   /^coordinator:(?:agent_deadlines|heartbeat_epoch)$/,
-  /^agent:heartbeat:[^:]*$/,
+  /^views:position$/,
+  /^tasks:(?:pending|active):/,
+  /^agent:(?:tasks|status|heartbeat):[^:]*$/,
+  /^coordinator:(?:stale_agents$|recovery_queue:)/,
+  /^task:assign_lock:/,
+  /^session:context:/,
 ];
 /** Heartbeats are written within about a second. Postgres must have them after this many. */
 const FLUSH_SECONDS = 10;

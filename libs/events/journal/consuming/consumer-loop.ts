@@ -1,5 +1,5 @@
 import type { Database } from '#lib/database';
-import { BackgroundLoop } from '#lib/kernel';
+import { BackgroundLoop, type LoopPause } from '#lib/kernel';
 import { instruments, type Logger } from '#lib/observability';
 import { numbered, type NumberedMessage } from '../domain/channel.js';
 import type { Message } from '../domain/message.js';
@@ -29,6 +29,18 @@ export interface Consumer {
   isOpen?(): boolean;
   /** Calls back when it can process messages (again). @returns removes the listener */
   onOpen?(listener: () => void): () => void;
+  /** Milliseconds for which messages gather between two batches that are not full. */
+  readonly everyMs?: number;
+  /** Called at least once a second while there is nothing to read. */
+  rest?(turn: Turn): Promise<void>;
+}
+
+/** A round without messages, of several processes at once. */
+export interface Turn {
+  /** Makes this process the only one. @returns the position up to which messages were processed */
+  begin(): Promise<string>;
+  /** Like that of `Work`. */
+  goesOn(): Promise<void>;
 }
 
 /** A running batch. */
@@ -43,6 +55,9 @@ export interface Work {
    * takes over.
    */
   goesOn(): Promise<void>;
+  /** The consumer's position before the batch and after it: ids of rows, as decimal texts. */
+  from: string;
+  to: string;
 }
 
 /** Another process handles or has handled the batch. */
@@ -67,7 +82,10 @@ export class ConsumerLoop {
     this.cursor = new JournalCursor(database, consumer, BATCH_SIZE, tail);
     const pace = journalPace();
     this.loop = new BackgroundLoop(
-      async () => pace(await this.round()),
+      async () => {
+        const result = await this.round();
+        return this.gathering(result, pace(result));
+      },
       (error) => {
         this.warn('events not consumed, trying again', error);
         return pace({ kind: 'failed' });
@@ -93,27 +111,49 @@ export class ConsumerLoop {
       .catch((error: unknown) => this.warn('lease not given back', error));
   }
 
+  private gathering({ kind }: RoundResult, pause: LoopPause | number): LoopPause | number {
+    const { everyMs } = this.consumer;
+    if (everyMs === undefined || kind === 'full' || typeof pause !== 'number') return pause;
+    return { waitMs: Math.max(pause, everyMs), cooldownMs: everyMs };
+  }
+
   private async round(): Promise<RoundResult> {
-    if (this.consumer.isOpen?.() === false) return { kind: 'closed' };
-    const reading = await this.cursor.read();
-    const heldBackMs = reading.kind === 'held_back' ? reading.forMs : 0;
-    instruments.eventsHeldBack.set({ consumer: this.consumer.name }, heldBackMs / 1_000);
-    if (reading.kind !== 'batch') return reading;
-    const { messages } = reading;
-    let numbers: Map<string, bigint> | undefined;
-    const work: Work = {
-      numbered: async () => numbered(messages, (numbers = await this.numbersOf(messages))),
-      goesOn: () => this.goesOn(),
-    };
     try {
-      if (messages.length > 0) await this.consumer.consume(messages, work);
-      if (!(await this.cursor.done(numbers))) throw new TakenOver();
+      return await this.readAndConsume();
     } catch (error) {
       if (error instanceof TakenOver) return { kind: 'elsewhere' };
       throw error;
     }
+  }
+
+  private async readAndConsume(): Promise<RoundResult> {
+    if (this.consumer.isOpen?.() === false) return { kind: 'closed' };
+    const reading = await this.cursor.read();
+    const heldBackMs = reading.kind === 'held_back' ? reading.forMs : 0;
+    instruments.eventsHeldBack.set({ consumer: this.consumer.name }, heldBackMs / 1_000);
+    if (reading.kind === 'idle') await this.consumer.rest?.(this.turn);
+    if (reading.kind !== 'batch') return reading;
+    const { messages, from, to } = reading;
+    let numbers: Map<string, bigint> | undefined;
+    const work: Work = {
+      numbered: async () => numbered(messages, (numbers = await this.numbersOf(messages))),
+      goesOn: () => this.goesOn(),
+      from,
+      to,
+    };
+    if (messages.length > 0) await this.consumer.consume(messages, work);
+    if (!(await this.cursor.done(numbers))) throw new TakenOver();
     return { kind: reading.full ? 'full' : 'caught_up' };
   }
+
+  private readonly turn: Turn = {
+    begin: async () => {
+      const position = await this.cursor.take();
+      if (position === undefined) throw new TakenOver();
+      return position;
+    },
+    goesOn: () => this.goesOn(),
+  };
 
   private async numbersOf(messages: readonly Message[]): Promise<Map<string, bigint>> {
     const workspaces = new Set(messages.map(({ workspaceId }) => workspaceId));

@@ -123,6 +123,14 @@ export class JournalCursor {
     return (await this.lease()) !== undefined;
   }
 
+  /**
+   * Takes or renews the lease without reading. @returns the position; undefined if another process
+   * reads
+   */
+  async take(): Promise<string | undefined> {
+    return (await this.lease())?.position;
+  }
+
   async giveBack(): Promise<void> {
     this.loseHold();
     await this.database.service.rows(giveLeaseBack, [this.consumer.name, this.owner]);

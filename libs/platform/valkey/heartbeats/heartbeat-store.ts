@@ -11,12 +11,27 @@ export interface Heartbeat extends AgentPlace {
 
 /** Extra lifetime of a key beyond the threshold, so that its remaining time gives the deadline. */
 const TTL_MARGIN_SECONDS = 60;
+/** Lifetime of a view of a heartbeat. */
+const VIEW_TTL_SECONDS = 60;
 const PER_SCRIPT = 500;
 /** Milliseconds for which heartbeats bypass Valkey after a command without an answer. */
 const PAUSE_MS = 1_000;
 
 const RECORD_HEARTBEATS = `for i, key in ipairs(KEYS) do
   redis.call('setex', key, ARGV[2 * i - 1], ARGV[2 * i])
+end
+return 1`;
+
+/**
+ * The same with the keys of views (`libs/events/runtime-views`). The hash belongs to its writer, so
+ * it is not created here: the agent may be terminated.
+ */
+const RECORD_WITH_VIEWS = `for i = 1, #KEYS, 3 do
+  redis.call('setex', KEYS[i], ARGV[i], ARGV[i + 1])
+  redis.call('setex', KEYS[i + 1], ${VIEW_TTL_SECONDS}, ARGV[i + 1])
+  if redis.call('exists', KEYS[i + 2]) == 1 then
+    redis.call('hset', KEYS[i + 2], 'last_heartbeat', ARGV[i + 2])
+  end
 end
 return 1`;
 
@@ -41,7 +56,10 @@ export class HeartbeatStore {
    */
   private retryAt = 0;
 
-  constructor(private readonly client: ValkeyClient) {}
+  constructor(
+    private readonly client: ValkeyClient,
+    private readonly views = false,
+  ) {}
 
   /**
    * Writes the heartbeat's key. Resolves when Valkey stored it or did not answer in time. Never
@@ -57,9 +75,16 @@ export class HeartbeatStore {
     if (this.client.state() !== 'ready') return undefined;
     if (this.retryAt !== 0 && !this.mayProbe()) return undefined;
     const batch = (this.batch ??= this.openBatch());
+    const at = Date.now();
     batch.keys.push(keyOf(heartbeat));
-    batch.values.push(heartbeatTtlSeconds(heartbeat.staleThresholdSeconds), valueOf(heartbeat));
-    if (batch.keys.length === PER_SCRIPT) this.batch = undefined;
+    batch.values.push(heartbeatTtlSeconds(heartbeat.staleThresholdSeconds), valueOf(heartbeat, at));
+    if (this.views) {
+      const { agentId } = heartbeat;
+      batch.keys.push(`agent:heartbeat:${agentId}`, `agent:status:${agentId}`);
+      batch.values.push(at);
+    }
+    batch.size += 1;
+    if (batch.size === PER_SCRIPT) this.batch = undefined;
     return batch.sent;
   }
 
@@ -71,14 +96,14 @@ export class HeartbeatStore {
   async deadlinesOf(agents: readonly AgentPlace[]): Promise<Map<string, number>> {
     const known = new Map<string, number>();
     for (const part of slices(agents)) {
-      const keys = [...part.map(keyOf), ...part.map(formerKeyOf)];
+      const keys = part.map(keyOf);
       const answer = await this.client.attempt((commands) =>
         commands.eval(READ_LIVES, keys.length, ...keys),
       );
       if (answer.kind !== 'done') break;
       const lives = answer.value as number[];
       part.forEach((agent, index) => {
-        const left = Math.max(lives[index] ?? -1, lives[part.length + index] ?? -1);
+        const left = lives[index] ?? -1;
         if (left >= 0) known.set(agentKey(agent), left - TTL_MARGIN_SECONDS * 1000);
       });
     }
@@ -94,7 +119,7 @@ export class HeartbeatStore {
   }
 
   private openBatch(): Batch {
-    const batch: Omit<Batch, 'sent'> = { keys: [], values: [] };
+    const batch: Omit<Batch, 'sent'> = { keys: [], values: [], size: 0 };
     const sent = new Promise<void>((resolve) => {
       setImmediate(() => void this.send(batch).then(resolve));
     });
@@ -104,8 +129,9 @@ export class HeartbeatStore {
   private async send(batch: Omit<Batch, 'sent'>): Promise<void> {
     if (this.batch?.keys === batch.keys) this.batch = undefined;
     const { keys, values } = batch;
+    const script = this.views ? RECORD_WITH_VIEWS : RECORD_HEARTBEATS;
     const answer = await this.client.change((commands) =>
-      commands.eval(RECORD_HEARTBEATS, keys.length, ...keys, ...values),
+      commands.eval(script, keys.length, ...keys, ...values),
     );
     this.retryAt = answer.kind === 'done' ? 0 : performance.now() + PAUSE_MS;
   }
@@ -115,6 +141,8 @@ export class HeartbeatStore {
 interface Batch {
   keys: string[];
   values: (string | number)[];
+  /** The number of heartbeats. */
+  size: number;
   sent: Promise<void>;
 }
 
@@ -122,19 +150,11 @@ function keyOf(agent: AgentPlace): string {
   return `agent:heartbeat:${agentKey(agent)}`;
 }
 
-/**
- * The key that servers of the previous version write. It spares their agents while servers are
- * upgraded one by one. Remove it with the next version.
- */
-function formerKeyOf({ agentId }: AgentPlace): string {
-  return `agent:heartbeat:${agentId}`;
-}
-
-function valueOf({ status, currentTaskId }: Heartbeat): string {
+function valueOf({ status, currentTaskId }: Heartbeat, at: number): string {
   // Built by hand, because it happens thousands of times a second. The status is a word and the id
   // a UUID.
   const task = currentTaskId ? `"${currentTaskId}"` : 'null';
-  return `{"status":"${status}","task_id":${task},"timestamp":${Date.now()}}`;
+  return `{"status":"${status}","task_id":${task},"timestamp":${at}}`;
 }
 
 function slices<T>(all: readonly T[]): T[][] {

@@ -1,0 +1,1 @@
+export { RuntimeViewsModule } from './runtime-views.module.js';

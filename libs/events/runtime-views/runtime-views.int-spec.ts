@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { checkRebuildable } from '#lib/invariants';
+import { ValkeyClient } from '#lib/valkey';
+import { startTestApp, type TestAgent, type TestApp } from '../../../test/support/app.js';
+import { testValkey } from '../../../test/support/valkey.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+
+type Body = Record<string, unknown>;
+
+const place = testValkey();
+let valkey: ValkeyClient;
+let server: TestApp;
+let workspace: Awaited<ReturnType<TestApp['newWorkspace']>>;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  valkey = new ValkeyClient(place);
+  await valkey.ready(5_000);
+  server = await startTestApp({
+    VALKEY_URL: place.url,
+    VALKEY_KEY_PREFIX: place.keyPrefix,
+    VALKEY_VIEWS: 'true',
+    ROLES: 'api,relay',
+  });
+  workspace = await server.newWorkspace();
+  agent = await workspace.newAgent({ maxConcurrentTasks: 5 });
+});
+
+afterAll(async () => {
+  await server.stop();
+  await clear();
+  valkey.close();
+});
+
+async function clear(): Promise<void> {
+  const keys = await valkey.commands.keys(`${place.keyPrefix}*`);
+  if (keys.length === 0) return;
+  await valkey.commands.unlink(...keys.map((key) => key.slice(place.keyPrefix.length)));
+}
+
+async function create(values: Body = {}): Promise<string> {
+  const body = { title: 'T', taskType: 'test', retryBackoffSeconds: 300, ...values };
+  const answer = await workspace.api.post<{ id: string }>('/agent-tasks', body);
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+}
+
+async function claim(): Promise<{ id: string; runId: string }> {
+  const { body } = await agent.api.post<{ tasks: { run: { id: string }; task: { id: string } }[] }>(
+    `/agents/${agent.id}/claim`,
+    {},
+  );
+  const [claimed] = body.tasks;
+  if (!claimed) throw new Error('nothing to claim');
+  return { id: claimed.task.id, runId: claimed.run.id };
+}
+
+/** All views that do not end by themselves. */
+async function views() {
+  const { commands } = valkey;
+  return {
+    pending: await commands.zrange(`tasks:pending:${workspace.id}`, 0, -1, 'WITHSCORES'),
+    active: (await commands.smembers(`tasks:active:${workspace.id}`)).sort(),
+    held: await commands.hgetall(`agent:tasks:${agent.id}`),
+    status: await commands.hgetall(`agent:status:${agent.id}`),
+    stale: await commands.zrange('coordinator:stale_agents', 0, -1),
+    recovery: await commands.lrange(`coordinator:recovery_queue:${workspace.id}`, 0, -1),
+  };
+}
+
+async function until(what: string, holds: (now: Awaited<ReturnType<typeof views>>) => boolean) {
+  await waitFor(what, async () => holds(await views()));
+}
+
+const createdAt = async (id: string) =>
+  Date.parse((await workspace.api.get<{ createdAt: string }>(`/agent-tasks/${id}`)).body.createdAt);
+
+it('the views follow tasks, runs and agents, and return after a flush', async () => {
+  const { commands } = valkey;
+  const [low, high] = [await create({ priority: 3 }), await create({ priority: 9 })];
+  await until('both to wait', ({ pending }) => pending.length === 4);
+  expect((await views()).pending).toEqual([
+    high,
+    `${1e13 + (await createdAt(high))}`,
+    low,
+    `${7e13 + (await createdAt(low))}`,
+  ]);
+
+  const run = await claim();
+  expect(run.id).toBe(high);
+  await until('the claim', ({ held }) => held[high] !== undefined);
+  expect(await commands.get(`task:assign_lock:${high}`)).toBe(agent.id);
+  expect(await commands.pttl(`task:assign_lock:${high}`)).toBeLessThanOrEqual(5_000);
+  expect((await views()).active).toEqual([`${high}:${run.runId}`]);
+
+  await agent.api.post(`/runs/${run.runId}/start`, { sessionKey: 'a-session' });
+  await agent.api.post(`/agents/${agent.id}/heartbeat`, { status: 'healthy', currentTaskId: high });
+  await until('the start', ({ active }) => active.includes(`${high}:a-session`));
+  expect(await commands.hgetall('session:context:a-session')).toEqual({
+    workspace_id: workspace.id,
+    agent_id: agent.id,
+    task_id: high,
+    started_at: expect.stringMatching(/^\d{13}$/),
+  });
+  expect(await commands.ttl('session:context:a-session')).toBeGreaterThan(3_500);
+  expect(await commands.ttl(`agent:heartbeat:${agent.id}`)).toBeLessThanOrEqual(60);
+  const heartbeat = JSON.parse((await commands.get(`agent:heartbeat:${agent.id}`)) ?? '{}') as Body;
+  expect(heartbeat).toMatchObject({ status: 'healthy', task_id: high });
+  await waitFor('the heartbeat in Postgres', async () => {
+    const sql = 'SELECT FROM agent_heartbeats WHERE agent_id = $1 AND last_seen_at IS NOT NULL';
+    return (await server.db.owner.query(sql, [agent.id])).rowCount === 1;
+  });
+
+  const failing = await claim();
+  const error = { message: 'no', class: 'exit_code' };
+  await agent.api.post(`/runs/${failing.runId}/fail`, { error });
+  await until('the retry', ({ recovery }) => recovery.length === 1);
+  const before = await views();
+  expect(before).toEqual({
+    pending: [],
+    active: [`${high}:a-session`],
+    held: { [high]: expect.stringMatching(/^\d{13}$/) },
+    status: {
+      status: 'WORKING',
+      current_task: high,
+      last_heartbeat: expect.stringMatching(/^\d{13}$/),
+    },
+    stale: [],
+    recovery: [low],
+  });
+  expect((await checkRebuildable(server.db.serviceUrl, place)).violations).toEqual([]);
+
+  await clear();
+  await until('the keys to be made anew', ({ recovery }) => recovery.length === 1);
+  await waitFor('the rebuild to end', async () =>
+    /^\d+$/.test((await commands.get('views:position')) ?? ''),
+  );
+  const last_heartbeat = expect.stringMatching(/^\d{13}$/);
+  expect(await views()).toEqual({ ...before, status: { ...before.status, last_heartbeat } });
+
+  // A consumer that repeats its batch, as after a crash.
+  await server.db.owner.query(
+    `UPDATE event_consumers SET position = 0, owner = NULL, leased_until = NULL
+      WHERE name = 'runtime-views'`,
+  );
+  await agent.api.post(`/runs/${run.runId}/complete`, {});
+  await until('the completion', ({ active }) => active.length === 0);
+  expect(await views()).toMatchObject({ held: {}, status: { status: 'IDLE' }, recovery: [low] });
+  expect((await views()).status['current_task']).toBeUndefined();
+
+  await server.db.owner.query(
+    `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
+    [agent.id],
+  );
+  await clear();
+  await until('the stale agent', ({ stale }) => stale[0] === agent.id);
+  await workspace.api.post(`/agents/${agent.id}/terminate`, { reason: 'over' });
+  await until('the end of the agent', ({ stale, status }) => {
+    return stale.length === 0 && Object.keys(status).length === 0;
+  });
+});
