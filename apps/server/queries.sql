@@ -57,7 +57,22 @@ SELECT 'webhook_lag', v.webhook, greatest(coalesce(extract(epoch FROM now() - v.
 UNION ALL
 SELECT 'budgets', CASE WHEN is_used_up THEN 'all' WHEN consumed >= 0.9 * allocated THEN 'from_90'
   WHEN consumed >= 0.75 * allocated THEN 'from_75' ELSE 'below_75' END, count(*)::float8
-FROM usage_budgets WHERE period_start <= now() AND period_end > now() GROUP BY 2
+FROM usage_budgets b WHERE (b.period_start <= now() AND b.covers_until > now()) GROUP BY 2
+UNION ALL
+SELECT 'budget_scopes', CASE WHEN b.period_end > now() THEN 'ends_soon' ELSE 'ended' END,
+  count(DISTINCT (b.workspace_id, b.scope_id))::float8
+FROM usage_budgets b
+WHERE (b.every IS NULL AND b.period_start <= now() AND b.period_end
+    - least((b.period_end - b.period_start) / 10, interval '3 days') <= now()
+  AND NOT EXISTS (SELECT FROM usage_budgets f
+    WHERE f.workspace_id = b.workspace_id AND f.scope_id = b.scope_id AND f.id <> b.id
+      AND tstzrange(f.period_start, f.covers_until)
+        && tstzrange(b.period_end, b.period_end + interval '1 minute', '[]')) AND NOT EXISTS (SELECT FROM agent_tasks t
+    WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id AND t.status IN ('COMPLETED', 'ARCHIVED'))
+  AND NOT EXISTS (SELECT FROM usage_budgets f
+    WHERE f.workspace_id = b.workspace_id AND f.scope_id = b.scope_id AND f.id <> b.id
+      AND (f.period_start <= now() AND f.covers_until > now()))) AND b.period_end > now() - interval '7 days'
+GROUP BY 2
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8

@@ -286,6 +286,12 @@ describe('every other group', () => {
       allocated: '2000',
       projection: { recommendation: 'CONTINUE' },
     });
+    await drover(['budget', 'edit', id, '--every', 'week', '--time-zone', 'Asia/Tokyo']);
+    expect(await json('budget', 'show', id)).toMatchObject({
+      recurrence: { every: 'week', timeZone: 'Asia/Tokyo', allocated: '2000' },
+    });
+    await drover(['budget', 'edit', id, '--once']);
+    expect(await json('budget', 'show', id)).toMatchObject({ recurrence: null });
   });
 
   it('an agent is registered, gets a token, claims a task and releases it', async () => {

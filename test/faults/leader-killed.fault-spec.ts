@@ -32,6 +32,7 @@ const STEPS: Record<StepName, string> = {
   detect_split_brain: 'announce_conflicts',
   expire_queued: 'abort_expired_in_queue',
   terminate_drained: 'drained_agents',
+  end_budget_periods: 'usage_end_periods',
   enforce_budgets: 'tasks_of_used_up_budgets',
   heed_provider_limits: 'tasks_of_limited_models',
   clear_pauses: 'suspend_paused_tasks',

@@ -131,6 +131,16 @@ export const ALERT_CASES: Record<string, AlertCase> = {
     raises: { 'drover_budgets{used="all"}': steady(1) },
     quiet: { 'drover_budgets{used="all"}': steady(0), 'drover_budgets{used="from_90"}': steady(5) },
   },
+  DroverBudgetEndsSoon: {
+    at: 15,
+    raises: { 'drover_budget_scopes{limit="ends_soon"}': steady(1) },
+    quiet: { 'drover_budget_scopes{limit="ended"}': steady(0) },
+  },
+  DroverBudgetEnded: {
+    at: 15,
+    raises: { 'drover_budget_scopes{limit="ended"}': steady(1) },
+    quiet: { 'drover_budget_scopes{limit="ends_soon"}': steady(0) },
+  },
   DroverAgentsSilent: {
     at: 10,
     raises: { 'drover_coordinator_rows_moved_total{step="reap_stale_agents"}': once(6) },

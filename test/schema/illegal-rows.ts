@@ -199,6 +199,11 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE usage_budgets SET consumed = -1`, 'token_count_check'],
     [`UPDATE usage_budgets SET policy = 'hope'`, 'usage_budgets_policy_check'],
     [`UPDATE usage_budgets SET period_end = period_start`, 'usage_budgets_period_is_time'],
+    [`UPDATE usage_budgets SET time_zone = 'UTC'`, 'usage_budgets_recur_wholly'],
+    [
+      `UPDATE usage_budgets SET every = 'year', time_zone = 'UTC', first_start = now(), renewed_allocation = 1`,
+      'usage_budgets_recur_wholly',
+    ],
     [
       `UPDATE usage_budgets SET task_id = $task, project_id = (SELECT project_id FROM agent_tasks WHERE id = $task)`,
       'usage_budgets_has_one_scope',

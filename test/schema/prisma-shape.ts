@@ -131,6 +131,7 @@ const TYPES: Record<string, string> = {
   Bytes: 'bytea',
   Uuid: 'uuid',
   VarChar: 'character varying',
+  Timestamp: 'timestamp without time zone',
   Timestamptz: 'timestamp with time zone',
   SmallInt: 'smallint',
   Date: 'date',
@@ -139,8 +140,8 @@ const TYPES: Record<string, string> = {
 
 function typeOf({ type, nativeType, isList }: Field): string {
   const [name, args] = nativeType ?? [type, []];
-  // The default precision of a timestamptz is six digits.
-  const size = args.length > 0 && `${name}(${args.join()})` !== 'Timestamptz(6)';
+  // The default precision of times is six digits.
+  const size = args.length > 0 && !/^Timestamp(tz)?\(6\)$/.test(`${name}(${args.join()})`);
   const base = TYPES[name] ?? `unknown type ${name}`;
   return `${base}${size ? `(${args.join()})` : ''}${isList ? '[]' : ''}`;
 }

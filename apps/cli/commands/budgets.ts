@@ -1,19 +1,23 @@
 import type { components } from '#lib/api-client';
 import type { CommandSpec, Commands } from '../command.js';
-import { omitUndefined } from '../flags.js';
+import { usageError } from '../failure.js';
+import { type Flags, omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge, formatBar, type Output } from '../output/output.js';
 
 type Budget = components['schemas']['Budget'];
 type Policy = Budget['policy'];
+type Every = components['schemas']['Recurrence']['every'];
 
 const POLICY = [
   '--policy <policy>',
   'action on running tasks at exhaustion: pause, finish or abort',
 ] as const;
 const PERIOD = [
-  ['--from <time>', 'start of the period (default now)'],
-  ['--to <time>', 'end of the period'],
+  ['--from <time>', 'start of the period (default now, or the begin of the day, week or month)'],
+  ['--to <time>', 'end of a period that does not recur'],
+  ['--every <length>', 'length of recurring periods: day, week or month'],
+  ['--time-zone <name>', 'time zone of recurring periods (default UTC)'],
 ] as const;
 
 const list: CommandSpec = {
@@ -37,6 +41,7 @@ const list: CommandSpec = {
         { title: 'available', of: ({ available }) => available },
         { title: 'used', of: ({ percentUsed }) => formatBar(percentUsed), wide: true },
         { title: 'period end', of: ({ periodEnd }) => periodEnd, wide: true },
+        { title: 'recurs', of: formatRecurrence, wide: true },
       ],
       'No budgets found. Create one with `drover budget create`.',
     );
@@ -82,9 +87,26 @@ function showBudget(out: Output, budget: Budget): void {
     ['available', budget.available],
     ['used', formatBar(budget.percentUsed)],
     ['period', `${budget.periodStart} to ${budget.periodEnd}`],
+    ['recurs', formatRecurrence(budget)],
     ['policy', budget.policy],
     ['active', budget.isActive],
   ]);
+}
+
+function formatRecurrence({ recurrence }: Budget): string {
+  if (recurrence === null) return 'no';
+  const { every, timeZone, allocated } = recurrence;
+  return `every ${every} (${timeZone}), ${allocated} tokens`;
+}
+
+/** The recurrence that the flags name. */
+function readRecurrence(flags: Flags) {
+  const every = flags.text('every') as Every | undefined;
+  const timeZone = flags.text('time-zone');
+  if (every === undefined && timeZone !== undefined) {
+    throw usageError('--time-zone needs --every.');
+  }
+  return every && { every, ...omitUndefined({ timeZone }) };
 }
 
 const alerts: CommandSpec = {
@@ -122,15 +144,19 @@ const create: CommandSpec = {
   examples: [
     'budget create 1000000 --to 2026-12-31T00:00:00Z',
     'budget create 20000 --scope project --id $PROJECT --to 2026-12-31T00:00:00Z',
+    'budget create 1000000 --every month --time-zone Europe/Berlin',
   ],
   run: async (cli, [allocated = ''], flags) => {
     const scope = (flags.text('scope') ?? 'global') as Budget['scope'];
+    const recurrence = readRecurrence(flags);
+    const from = flags.text('from');
     const body = {
       scope,
       allocated,
-      periodEnd: flags.required('to'),
-      periodStart: flags.text('from') ?? new Date().toISOString(),
       ...omitUndefined({
+        recurrence,
+        periodStart: recurrence ? from : (from ?? new Date().toISOString()),
+        periodEnd: recurrence ? flags.text('to') : flags.required('to'),
         scopeId: flags.text('id'),
         policy: flags.text('policy') as Policy | undefined,
       }),
@@ -143,15 +169,30 @@ const create: CommandSpec = {
 const edit: CommandSpec = {
   usage: 'edit <id>',
   summary: 'Change the tokens, period or policy of a budget',
-  options: [['--tokens <count>', 'new number of tokens'], ...PERIOD, POLICY],
-  examples: ['budget edit $BUDGET --tokens 2000000'],
+  options: [
+    ['--tokens <count>', 'new number of tokens'],
+    ...PERIOD,
+    ['--once', 'end the budget with its present period'],
+    POLICY,
+  ],
+  examples: [
+    'budget edit $BUDGET --tokens 2000000',
+    'budget edit $BUDGET --every week --time-zone America/New_York',
+    'budget edit $BUDGET --once',
+  ],
   run: async (cli, [id = ''], flags) => {
-    const body = omitUndefined({
-      allocated: flags.text('tokens'),
-      periodStart: flags.text('from'),
-      periodEnd: flags.text('to'),
-      policy: flags.text('policy') as Policy | undefined,
-    });
+    const recurrence = readRecurrence(flags);
+    if (recurrence && flags.has('once')) throw usageError('--once does not go with --every.');
+    const body = {
+      ...omitUndefined({
+        allocated: flags.text('tokens'),
+        periodStart: flags.text('from'),
+        periodEnd: flags.text('to'),
+        recurrence,
+        policy: flags.text('policy') as Policy | undefined,
+      }),
+      ...(flags.has('once') && { recurrence: null }),
+    };
     const budget = await cli.drover.patch('/api/v1/budgets/{id}', {
       params: { path: { id } },
       body,
@@ -182,6 +223,7 @@ const usage: CommandSpec = {
     ['--by <group>', 'day, agent, task, project or model (default day)'],
     ['--from <day>', 'first day, such as 2026-11-01'],
     ['--to <day>', 'last day'],
+    ['--time-zone <name>', 'time zone of the days (default UTC)'],
     ['--project <id>', 'project ID'],
     ['--agent <id>', 'agent ID'],
     ['--model <name>', 'model'],
@@ -193,6 +235,7 @@ const usage: CommandSpec = {
       groupBy: (flags.text('by') ?? 'day') as 'day',
       from: flags.text('from'),
       to: flags.text('to'),
+      timeZone: flags.text('time-zone'),
       projectId: flags.text('project'),
       agentId: flags.text('agent'),
       model: flags.text('model'),

@@ -14,8 +14,8 @@ export function BudgetLines({ budgets }: { budgets: Budget[] }) {
           <p className="budget-line">
             <bdi>{budgetName(budget)}</bdi>
             <span className="muted">
-              {formatCount(budget.consumed)} of {formatCount(budget.allocated)}, ends{' '}
-              <Ago at={budget.periodEnd} />
+              {formatCount(budget.consumed)} of {formatCount(budget.allocated)},{' '}
+              {budget.recurrence ? 'renews' : 'ends'} <Ago at={budget.periodEnd} />
             </span>
           </p>
           <Meter warns percent={budget.percentUsed} label={`Usage of ${budgetName(budget)}`} />
@@ -36,4 +36,11 @@ export function budgetName({ scope, scopeName, scopeId }: Budget): string {
   return scope === 'global'
     ? 'Whole workspace'
     : `${toLabel(scope)} ${stripControls(scopeName ?? scopeId)}`;
+}
+
+/** The limit of the scope after the present period. */
+export function describeNext({ recurrence }: Budget): string {
+  if (recurrence === null) return 'No limit, unless another budget follows';
+  const { every, timeZone, allocated } = recurrence;
+  return `${formatCount(allocated)} tokens every ${every} (${timeZone})`;
 }

@@ -3,7 +3,7 @@ import { useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { formatCount } from '../domain/format.js';
 import { Badge } from './badge.js';
-import { type Budget, budgetName, POLICIES } from './budget-lines.js';
+import { type Budget, budgetName, describeNext, POLICIES } from './budget-lines.js';
 import { FormDialog } from './form-dialog.js';
 import { Ago, Facts, Field, Loaded, Meter, Panel } from './parts.js';
 
@@ -38,6 +38,7 @@ export function BudgetPanel({ budget, others }: { budget: Budget; others: Budget
             ['Held by runs', formatCount(reserved)],
             ['Available', formatCount(available)],
             ['Period ends', <Ago at={budget.periodEnd} />],
+            ['Then', describeNext(budget)],
             ['When exhausted', POLICIES[budget.policy]],
             ['Active', budget.isActive ? 'Yes' : 'No'],
           ]}

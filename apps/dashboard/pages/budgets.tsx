@@ -1,9 +1,13 @@
+import { useState } from 'react';
+import type { components } from '#lib/api-client';
 import { useCommand, usePages } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { POLICIES } from '../components/budget-lines.js';
 import { BudgetPanel } from '../components/budget-panel.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Button, Empty, Field, Loaded, Page } from '../components/parts.js';
+
+type Recurrence = components['schemas']['Recurrence'];
 
 const EVERY_MS = 15_000;
 const DAY_MS = 86_400_000;
@@ -46,19 +50,35 @@ export function BudgetsPage() {
   );
 }
 
+const ONCE = 'once';
+const PERIODS = { [ONCE]: 'Once', day: 'Every day', week: 'Every week', month: 'Every month' };
+
+const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The period that the form names. A recurring one follows the calendar. */
+function periodOf(form: FormData) {
+  const every = form.get('every') as 'once' | Recurrence['every'];
+  if (every !== ONCE) {
+    return { recurrence: { every, timeZone: String(form.get('timeZone')).trim() } };
+  }
+  const now = Date.now();
+  return {
+    periodStart: new Date(now).toISOString(),
+    periodEnd: new Date(now + Number(form.get('days')) * DAY_MS).toISOString(),
+  };
+}
+
 function NewBudget() {
+  const [every, setEvery] = useState<string>('month');
   const create = useCommand(
     (api, form: FormData) => {
       const scopeId = String(form.get('projectId')).trim();
-      const now = Date.now();
-      const days = Number(form.get('days'));
       const body = {
         scope: scopeId === '' ? ('global' as const) : ('project' as const),
         ...(scopeId !== '' && { scopeId }),
         allocated: String(form.get('allocated')),
         policy: form.get('policy') as 'pause' | 'finish' | 'abort',
-        periodStart: new Date(now).toISOString(),
-        periodEnd: new Date(now + days * DAY_MS).toISOString(),
+        ...periodOf(form),
       };
       return api.post('/api/v1/budgets', { body });
     },
@@ -75,9 +95,29 @@ function NewBudget() {
       <Field label="Tokens">
         <input className="input" name="allocated" required inputMode="numeric" pattern="[0-9]+" />
       </Field>
-      <Field label="Days" hint="The period starts now.">
-        <input className="input" name="days" type="number" min={1} max={3650} defaultValue={30} />
+      <Field label="Period">
+        <select
+          className="input"
+          name="every"
+          value={every}
+          onChange={({ target }) => setEvery(target.value)}
+        >
+          {Object.entries(PERIODS).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
       </Field>
+      {every === ONCE ? (
+        <Field label="Days" hint="The period starts now. Then usage has no limit.">
+          <input className="input" name="days" type="number" min={1} max={3650} defaultValue={30} />
+        </Field>
+      ) : (
+        <Field label="Time zone" hint="Periods begin at midnight, on Mondays, or on the first.">
+          <input className="input" name="timeZone" required defaultValue={ownTimeZone()} />
+        </Field>
+      )}
       <Field label="Project ID" hint="Leave empty for the whole workspace.">
         <input className="input mono" name="projectId" />
       </Field>

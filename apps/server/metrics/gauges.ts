@@ -75,6 +75,14 @@ const COUNTED: Record<string, Counted> = {
     label: 'used',
     values: ['below_75', 'from_75', 'from_90', 'all'],
   },
+  budget_scopes: {
+    name: 'drover_budget_scopes',
+    help:
+      'Workspaces, projects, milestones and tasks whose budget ends soon, or has ended within ' +
+      '7 days, with no budget after it',
+    label: 'limit',
+    values: ['ends_soon', 'ended'],
+  },
   sealed_tasks: {
     name: 'drover_sealed_tasks',
     help:

@@ -269,13 +269,19 @@ describe('GET /metrics', () => {
       });
     expect((await budget(Date.now() - 1_000)).status).toBe(201);
     expect((await budget(Date.now() + 2 * day)).status).toBe(201);
-    await fresh.db.owner.query('UPDATE usage_budgets SET consumed = 80');
+    // The second budget begins a day after the end of the first one.
+    await fresh.db.owner.query(
+      `UPDATE usage_budgets SET consumed = 80, period_start = period_start - interval '1 day',
+         period_end = period_end - interval '23 hours'`,
+    );
     const text = await (await ask(`Bearer ${TOKEN}`, fresh.url)).text();
     const shown = ['below_75', 'from_75', 'from_90', 'all'].map((used) =>
       valueOf(text, `drover_budgets{used="${used}"}`),
     );
     expect(shown).toEqual([0, 1, 0, 0]);
     await fresh.stop();
+    const ends = ['ends_soon', 'ended'].map((limit) => `drover_budget_scopes{limit="${limit}"}`);
+    expect(ends.map((name) => valueOf(text, name))).toEqual([1, 0]);
   });
 
   it('some metrics have aliases', async () => {

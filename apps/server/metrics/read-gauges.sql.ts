@@ -1,6 +1,7 @@
 import { query } from '#lib/database';
 import { isEndedKey, isEndingKey } from '#lib/identity';
-import { awaitsRetry, isInFleet, isLiveRun, isReady } from '#lib/transitions';
+import { leavesNoLimit } from '#lib/budgets';
+import { awaitsRetry, isActiveBudget, isInFleet, isLiveRun, isReady } from '#lib/transitions';
 
 /** One number: the gauge, the value of its label (or ''), and the amount. */
 export interface GaugeRow {
@@ -12,7 +13,7 @@ export interface GaugeRow {
 /**
  * Gauges of the whole installation: tasks that are not done, live runs, agents, events that
  * consumers have yet to read, waiting deliveries of webhooks, unaggregated reports of usage,
- * budgets by used share, tasks with sealed values, expiring API keys.
+ * budgets by used share, scopes whose budget ends, tasks with sealed values, expiring API keys.
  *
  * Every 10 s at most, as the service role. No tenant is named. Indexes: agent_tasks_queue_idx,
  * agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only where the table is vacuumed),
@@ -80,7 +81,13 @@ SELECT 'webhook_lag', v.webhook, greatest(coalesce(extract(epoch FROM now() - v.
 UNION ALL
 SELECT 'budgets', CASE WHEN is_used_up THEN 'all' WHEN consumed >= 0.9 * allocated THEN 'from_90'
   WHEN consumed >= 0.75 * allocated THEN 'from_75' ELSE 'below_75' END, count(*)::float8
-FROM usage_budgets WHERE period_start <= now() AND period_end > now() GROUP BY 2
+FROM usage_budgets b WHERE ${isActiveBudget('b')} GROUP BY 2
+UNION ALL
+SELECT 'budget_scopes', CASE WHEN b.period_end > now() THEN 'ends_soon' ELSE 'ended' END,
+  count(DISTINCT (b.workspace_id, b.scope_id))::float8
+FROM usage_budgets b
+WHERE ${leavesNoLimit('b')} AND b.period_end > now() - interval '7 days'
+GROUP BY 2
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8

@@ -125,7 +125,7 @@ FROM usage_budgets b
 LEFT JOIN held h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
 CROSS JOIN LATERAL (
   SELECT coalesce(sum(l.total_tokens), 0) AS tokens FROM agent_usage_logs l
-  WHERE l.workspace_id = b.workspace_id AND l.logged_at >= b.period_start AND l.logged_at < b.period_end
+  WHERE l.workspace_id = b.workspace_id AND l.logged_at >= b.period_start AND l.logged_at < b.covers_until
     AND b.scope_id IN (l.workspace_id, l.project_id, l.milestone_id, l.task_id)) used
 CROSS JOIN LATERAL (VALUES
   (b.reserved <> coalesce(h.tokens, 0), 'has ' || b.reserved || ' reserved, where live runs hold ' || coalesce(h.tokens, 0)),

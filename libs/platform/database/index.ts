@@ -8,7 +8,13 @@ export {
 export { Coalescer } from './statements/coalescer.js';
 export { Companion, type CompanionStep, unaccompanied } from './client/companion.js';
 export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './client/database.js';
-export { isUnreachable, mayPass, refusesWrites, violatedConstraint } from './errors/db-errors.js';
+export {
+  isUnknownTimeZone,
+  isUnreachable,
+  mayPass,
+  refusesWrites,
+  violatedConstraint,
+} from './errors/db-errors.js';
 export { DatabaseModule } from './database.module.js';
 export { checkMigrated, migrate, MigrationError } from './migrator/index.js';
 export { PoolerError, poolerOf, setRoleLimits } from './client/pooler.js';

@@ -25,5 +25,6 @@ export * from './secrets/redact.js';
 export * from './callers/runs-commands.js';
 export * from './values/sent.js';
 export * from './values/text.js';
+export * from './values/time-zones.js';
 export * from './callers/traceparent.js';
 export * from './values/variables.js';

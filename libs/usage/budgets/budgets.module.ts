@@ -8,6 +8,7 @@ import { RunBudgets } from './checks/run-budgets.js';
 import { BudgetAlertsController } from './http/budget-alerts.controller.js';
 import { BudgetsController } from './http/budgets.controller.js';
 import { ProjectionController } from './http/projection.controller.js';
+import { BudgetPeriods } from './periods/budget-periods.js';
 import { Projections } from './projection/projections.js';
 import { Throttles } from './throttling/throttles.js';
 import { UsageFollower } from './view/usage-follower.js';
@@ -19,6 +20,7 @@ import { UsageView } from './view/usage-view.js';
   controllers: [BudgetsController, BudgetAlertsController, ProjectionController],
   providers: [
     BudgetAlerts,
+    BudgetPeriods,
     Budgets,
     Projections,
     RunBudgets,
@@ -27,6 +29,6 @@ import { UsageView } from './view/usage-view.js';
     UsageCharges,
     UsageView,
   ],
-  exports: [RunBudgets, Throttles, UsageCharges, UsageView],
+  exports: [BudgetPeriods, RunBudgets, Throttles, UsageCharges, UsageView],
 })
 export class BudgetsModule {}

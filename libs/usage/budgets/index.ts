@@ -11,6 +11,9 @@ export {
   isUsedUp,
   NO_BUDGETS,
 } from './holds/available-budgets.sql.js';
+export { BudgetPeriods } from './periods/budget-periods.js';
+export { duePeriods, nextPeriodDue } from './periods/end-periods.sql.js';
+export { leavesNoLimit } from './store/period.sql.js';
 export { alertsDue, tellBudgetAlerts } from './store/tell-budget-alerts.sql.js';
 export {
   hasThrottledProjects,

@@ -33,8 +33,8 @@ WITH budget AS MATERIALIZED (
   SELECT b.workspace_id, b.id, b.project_id, b.version, now() AS now, b.period_start,
   b.period_end, b.consumed, b.remaining, b.available
   FROM usage_budgets b JOIN workspaces w ON w.id = b.workspace_id AND w.archived_at IS NULL
-  WHERE b.milestone_id IS NULL AND b.task_id IS NULL AND b.period_start <= now()
-    AND b.period_end > now() AND ($1::uuid IS NULL OR b.workspace_id = $1)
+  WHERE b.milestone_id IS NULL AND b.task_id IS NULL AND (b.period_start <= now() AND b.covers_until > now())
+    AND ($1::uuid IS NULL OR b.workspace_id = $1)
 ),
 used AS MATERIALIZED (
   SELECT w.workspace_id, h.ago, u.*
@@ -54,20 +54,37 @@ SELECT b.*, (
 FROM budget b
 
 -- change_budget
-WITH changed AS (
-  UPDATE usage_budgets b SET allocated = coalesce($3, b.allocated),
-    period_start = coalesce($4, b.period_start), period_end = coalesce($5, b.period_end),
-    policy = coalesce($6, b.policy), version = b.version + 1, updated_at = now(),
-    consumed = CASE WHEN $4::timestamptz IS NULL AND $5::timestamptz IS NULL THEN b.consumed ELSE (
-      SELECT used.tokens FROM (SELECT b.workspace_id, b.project_id, b.milestone_id, b.task_id,
-        coalesce($4, b.period_start) AS period_start, coalesce($5, b.period_end) AS period_end) n
-      CROSS JOIN LATERAL (SELECT (SELECT coalesce(sum(l.total_tokens), 0) FROM agent_usage_logs l
+WITH wanted AS MATERIALIZED (
+  SELECT c.workspace_id, c.id, c.project_id, c.milestone_id, c.task_id,
+    coalesce(p.period_start, $4, c.period_start) AS period_start,
+    coalesce(p.period_end, $5, c.period_end) AS period_end,
+    CASE WHEN NOT $10::boolean THEN coalesce($8, c.every) END AS every,
+    CASE WHEN NOT $10::boolean THEN coalesce($9, c.time_zone) END AS time_zone,
+    CASE WHEN NOT $10::boolean THEN coalesce(a.first_start, c.first_start) END AS first_start,
+    num_nonnulls($4::timestamptz, $5::timestamptz, $8::text) > 0 OR $10::boolean AS is_moved
+  FROM usage_budgets c CROSS JOIN LATERAL (
+    SELECT coalesce($4::timestamptz AT TIME ZONE $9::text,
+      date_trunc($8::text, now() AT TIME ZONE $9::text)) AS first_start) a
+  CROSS JOIN LATERAL budget_period(a.first_start, $8::text, $9::text,
+    greatest(now(), a.first_start AT TIME ZONE $9::text)) p
+  WHERE c.workspace_id = $1 AND c.id = $2
+),
+changed AS (
+  UPDATE usage_budgets b SET allocated = coalesce($3, b.allocated), period_start = n.period_start,
+    period_end = n.period_end, policy = coalesce($6, b.policy), version = b.version + 1,
+    updated_at = now(), every = n.every, time_zone = n.time_zone, first_start = n.first_start,
+    renewed_allocation = CASE WHEN n.every IS NOT NULL
+      THEN coalesce($3, b.renewed_allocation, b.allocated) END,
+    due_at = CASE WHEN n.is_moved THEN CASE WHEN n.every IS NULL THEN n.period_end
+    - least((n.period_end - n.period_start) / 10, interval '3 days') ELSE n.period_end END ELSE b.due_at END,
+    consumed = CASE WHEN n.is_moved THEN (SELECT coalesce(sum(l.total_tokens), 0) FROM agent_usage_logs l
     WHERE l.workspace_id = n.workspace_id
       AND l.logged_at >= n.period_start AND l.logged_at < n.period_end
       AND (n.project_id IS NULL OR l.project_id = n.project_id)
       AND (n.milestone_id IS NULL OR l.milestone_id = n.milestone_id)
-      AND (n.task_id IS NULL OR l.task_id = n.task_id)) AS tokens) used) END
-  WHERE b.workspace_id = $1 AND b.id = $2 AND ($7::int IS NULL OR b.version = $7)
+      AND (n.task_id IS NULL OR l.task_id = n.task_id)) ELSE b.consumed END
+  FROM wanted n
+  WHERE b.workspace_id = n.workspace_id AND b.id = n.id AND ($7::int IS NULL OR b.version = $7)
   RETURNING b.*
 )
 SELECT b.id, b.scope, b.scope_id, CASE b.scope
@@ -78,7 +95,7 @@ SELECT b.id, b.scope, b.scope_id, CASE b.scope
     WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
       WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.period_end, b.every, b.time_zone, b.renewed_allocation, b.policy, (b.period_start <= now() AND b.covers_until > now()) AS is_active, b.version, b.created_at,
   b.updated_at FROM changed b
 
 -- find_budget
@@ -90,7 +107,7 @@ SELECT b.id, b.scope, b.scope_id, CASE b.scope
     WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
       WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.period_end, b.every, b.time_zone, b.renewed_allocation, b.policy, (b.period_start <= now() AND b.covers_until > now()) AS is_active, b.version, b.created_at,
   b.updated_at FROM usage_budgets b WHERE b.workspace_id = $1 AND b.id = $2
 
 -- find_scope
@@ -101,16 +118,26 @@ WHERE $1 = $2 OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $
 
 -- insert_budget
 INSERT INTO usage_budgets AS b (workspace_id, id, project_id, milestone_id, task_id, allocated,
-  period_start, period_end, policy, consumed)
+  period_start, period_end, policy, every, time_zone, first_start, renewed_allocation, consumed,
+  due_at)
 SELECT n.*, (SELECT coalesce(sum(l.total_tokens), 0) FROM agent_usage_logs l
     WHERE l.workspace_id = n.workspace_id
       AND l.logged_at >= n.period_start AND l.logged_at < n.period_end
       AND (n.project_id IS NULL OR l.project_id = n.project_id)
       AND (n.milestone_id IS NULL OR l.milestone_id = n.milestone_id)
-      AND (n.task_id IS NULL OR l.task_id = n.task_id))
+      AND (n.task_id IS NULL OR l.task_id = n.task_id)), CASE WHEN n.every IS NULL THEN n.period_end
+    - least((n.period_end - n.period_start) / 10, interval '3 days') ELSE n.period_end END
 FROM (SELECT $1::uuid AS workspace_id, $2::uuid AS id, $3::uuid AS project_id,
   $4::uuid AS milestone_id, $5::uuid AS task_id, $6::bigint AS allocated,
-  $7::timestamptz AS period_start, $8::timestamptz AS period_end, $9::text AS policy) n
+  coalesce(p.period_start, $7::timestamptz) AS period_start,
+  coalesce(p.period_end, $8::timestamptz) AS period_end, $9::text AS policy, $10::text AS every,
+  $11::text AS time_zone, a.first_start,
+  CASE WHEN $10::text IS NOT NULL THEN $6::bigint END AS renewed_allocation
+  FROM LATERAL (
+    SELECT coalesce($7::timestamptz AT TIME ZONE $11::text,
+      date_trunc($10::text, now() AT TIME ZONE $11::text)) AS first_start) a
+  CROSS JOIN LATERAL budget_period(a.first_start, $10::text, $11::text,
+    greatest(now(), a.first_start AT TIME ZONE $11::text)) p) n
 RETURNING b.id, b.scope, b.scope_id, CASE b.scope
     WHEN 'project' THEN (SELECT p.name FROM projects p
       WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
@@ -119,7 +146,7 @@ RETURNING b.id, b.scope, b.scope_id, CASE b.scope
     WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
       WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.period_end, b.every, b.time_zone, b.renewed_allocation, b.policy, (b.period_start <= now() AND b.covers_until > now()) AS is_active, b.version, b.created_at,
   b.updated_at
 
 -- list_budgets
@@ -131,11 +158,11 @@ SELECT b.id, b.scope, b.scope_id, CASE b.scope
     WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
       WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.period_end, b.every, b.time_zone, b.renewed_allocation, b.policy, (b.period_start <= now() AND b.covers_until > now()) AS is_active, b.version, b.created_at,
   b.updated_at FROM usage_budgets b
 WHERE b.workspace_id = $1 AND ($2::text IS NULL OR b.scope = $2)
   AND ($3::uuid IS NULL OR b.scope_id = $3)
-  AND (NOT $4::boolean OR (b.period_start <= now() AND b.period_end > now())) AND ($5::uuid IS NULL OR b.id < $5)
+  AND (NOT $4::boolean OR (b.period_start <= now() AND b.covers_until > now())) AND ($5::uuid IS NULL OR b.id < $5)
 ORDER BY b.id DESC
 LIMIT $6
 
@@ -152,17 +179,17 @@ SELECT b.id, b.scope, b.scope_id, CASE b.scope
     WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
       WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.period_end, b.every, b.time_zone, b.renewed_allocation, b.policy, (b.period_start <= now() AND b.covers_until > now()) AS is_active, b.version, b.created_at,
   b.updated_at FROM usage_budgets b
 WHERE b.workspace_id = $1 AND b.id = ANY ($2::uuid[]) ORDER BY b.id FOR NO KEY UPDATE
 
 -- lock_charged_budgets
 SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy,
-  (b.period_start <= now() AND b.period_end > now()) AS is_active
+  (b.period_start <= now() AND b.covers_until > now()) AS is_active
 FROM usage_budgets b
 WHERE b.workspace_id = $1 AND b.id IN (
   SELECT c.id FROM usage_budgets c
-  WHERE c.workspace_id = $1 AND c.scope_id = ANY ($2::uuid[]) AND (c.period_start <= now() AND c.period_end > now())
+  WHERE c.workspace_id = $1 AND c.scope_id = ANY ($2::uuid[]) AND (c.period_start <= now() AND c.covers_until > now())
   UNION ALL
   SELECT unnest($3::uuid[]))
 ORDER BY b.id
@@ -196,7 +223,7 @@ RETURNING b.id, b.scope, b.scope_id, CASE b.scope
     WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
       WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at,
+  b.period_end, b.every, b.time_zone, b.renewed_allocation, b.policy, (b.period_start <= now() AND b.covers_until > now()) AS is_active, b.version, b.created_at,
   b.updated_at
 
 -- outdated_throttles
@@ -209,7 +236,7 @@ LIMIT $1
 SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy, true AS is_active
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 JOIN usage_budgets b ON b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
-  AND (b.period_start <= now() AND b.period_end > now())
+  AND (b.period_start <= now() AND b.covers_until > now())
 WHERE r.workspace_id = $1 AND r.id = $2
 ORDER BY b.id
 
@@ -237,6 +264,75 @@ SELECT h.project_id AS "projectId", h.budget_id AS "budgetId", h.max_runs AS "ma
 FROM workspace_throttles h
 WHERE h.workspace_id = $1 AND h.scope_id IN ($1, $2)
 ORDER BY h.project_id NULLS FIRST
+
+-- usage_due_periods
+SELECT b.workspace_id, b.id FROM usage_budgets b
+WHERE b.due_at <= now() AND ($2::uuid IS NULL OR b.workspace_id = $2)
+ORDER BY b.due_at
+LIMIT $1
+
+-- usage_end_periods
+WITH due AS MATERIALIZED (
+  SELECT b.*, now() >= b.period_end AS has_ended,
+    b.every IS NOT NULL AND now() >= b.period_end AS is_renewed,
+    b.every IS NOT NULL OR EXISTS (SELECT FROM usage_budgets f
+    WHERE f.workspace_id = b.workspace_id AND f.scope_id = b.scope_id AND f.id <> b.id
+      AND tstzrange(f.period_start, f.covers_until)
+        && tstzrange(b.period_end, b.period_end + interval '1 minute', '[]')) AS is_followed,
+    now() >= b.period_end
+    - least((b.period_end - b.period_start) / 10, interval '3 days') AS is_near, EXISTS (SELECT FROM agent_tasks t
+    WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id AND t.status IN ('COMPLETED', 'ARCHIVED')) AS is_needless
+  FROM usage_budgets b
+  WHERE b.workspace_id = $1 AND b.id = ANY ($2::uuid[]) AND b.due_at <= now()
+  ORDER BY b.id
+  FOR NO KEY UPDATE
+),
+ending AS MATERIALIZED (
+  SELECT d.workspace_id, d.id, d.scope, d.scope_id, d.task_id, d.every, d.has_ended, d.is_renewed,
+    d.is_followed, d.has_ended OR (d.is_near AND NOT d.is_followed AND NOT d.is_needless) AS is_told,
+    d.allocated, d.consumed - u.late AS consumed, u.next, d.period_start, d.period_end,
+    d.renewed_allocation, p.period_start AS next_start, p.period_end AS next_end,
+    CASE WHEN d.is_renewed THEN p.period_end WHEN d.has_ended THEN NULL
+      WHEN d.every IS NOT NULL OR d.is_near THEN d.period_end ELSE d.period_end
+    - least((d.period_end - d.period_start) / 10, interval '3 days') END AS due_at
+  FROM due d
+  CROSS JOIN LATERAL budget_period(d.first_start, d.every, d.time_zone, now()) p
+  CROSS JOIN LATERAL (SELECT coalesce(sum(l.total_tokens), 0)::bigint AS late,
+    coalesce(sum(l.total_tokens) FILTER (WHERE l.logged_at >= p.period_start), 0)::bigint AS next
+  FROM agent_usage_logs l
+  WHERE d.is_renewed AND l.workspace_id = d.workspace_id AND l.logged_at >= d.period_end
+    AND (d.project_id IS NULL OR l.project_id = d.project_id)
+    AND (d.milestone_id IS NULL OR l.milestone_id = d.milestone_id)
+    AND (d.task_id IS NULL OR l.task_id = d.task_id)) u
+),
+moved AS (
+  UPDATE usage_budgets b SET due_at = e.due_at,
+    period_start = CASE WHEN e.is_renewed THEN e.next_start ELSE b.period_start END,
+    period_end = CASE WHEN e.is_renewed THEN e.next_end ELSE b.period_end END,
+    allocated = CASE WHEN e.is_renewed THEN e.renewed_allocation ELSE b.allocated END,
+    consumed = CASE WHEN e.is_renewed THEN e.next ELSE b.consumed END,
+    version = b.version + e.is_renewed::int,
+    updated_at = CASE WHEN e.is_renewed THEN now() ELSE b.updated_at END
+  FROM ending e WHERE b.workspace_id = e.workspace_id AND b.id = e.id
+),
+told AS (
+  INSERT INTO journal (workspace_id, event, task_id, level, message, details, actor_kind)
+  SELECT e.workspace_id, CASE WHEN e.has_ended THEN 'budget.ended' ELSE 'budget.ending' END,
+    e.task_id, CASE WHEN e.is_followed THEN 'INFO' ELSE 'WARN' END, 'The budget of the ' || CASE e.scope WHEN 'global' THEN 'workspace' ELSE e.scope END
+    || CASE WHEN e.is_renewed THEN ' began its next period'
+      WHEN NOT e.has_ended THEN ' ends soon, and no budget follows'
+      WHEN e.is_followed THEN ' ended, and another one follows'
+      ELSE ' ended, and no budget follows: usage has no limit' END,
+    jsonb_build_object('scope', e.scope, 'scopeId', e.scope_id, 'budgetId', e.id,
+      'allocated', e.allocated::text, 'consumed', e.consumed::text,
+      'periodStart', to_char(e.period_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'periodEnd', to_char(e.period_end AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'followedBy',
+      CASE WHEN e.is_renewed THEN 'renewal' WHEN e.is_followed THEN 'budget' ELSE 'nothing' END),
+    'coordinator'
+  FROM ending e WHERE e.is_told
+  ORDER BY e.id
+)
+SELECT workspace_id, task_id, has_ended FROM ending WHERE is_told
 
 -- usage_list_budget_alerts
 SELECT id, created_at, details ->> 'level' AS level, (details ->> 'threshold')::int AS threshold,
@@ -272,8 +368,8 @@ SELECT t.id AS task_id, b.allocated::text AS allocated,
 FROM unnest($1::uuid[], $2::uuid[]) AS t (workspace_id, id)
 LEFT JOIN LATERAL (
   SELECT n.allocated, n.consumed, n.remaining FROM usage_budgets n
-  WHERE n.workspace_id = t.workspace_id AND n.scope_id = t.id AND n.period_end > now()
-    AND n.period_start <= now()) b ON true
+  WHERE n.workspace_id = t.workspace_id AND n.scope_id = t.id
+    AND (n.period_start <= now() AND n.covers_until > now())) b ON true
 CROSS JOIN LATERAL (
   SELECT sum(r.input_tokens + r.output_tokens + r.cache_read_tokens + r.cache_write_tokens) AS tokens FROM usage_rollups r
   WHERE r.workspace_id = t.workspace_id AND r.scope_id = t.workspace_id AND r.dimension = 'task'
@@ -310,8 +406,7 @@ CROSS JOIN LATERAL (
     SELECT n.*, CASE WHEN n.allocated = 0 THEN 100
     ELSE trunc(n.consumed * 100.0 / n.allocated) END AS percent
     FROM usage_budgets n
-    WHERE n.workspace_id = w.id AND n.reached_percent > 0 AND n.period_start <= now()
-      AND now() < n.period_end
+    WHERE n.workspace_id = w.id AND n.reached_percent > 0 AND (n.period_start <= now() AND n.covers_until > now())
     ORDER BY percent DESC, n.id LIMIT 100) b) a
 
 -- usage_tell_budget_alerts

@@ -5,26 +5,48 @@ SELECT pg_advisory_xact_lock(hashtextextended('usage of ' || $1::text, 0))
 
 -- costs_of_projects
 WITH chosen AS MATERIALIZED (
-  SELECT t.id, t.project_id FROM agent_tasks t
-  WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3 AND ($5::uuid IS NULL OR t.project_id > $5)
+  SELECT t.id, coalesce(t.project_id, '00000000-0000-0000-0000-000000000000'::uuid) AS place, (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) AS completed
+  FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND ((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL)))
+    AND (t.completed_at >= $2 AND t.completed_at < $3 OR t.completed_at IS NULL
+      AND coalesce(t.failed_at, t.aborted_at) >= $2 AND coalesce(t.failed_at, t.aborted_at) < $3) AND ($5::uuid IS NULL OR t.project_id > $5)
 ),
-page AS (
-  SELECT project_id, coalesce(project_id, '00000000-0000-0000-0000-000000000000'::uuid) AS place, count(*)::int AS tasks
-  FROM chosen GROUP BY project_id ORDER BY place LIMIT $4
+page AS MATERIALIZED (
+  SELECT DISTINCT place FROM chosen ORDER BY place LIMIT $4
 ),
-used AS (
-  SELECT coalesce(c.project_id, '00000000-0000-0000-0000-000000000000'::uuid) AS place, count(*)::int AS runs, sum(r.used_tokens) AS tokens,
-    sum(r.used_cost_usd) AS cost
-  FROM chosen c JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = c.id
-  GROUP BY 1
+used AS MATERIALIZED (
+  SELECT c.place, c.completed, count(r.id)::int AS runs, sum(r.used_tokens) AS tokens,
+    sum(r.used_cost_usd) AS cost, sum(r.used_tokens) FILTER (WHERE r.state = 'FAILED' OR NOT c.completed) AS failed_tokens,
+    sum(r.used_cost_usd) FILTER (WHERE r.state = 'FAILED' OR NOT c.completed) AS failed_cost
+  FROM page JOIN chosen c ON c.place = page.place
+  LEFT JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = c.id
+  GROUP BY c.id, c.place, c.completed
+),
+summed AS (
+  SELECT place, count(*) FILTER (WHERE completed)::int AS tasks,
+    count(*) FILTER (WHERE NOT completed)::int AS failed_tasks, sum(runs) AS runs,
+    sum(tokens) AS tokens, sum(cost) AS cost, sum(failed_tokens) AS failed_tokens,
+    sum(failed_cost) AS failed_cost,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY coalesce(tokens, 0))
+      FILTER (WHERE completed) AS token_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY coalesce(cost, 0))
+      FILTER (WHERE completed) AS cost_quantiles
+  FROM used GROUP BY place
 )
 SELECT NULL AS task_id, NULL AS title, NULL AS task_type, NULL::timestamptz AS completed_at,
-  NULL AS completed_us, page.project_id, p.name AS project_name, page.tasks,
-  coalesce(u.runs, 0) AS runs, coalesce(u.tokens, 0)::text AS used_tokens,
-  trim_scale(coalesce(u.cost, 0))::text AS cost_usd
-FROM page LEFT JOIN used u ON u.place = page.place
-LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = page.project_id
-ORDER BY page.place
+  NULL AS completed_us, nullif(u.place, '00000000-0000-0000-0000-000000000000'::uuid) AS project_id, p.name AS project_name,
+  u.tasks, u.failed_tasks, coalesce(u.runs, 0)::int AS runs, coalesce(u.tokens, 0)::text AS used_tokens,
+  trim_scale(coalesce(u.cost, 0))::text AS cost_usd,
+  coalesce(u.failed_tokens, 0)::text AS failed_tokens,
+  trim_scale(coalesce(u.failed_cost, 0))::text AS failed_cost_usd,
+  round(coalesce(u.tokens, 0) / nullif(u.tasks, 0))::text AS tokens_per_outcome,
+  trim_scale(round(coalesce(u.cost, 0) / nullif(u.tasks, 0), 12))::text AS cost_per_outcome,
+  u.token_quantiles::text[], ARRAY(SELECT trim_scale(q)::text
+    FROM unnest(u.cost_quantiles) WITH ORDINALITY AS c (q, n) ORDER BY n) AS cost_quantiles
+FROM summed u
+LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = u.place
+ORDER BY u.place
 
 -- costs_of_tasks
 WITH page AS MATERIALIZED (
@@ -37,13 +59,20 @@ WITH page AS MATERIALIZED (
 )
 SELECT t.id AS task_id, t.title, t.task_type, t.completed_at,
   (extract(epoch FROM t.completed_at) * 1000000)::bigint::text AS completed_us, t.project_id,
-  p.name AS project_name, 1 AS tasks, u.runs, coalesce(u.tokens, 0)::text AS used_tokens,
-  trim_scale(coalesce(u.cost, 0))::text AS cost_usd
+  p.name AS project_name, 1 AS tasks, 0 AS failed_tasks, coalesce(u.runs, 0)::int AS runs, coalesce(u.tokens, 0)::text AS used_tokens,
+  trim_scale(coalesce(u.cost, 0))::text AS cost_usd,
+  coalesce(u.failed_tokens, 0)::text AS failed_tokens,
+  trim_scale(coalesce(u.failed_cost, 0))::text AS failed_cost_usd,
+  coalesce(u.tokens, 0)::text AS tokens_per_outcome,
+  trim_scale(coalesce(u.cost, 0))::text AS cost_per_outcome,
+  NULL::text[] AS token_quantiles, NULL::text[] AS cost_quantiles
 FROM page JOIN agent_tasks t ON t.workspace_id = page.workspace_id AND t.id = page.id
 LEFT JOIN projects p ON p.workspace_id = t.workspace_id AND p.id = t.project_id
 CROSS JOIN LATERAL (
-  SELECT count(*)::int AS runs, sum(r.used_tokens) AS tokens,
-    sum(r.used_cost_usd) AS cost FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
+  SELECT count(r.id)::int AS runs, sum(r.used_tokens) AS tokens,
+    sum(r.used_cost_usd) AS cost, sum(r.used_tokens) FILTER (WHERE r.state = 'FAILED' OR NOT true) AS failed_tokens,
+    sum(r.used_cost_usd) FILTER (WHERE r.state = 'FAILED' OR NOT true) AS failed_cost
+  FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
 ORDER BY page.completed_at DESC, page.id DESC
 
 -- insert_usage
@@ -133,6 +162,21 @@ FROM (
   GROUP BY k.key) u
 ORDER BY u.key ASC
 
+-- read_usage_by_local_day
+SELECT u.day::text AS key, NULL AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
+  u.cache_write_tokens::text, (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens,
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text
+FROM (
+  SELECT p.day, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price FROM (
+    SELECT (l.logged_at AT TIME ZONE $8::text)::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
+    FROM agent_usage_logs l
+    WHERE l.workspace_id = $1 AND ($2 = $1 OR l.project_id = $2) AND CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END = $6
+      AND l.logged_at >= $4::date::timestamp AT TIME ZONE $8::text
+      AND l.logged_at < ($5::date + 1)::timestamp AT TIME ZONE $8::text) p
+  GROUP BY p.day ORDER BY p.day LIMIT $7) u
+ORDER BY u.day
+
 -- read_usage_by_task
 WITH tail AS MATERIALIZED (
   SELECT CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END COLLATE "C" AS key, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
@@ -175,7 +219,7 @@ WITH chosen AS MATERIALIZED (
   FROM agent_tasks t WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3
 ),
 used AS (
-  SELECT r.task_id, count(*)::int AS runs, sum(r.used_tokens) AS tokens,
+  SELECT r.task_id, count(r.id)::int AS runs, sum(r.used_tokens) AS tokens,
     sum(r.used_cost_usd) AS cost,
     max(r.estimated_tokens) FILTER (WHERE r.generation = c.generation) AS estimated
   FROM chosen c JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = c.id
@@ -202,6 +246,12 @@ LIMIT $4
 -- usage_draw_horizon
 SELECT pg_current_xact_id()::text AS xid
 
+-- usage_first_kept_day
+SELECT f.day::text FROM usage_logs_kept k CROSS JOIN LATERAL (
+  SELECT (k.since::timestamp AT TIME ZONE 'UTC' AT TIME ZONE $3::text
+    + interval '1 day' - interval '1 microsecond')::date AS day) f
+WHERE k.workspace_id = $1 AND f.day > $2::date
+
 -- usage_forget_rollups
 DELETE FROM usage_rollups
 WHERE workspace_id = $1
@@ -215,7 +265,7 @@ SELECT position FROM usage_rollup_progress FOR NO KEY UPDATE
 WITH bound AS MATERIALIZED (
   SELECT w.id AS workspace_id, (date_trunc('day', least(now() - make_interval(days => $1),
     (SELECT min(b.period_start) FROM usage_budgets b
-      WHERE b.workspace_id = w.id AND b.period_end > now())) AT TIME ZONE 'UTC'))::date AS since
+      WHERE b.workspace_id = w.id AND b.covers_until > now())) AT TIME ZONE 'UTC'))::date AS since
   FROM workspaces w
 ),
 doomed AS MATERIALIZED (

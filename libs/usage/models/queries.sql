@@ -93,12 +93,22 @@ LIMIT 10000
 SELECT enabled, rules, tiers, version FROM model_routing WHERE workspace_id = $1
 
 -- routing_savings
-WITH dearest AS MATERIALIZED (
-  SELECT input_usd, output_usd, cache_read_usd, cache_write_usd, effective_from,
-    lead(effective_from, 1, 'infinity') OVER (ORDER BY effective_from) AS effective_to
+WITH price AS MATERIALIZED (
+  SELECT model, input_usd, output_usd, cache_read_usd, cache_write_usd, effective_from,
+    lead(effective_from, 1, 'infinity') OVER (PARTITION BY model ORDER BY effective_from) AS effective_to
   FROM model_prices
-  WHERE model = (SELECT n.name FROM unnest($4::text[]) WITH ORDINALITY AS n (name, position)
-    WHERE EXISTS (SELECT FROM model_prices p WHERE p.model = n.name) ORDER BY n.position LIMIT 1)
+),
+span AS (
+  SELECT effective_from, lead(effective_from, 1, 'infinity') OVER (ORDER BY effective_from) AS effective_to
+  FROM (SELECT DISTINCT effective_from FROM model_prices) t
+),
+dearest AS MATERIALIZED (
+  SELECT DISTINCT ON (s.effective_from) s.effective_from, s.effective_to, p.model, p.input_usd,
+    p.output_usd, p.cache_read_usd, p.cache_write_usd
+  FROM span s JOIN price p
+    ON p.effective_from <= s.effective_from AND p.effective_to > s.effective_from
+  WHERE s.effective_to > $2 AND s.effective_from < $3
+  ORDER BY s.effective_from, p.output_usd DESC, p.input_usd DESC, p.model
 ),
 used AS (
   SELECT l.model, d.effective_from,
@@ -125,6 +135,7 @@ summed AS (
 SELECT model, tokens::text, unpriced_tokens::text, trim_scale(actual_usd)::text AS actual_usd,
   trim_scale(dearest_usd)::text AS dearest_usd,
   trim_scale(dearest_usd - actual_usd)::text AS saved_usd,
+  ARRAY(SELECT d.model FROM dearest d GROUP BY d.model ORDER BY min(d.effective_from)) AS dearest_models,
   round(100 * (dearest_usd - actual_usd) / nullif(dearest_usd, 0), 1)::float8 AS saved_percent
 FROM summed
 ORDER BY is_all, dearest_usd - actual_usd DESC, model

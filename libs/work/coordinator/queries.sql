@@ -117,6 +117,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     WHERE conflict_seen_at IS NOT NULL AND conflict_told_at IS NULL) THEN 0::float8 END AS "detect_split_brain",
   (extract(epoch FROM (SELECT queue_expires_at FROM agent_tasks
     WHERE status = 'PENDING' AND queue_expires_at IS NOT NULL ORDER BY queue_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_queued",
+  (extract(epoch FROM (SELECT min(due_at) FROM usage_budgets) - now()) * 1000)::float8 AS "end_budget_periods",
   (extract(epoch FROM (SELECT min(over_at) FROM provider_limits) - now()) * 1000)::float8 AS "heed_provider_limits",
   (extract(epoch FROM (SELECT least(
     (SELECT min(until) FROM pauses WHERE ended_at IS NULL),
@@ -131,10 +132,10 @@ WHERE b.version <> h.budget_version) THEN 0::float8 END AS "throttle_workspaces"
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,
       (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets,
+      WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) AS budgets,
       greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
         greatest(
     coalesce((SELECT CASE WHEN l.spawns_per_minute = 0 THEN 'infinity'::float8
@@ -161,7 +162,7 @@ WHERE b.version <> h.budget_version) THEN 0::float8 END AS "throttle_workspaces"
       WHERE h.workspace_id = k.workspace_id AND h.scope_id = k.workspace_id
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = k.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = k.workspace_id AND b.scope_id = k.workspace_id
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0))
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
       WHERE t.workspace_id = k.workspace_id AND (c.capabilities <@ k.capabilities AND c.capabilities @> k.dedicated_to)
@@ -185,7 +186,7 @@ WHERE b.version <> h.budget_version) THEN 0::float8 END AS "throttle_workspaces"
       (k.budgets ->> t.project_id::text)::bigint,
       (k.budgets ->> t.milestone_id::text)::bigint)
     AND (NOT k.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))))
   ORDER BY k.wait LIMIT 1) AS "assign"
 
@@ -959,7 +960,7 @@ LIMIT $1
 SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
 FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id
   AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
-WHERE (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
+WHERE (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.covers_until > now())) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
 ORDER BY t.workspace_id, t.id, b.policy
 LIMIT $1
@@ -969,7 +970,7 @@ SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_
 WHERE t.status = 'PAUSED' AND t.paused_for = 'budget' AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())))
+    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.covers_until > now())))
 ORDER BY t.workspace_id, t.id
 LIMIT $1
 

@@ -68,38 +68,38 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
     CASE WHEN NOT (t.unmet_dependencies = 0) THEN 'waiting_for_dependency' END,
     CASE WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint,
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint,
       ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint,
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint,
       ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END], NULL) AS held_back,
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END], NULL) AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
   unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits,
   asked.question
@@ -137,7 +137,7 @@ LEFT JOIN LATERAL (
     'periodEnd', to_char(b.period_end AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY b.available), '[]') AS budgets
   FROM usage_budgets b
   WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
-    AND (b.period_start <= now() AND b.period_end > now())
+    AND (b.period_start <= now() AND b.covers_until > now())
     AND b.available < greatest(t.estimated_tokens, 1)) short ON true
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model',
@@ -330,37 +330,37 @@ SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
     CASE WHEN NOT (p.unmet_dependencies = 0) THEN 'waiting_for_dependency' END,
     CASE WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
     greatest(p.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> p.workspace_id::text)::bigint,
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> p.workspace_id::text)::bigint,
       ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> p.project_id::text)::bigint,
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> p.project_id::text)::bigint,
       ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> p.milestone_id::text)::bigint)
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> p.milestone_id::text)::bigint)
     AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = p.workspace_id AND b.scope_id = p.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = p.workspace_id AND b.scope_id = p.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(p.estimated_tokens, 1))))) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END], NULL) AS held_back
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END], NULL) AS held_back
 FROM (SELECT * FROM edge LIMIT $3) e
 JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = e.depends_on_id

@@ -109,7 +109,7 @@ lease AS MATERIALIZED (
 wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT c.workspace_id, unnest(ARRAY[c.workspace_id, c.project_id, c.milestone_id]) FROM chosen c)
-    AND (b.period_start <= now() AND b.period_end > now())
+    AND (b.period_start <= now() AND b.covers_until > now())
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
@@ -119,7 +119,7 @@ wanted AS (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN (c.workspace_id, c.project_id, c.milestone_id)
     UNION ALL
     SELECT b.id, b.available FROM usage_budgets b
-    WHERE b.workspace_id = c.workspace_id AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
+    WHERE b.workspace_id = c.workspace_id AND b.scope_id = c.id AND (b.period_start <= now() AND b.covers_until > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -215,7 +215,7 @@ WITH agent AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
@@ -261,7 +261,7 @@ best AS MATERIALIZED (
       (NULL::jsonb ->> t.project_id::text)::bigint,
       (NULL::jsonb ->> t.milestone_id::text)::bigint)
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
@@ -321,7 +321,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
@@ -342,10 +342,10 @@ ORDER BY m.run_id
 -- claim_for_one_holding
 WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
@@ -357,7 +357,7 @@ agent AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
@@ -403,7 +403,7 @@ best AS MATERIALIZED (
       ((SELECT available FROM budgets) ->> t.project_id::text)::bigint,
       ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
@@ -419,7 +419,7 @@ chosen AS (
 wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id]) FROM chosen c)
-    AND (b.period_start <= now() AND b.period_end > now())
+    AND (b.period_start <= now() AND b.covers_until > now())
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
@@ -429,7 +429,7 @@ wanted AS (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
     UNION ALL
     SELECT b.id, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
+    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.covers_until > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -500,7 +500,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
@@ -535,7 +535,7 @@ WITH agent AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
@@ -588,7 +588,7 @@ best AS MATERIALIZED (
       (NULL::jsonb ->> t.project_id::text)::bigint,
       (NULL::jsonb ->> t.milestone_id::text)::bigint)
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
@@ -650,7 +650,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
@@ -671,10 +671,10 @@ ORDER BY m.run_id
 -- claim_for_several_holding
 WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
@@ -686,7 +686,7 @@ agent AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
@@ -739,7 +739,7 @@ best AS MATERIALIZED (
       ((SELECT available FROM budgets) ->> t.project_id::text)::bigint,
       ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
@@ -756,7 +756,7 @@ chosen AS MATERIALIZED (
 wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id]) FROM chosen c)
-    AND (b.period_start <= now() AND b.period_end > now())
+    AND (b.period_start <= now() AND b.covers_until > now())
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
@@ -766,7 +766,7 @@ wanted AS (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
     UNION ALL
     SELECT b.id, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
+    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.covers_until > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -838,7 +838,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
@@ -873,7 +873,7 @@ WITH agent AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
@@ -916,7 +916,7 @@ best AS MATERIALIZED (
       (NULL::jsonb ->> t.project_id::text)::bigint,
       (NULL::jsonb ->> t.milestone_id::text)::bigint)
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
@@ -971,7 +971,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
@@ -992,10 +992,10 @@ ORDER BY m.run_id
 -- claim_given_holding
 WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
@@ -1007,7 +1007,7 @@ agent AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
@@ -1050,7 +1050,7 @@ best AS MATERIALIZED (
       ((SELECT available FROM budgets) ->> t.project_id::text)::bigint,
       ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
@@ -1061,7 +1061,7 @@ chosen AS (
 wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id]) FROM chosen c)
-    AND (b.period_start <= now() AND b.period_end > now())
+    AND (b.period_start <= now() AND b.covers_until > now())
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
@@ -1071,7 +1071,7 @@ wanted AS (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
     UNION ALL
     SELECT b.id, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
+    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.covers_until > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -1142,7 +1142,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
@@ -1177,7 +1177,7 @@ WITH agent AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
@@ -1235,7 +1235,7 @@ best AS MATERIALIZED (
       (NULL::jsonb ->> t.project_id::text)::bigint,
       (NULL::jsonb ->> t.milestone_id::text)::bigint)
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
@@ -1300,7 +1300,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
@@ -1321,10 +1321,10 @@ ORDER BY m.run_id
 -- claim_many_holding
 WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
@@ -1336,7 +1336,7 @@ agent AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
     THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
@@ -1394,7 +1394,7 @@ best AS MATERIALIZED (
       ((SELECT available FROM budgets) ->> t.project_id::text)::bigint,
       ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
@@ -1414,7 +1414,7 @@ chosen AS MATERIALIZED (
 wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id]) FROM chosen c)
-    AND (b.period_start <= now() AND b.period_end > now())
+    AND (b.period_start <= now() AND b.covers_until > now())
 ),
 wanted AS (
   SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
@@ -1424,7 +1424,7 @@ wanted AS (
     SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
     UNION ALL
     SELECT b.id, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
+    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.covers_until > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -1496,7 +1496,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
@@ -1640,7 +1640,7 @@ SELECT held.run_id, s.workspace_id, s.agent_id,
        WHEN t.status = 'RUNNING'
          AND (r.hung_warned_at IS NOT NULL OR EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = t.workspace_id AND b.reached_percent >= 90
-      AND b.consumed * 10.0 > b.allocated * 9.0 AND (b.period_start <= now() AND b.period_end > now())
+      AND b.consumed * 10.0 > b.allocated * 9.0 AND (b.period_start <= now() AND b.covers_until > now())
       AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]))) THEN 'warn' END AS action,
   CASE WHEN r.id IS NULL THEN 'unknown_run'
        WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT
@@ -1671,35 +1671,35 @@ CROSS JOIN LATERAL (
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
       CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint,
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint,
       ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint,
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint,
       ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))) THEN 'budget' END AS why FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.capability_key = queue.key
     AND (t.status = 'PENDING' AND t.unmet_dependencies = 0) AND (a.task_types = '{}' OR t.task_type = ANY(a.task_types))
@@ -1714,35 +1714,35 @@ CROSS JOIN LATERAL (
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
       CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint,
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint,
       ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint,
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint,
       ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
     AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))) THEN 'budget' END IS NOT NULL
   LIMIT 1) head
 WHERE a.workspace_id = $1 AND a.id = $2
@@ -1782,10 +1782,10 @@ waiting AS MATERIALIZED (
   FROM (SELECT d.workspace_id, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = d.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused, (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
+      WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) AS budgets
     FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
   WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
@@ -1808,7 +1808,7 @@ waiting AS MATERIALIZED (
       (w.budgets ->> t.project_id::text)::bigint,
       (w.budgets ->> t.milestone_id::text)::bigint)
     AND (NOT w.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))))
     AND (EXISTS (SELECT FROM workspaces used WHERE used.id = w.workspace_id
     AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
@@ -1818,7 +1818,7 @@ waiting AS MATERIALIZED (
       WHERE h.workspace_id = w.workspace_id AND h.scope_id = w.workspace_id
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = w.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = w.workspace_id AND b.scope_id = w.workspace_id
-    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0))
 ),
 able AS MATERIALIZED (
   SELECT k.*
@@ -1846,7 +1846,7 @@ able AS MATERIALIZED (
       (q.budgets ->> t.project_id::text)::bigint,
       (q.budgets ->> t.milestone_id::text)::bigint)
     AND (NOT q.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))) AND t.task_type = ANY(k.task_types))))
 ),
 picked AS MATERIALIZED (
@@ -1871,10 +1871,10 @@ WITH queue AS MATERIALIZED (
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,
     (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
-    WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
+      WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) AS budgets
   FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid,
     capabilities text[], dedicated_to text[], task_types text[], want int)
   JOIN capability_sets c ON c.workspace_id = s.workspace_id AND (c.capabilities <@ s.capabilities AND c.capabilities @> s.dedicated_to)
@@ -1905,7 +1905,7 @@ FROM queue q CROSS JOIN LATERAL (
       (q.budgets ->> t.project_id::text)::bigint,
       (q.budgets ->> t.milestone_id::text)::bigint)
     AND (NOT q.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
     AND (q.task_types = '{}' OR t.task_type = ANY(q.task_types))
   ORDER BY t.queue_rank
@@ -2110,7 +2110,7 @@ SELECT a.lifecycle, held.run_id,
        WHEN t.status = 'RUNNING'
          AND (r.hung_warned_at IS NOT NULL OR EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = t.workspace_id AND b.reached_percent >= 90
-      AND b.consumed * 10.0 > b.allocated * 9.0 AND (b.period_start <= now() AND b.period_end > now())
+      AND b.consumed * 10.0 > b.allocated * 9.0 AND (b.period_start <= now() AND b.covers_until > now())
       AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]))) THEN 'warn' END AS action,
   CASE WHEN t.run_id IS DISTINCT FROM held.run_id THEN coalesce(r.end_reason, 'unknown_run')
        WHEN (r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) THEN 'timeout'

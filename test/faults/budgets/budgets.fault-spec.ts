@@ -81,7 +81,7 @@ async function openBooks(): Promise<Books> {
       scopeId: milestoneId,
       allocated: 6_000,
       policy: 'abort',
-      ...PERIOD,
+      recurrence: { every: 'month', timeZone: 'Europe/Berlin' },
     }),
   ];
   const spenders = await Promise.all(Array.from({ length: 4 }, () => treasury.spender(6)));

@@ -33,6 +33,8 @@ const USED = { seldom: ESTIMATE.most, mostly: 250 };
 const RAISED_BY = 10_000;
 /** Budgets for more than one task. */
 export const WIDE = 3;
+/** The index of the one that recurs. */
+export const RECURRING = 2;
 
 async function create({ treasury, tasks, ...scopes }: Books, random: Random): Promise<void> {
   if (tasks.length >= TASKS_AT_MOST) return;
@@ -151,10 +153,19 @@ async function raise(books: Books): Promise<void> {
 
 /** Recounts the period's usage while reports arrive. */
 async function changePeriod(books: Books, random: Random): Promise<void> {
-  const id = random.pick(books.budgets);
+  const id = random.pick(books.budgets.filter((_, n) => n !== RECURRING));
   const { version } = await books.treasury.budget(id);
   const periodStart = new Date(Date.UTC(2020, 0, random.int(1, 300))).toISOString();
   await change(books, id, { periodStart }, version);
+}
+
+/** The coordinator renews the recurring budget, whatever is held and reported at that moment. */
+async function passPeriod({ treasury, budgets }: Books): Promise<void> {
+  await treasury.fleet.db.owner.query(
+    `UPDATE usage_budgets SET period_end = now(), first_start = now() AT TIME ZONE time_zone,
+       due_at = now() WHERE id = $1 AND period_start < now()`,
+    [budgets[RECURRING]],
+  );
 }
 
 /** The coordinator ends the run, whatever its agent reports at that moment. */
@@ -188,6 +199,7 @@ export const DEEDS = {
   reallocate,
   raise,
   changePeriod,
+  passPeriod,
   letLeasePass,
 } as const satisfies Record<string, Deed>;
 
@@ -207,5 +219,6 @@ export const WEIGHTS: Record<keyof typeof DEEDS, number> = {
   reallocate: 8,
   raise: 9,
   changePeriod: 2,
+  passPeriod: 6,
   letLeasePass: 3,
 };

@@ -48,7 +48,7 @@ export interface BudgetBody {
 
 /**
  * Records each change that holds more of a budget than it has, or moves more out of it. Usage can
- * exceed the allocation, and so can a lowered allocation, but nobody lowers it here.
+ * exceed the allocation, and so can a lowered allocation, but only a renewal lowers it here.
  */
 const OVERSPENDING = `
 CREATE TABLE overspending (was jsonb NOT NULL, became jsonb NOT NULL);
@@ -58,7 +58,8 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER note_overspending AFTER UPDATE ON usage_budgets FOR EACH ROW
-  WHEN (NEW.available < 0 AND (NEW.reserved > OLD.reserved OR NEW.allocated < OLD.allocated))
+  WHEN (NEW.available < 0 AND NEW.period_start = OLD.period_start
+    AND (NEW.reserved > OLD.reserved OR NEW.allocated < OLD.allocated))
   EXECUTE FUNCTION note_overspending()`;
 
 /**

@@ -4,7 +4,8 @@ import type { Invariant, Violation } from './invariant.js';
 
 /**
  * For each budget, the reserved tokens are those that live runs hold, and the consumed ones were
- * used in its scope and period, as far as reports are stored.
+ * used in its scope and period, as far as reports are stored. A recurring budget keeps its period
+ * until the coordinator renews it, and counts all usage since its begin.
  *
  * Reads all budgets, live runs with a hold, and the usage of the periods: task_runs_live_agent_idx,
  * agent_usage_logs_time_idx.
@@ -26,7 +27,7 @@ FROM usage_budgets b
 LEFT JOIN held h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
 CROSS JOIN LATERAL (
   SELECT coalesce(sum(l.total_tokens), 0) AS tokens FROM agent_usage_logs l
-  WHERE l.workspace_id = b.workspace_id AND l.logged_at >= b.period_start AND l.logged_at < b.period_end
+  WHERE l.workspace_id = b.workspace_id AND l.logged_at >= b.period_start AND l.logged_at < b.covers_until
     AND b.scope_id IN (l.workspace_id, l.project_id, l.milestone_id, l.task_id)) used
 CROSS JOIN LATERAL (VALUES
   (b.reserved <> coalesce(h.tokens, 0), 'has ' || b.reserved || ' reserved, where live runs hold ' || coalesce(h.tokens, 0)),

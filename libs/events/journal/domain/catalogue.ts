@@ -27,6 +27,29 @@ const asked = {
 const onDeadline = (about: string) =>
   oneOf(['default', 'fail'], about, { example: 'default', of: 'onDeadline' });
 
+const budgetTask = {
+  ...orNull(taskId),
+  about: 'the task, where the budget is one’s',
+  example: null,
+};
+const budgetFacts = {
+  scope: oneOf(['global', 'project', 'milestone', 'task'], 'what the budget is of', {
+    example: 'project',
+    of: 'scope',
+  }),
+  scopeId: id('its id', OTHER, 'scopeId'),
+  budgetId: id('the budget', OTHER, 'budgetId'),
+  allocated: text('tokens, as digits', '1000000', 'allocated'),
+  consumed: text('tokens, as digits', '760000', 'consumed'),
+};
+const budgetEnd = {
+  taskId: budgetTask,
+  ...budgetFacts,
+  periodStart: time('the begin of the period', '2026-01-01T00:00:00.000Z', 'periodStart'),
+  periodEnd: time('the end of the period', '2026-02-01T00:00:00.000Z', 'periodEnd'),
+  message: text('a sentence for people', 'The budget of the project ended', (row) => row.message),
+};
+
 /**
  * The catalogue of events: each with its fields, their sources and an example. Messages, types, the
  * tables of docs/events.md and the section `webhooks` of the OpenAPI document derive from it.
@@ -146,22 +169,27 @@ export const CATALOGUE = {
     onDeadline: onDeadline('what has happened: its task goes on with the default, or has failed'),
     answer: orNull(text('the default, where the task goes on with it', 'no', 'answer')),
   }),
+  'budget.ending': event('A budget ends soon, and no budget follows', {
+    ...budgetEnd,
+    consumed: { ...budgetEnd.consumed, about: 'tokens so far, as digits' },
+  }),
+  'budget.ended': event('The period of a budget has ended', {
+    ...budgetEnd,
+    followedBy: oneOf(
+      ['renewal', 'budget', 'nothing'],
+      'the limit from then on: its own next period, another budget, or none',
+      { example: 'renewal', of: 'followedBy' },
+    ),
+  }),
   'budget.alert': event('50, 75, 90 or 100 % of a budget are used', {
-    taskId: { ...orNull(taskId), about: 'the task, where the budget is one’s', example: null },
+    taskId: budgetTask,
     level: oneOf(['warning', 'critical'], '`critical` at 100 %', {
       example: 'warning',
       of: 'level',
     }),
     threshold: int('the step that was reached', 75, 'threshold'),
     percentUsed: int('how much is used', 76, 'percentUsed'),
-    scope: oneOf(['global', 'project', 'milestone', 'task'], 'what the budget is of', {
-      example: 'project',
-      of: 'scope',
-    }),
-    scopeId: id('its id', OTHER, 'scopeId'),
-    budgetId: id('the budget', OTHER, 'budgetId'),
-    allocated: text('tokens, as digits', '1000000', 'allocated'),
-    consumed: text('tokens, as digits', '760000', 'consumed'),
+    ...budgetFacts,
     message: text('a sentence for people', '75 % of the budget of the project is used', (row) => {
       return row.message;
     }),

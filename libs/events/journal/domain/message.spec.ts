@@ -112,6 +112,16 @@ const BUDGET = {
   consumed: '76',
 };
 
+const BUDGET_END = {
+  scope: 'task',
+  scopeId: TASK,
+  budgetId: 'a budget',
+  allocated: '100',
+  consumed: '76',
+  periodStart: '2026-01-01T00:00:00.000Z',
+  periodEnd: '2026-02-01T00:00:00.000Z',
+};
+
 const CYCLE = { path: [TASK, 'b', TASK], taskIds: [TASK, 'b'], length: 2, ownerIds: ['an owner'] };
 
 /**
@@ -216,6 +226,16 @@ const CATALOGUE: [string, Partial<JournalRow>, Record<string, unknown>][] = [
     'question.expired',
     { task_id: TASK, run_id: RUN, agent_id: AGENT, details: EXPIRED },
     { ...QUESTION, ...EXPIRED },
+  ],
+  [
+    'budget.ending',
+    { task_id: TASK, message: 'a sentence', details: BUDGET_END },
+    { taskId: TASK, ...BUDGET_END, message: 'a sentence' },
+  ],
+  [
+    'budget.ended',
+    { task_id: TASK, message: 'a sentence', details: { ...BUDGET_END, followedBy: 'renewal' } },
+    { taskId: TASK, ...BUDGET_END, followedBy: 'renewal', message: 'a sentence' },
   ],
   [
     'budget.alert',

@@ -1,7 +1,6 @@
-import type { FieldError } from '#lib/kernel';
+import { type FieldError, isTimeZone } from '#lib/kernel';
 import { DAYS, type Kind, type NoticeSettings, type QuietHours } from './kinds.js';
 import { TEMPLATE_NAMES, unknownNames } from './notice.js';
-import { isTimeZone } from './quiet-hours.js';
 
 /** The settings for people in a request. */
 export type NoticeRequest = Partial<NoticeSettings>;

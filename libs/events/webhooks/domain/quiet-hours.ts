@@ -24,18 +24,6 @@ export function quietUntil(quiet: QuietHours, now: number): number | undefined {
   return end;
 }
 
-/** Whether the runtime knows a time zone of this name. */
-export function isTimeZone(name: string): boolean {
-  // Intl also accepts offsets as names, but these have no daylight saving time.
-  if (!/^[A-Za-z][\w+/-]{0,99}$/.test(name)) return false;
-  try {
-    clockOf(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function endOf({ from, to, timeZone, days }: QuietHours, now: number): number | undefined {
   const today = dayOf(now, timeZone);
   // They may have started yesterday.

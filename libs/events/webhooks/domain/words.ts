@@ -54,6 +54,8 @@ const HEADLINES: Record<string, string | undefined> = {
   'question.asked': 'a run asks a question',
   'question.answered': 'a question was answered',
   'question.expired': 'nobody has answered a question in time',
+  'budget.ending': 'a budget ends soon',
+  'budget.ended': 'the period of a budget ended',
   'budget.alert': 'a budget is used up to a step',
   'agent.status_changed': 'an agent changed its status',
   'agent.status_changed ERROR': 'an agent has an error',
@@ -81,6 +83,10 @@ const SENTENCES: Record<EventName | 'webhook.test', Sentence> = {
     `The question “${told(event, 'prompt')}” was answered: ${told(event, 'answer')}. ${taskOf(event)} goes on.`,
   'question.expired': (event) =>
     `Nobody has answered “${told(event, 'prompt')}” in time. ${taskOf(event)} ${told(event, 'onDeadline') === 'fail' ? 'has failed for it' : `goes on with ${told(event, 'answer')}`}.`,
+  'budget.ending': (event) =>
+    `${budgetOf(event)} ends at ${told(event, 'periodEnd')}, and no budget follows. Create one, or let it recur, before usage has no limit.`,
+  'budget.ended': (event) =>
+    `The period of ${lower(budgetOf(event))} ended with ${told(event, 'consumed')} of ${told(event, 'allocated')} tokens used.${NEXT_BUDGET[told(event, 'followedBy')] ?? ''}`,
   'budget.alert': (event) =>
     `${budgetOf(event)}: ${told(event, 'percentUsed')} % of ${told(event, 'allocated')} tokens are used.${budgetAdvice(event)}`,
   'agent.status_changed': (event) =>
@@ -129,6 +135,12 @@ function budgetOf(event: NoticeEvent): string {
     ? 'The budget of the workspace'
     : `The budget of ${scope} ${told(event, 'scopeId')}`;
 }
+
+const NEXT_BUDGET: Record<string, string | undefined> = {
+  renewal: ' Its next period has begun.',
+  budget: ' Another budget follows.',
+  nothing: ' No budget follows: usage has no limit until you create one.',
+};
 
 function budgetAdvice(event: NoticeEvent): string {
   return told(event, 'level') === 'critical'

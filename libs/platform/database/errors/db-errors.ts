@@ -96,6 +96,12 @@ export function violatedConstraint(error: unknown): string | undefined {
   return code?.startsWith('23') ? (constraint ?? '') : undefined;
 }
 
+/** Whether Postgres does not know a time zone that the runtime knows. */
+export function isUnknownTimeZone(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as PgError;
+  return code === '22023' && /^time zone ".*" not recognized$/.test(message);
+}
+
 /**
  * Translates errors that a client should see, and passes all others on.
  *

@@ -8,7 +8,7 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { isStorableText, isUuid } from '#lib/kernel';
+import { isStorableText, isTimeZone, isUuid } from '#lib/kernel';
 import { field, type FieldOptions, type FieldRule, listField } from './field.js';
 
 interface TextOptions extends FieldOptions {
@@ -150,6 +150,17 @@ export function Timestamp(options: FieldOptions = {}): PropertyDecorator {
     message: 'must be a date and time with an offset, such as 2026-01-31T12:00:00Z',
     holds: isTimestamp,
     schema: { type: 'string', format: 'date-time' } as const,
+  };
+  return field(rule, options);
+}
+
+/** The IANA name of a time zone. */
+export function TimeZone(options: FieldOptions = {}): PropertyDecorator {
+  const rule = {
+    name: 'timeZone',
+    message: 'must be the IANA name of a time zone, such as Europe/Berlin',
+    holds: isTimeZone,
+    schema: { type: 'string', example: 'Europe/Berlin' } as const,
   };
   return field(rule, options);
 }

@@ -1,6 +1,14 @@
-import type { BudgetPolicy, BudgetScope } from '../domain/budget.js';
+import type { BudgetPolicy, BudgetScope, Every } from '../domain/budget.js';
 import { percentUsed } from '../domain/compliance.js';
 import type { BudgetRow } from '../store/budget.sql.js';
+
+/** The repetition of a budget's period. */
+export interface RecurrenceView {
+  every: Every;
+  timeZone: string;
+  /** The tokens of each later period. */
+  allocated: string;
+}
 
 /** A budget as the API shows it. Tokens are 64-bit numbers as text. */
 export interface BudgetView {
@@ -16,6 +24,7 @@ export interface BudgetView {
   percentUsed: number;
   periodStart: string;
   periodEnd: string;
+  recurrence: RecurrenceView | null;
   policy: BudgetPolicy;
   isActive: boolean;
   version: number;
@@ -37,10 +46,17 @@ export function toBudgetView(row: BudgetRow): BudgetView {
     percentUsed: percentUsed(BigInt(row.allocated), BigInt(row.consumed)),
     periodStart: row.period_start.toISOString(),
     periodEnd: row.period_end.toISOString(),
+    recurrence: recurrenceOf(row),
     policy: row.policy,
     isActive: row.is_active,
     version: row.version,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };
+}
+
+function recurrenceOf(row: BudgetRow): RecurrenceView | null {
+  const { every, time_zone: timeZone, renewed_allocation: allocated } = row;
+  if (every === null || timeZone === null || allocated === null) return null;
+  return { every, timeZone, allocated };
 }

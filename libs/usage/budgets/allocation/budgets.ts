@@ -1,13 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow, violatedConstraint } from '#lib/database';
+import { Database, firstRow, isUnknownTimeZone, violatedConstraint } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import type { BudgetPolicy, BudgetScope } from '../domain/budget.js';
+import type { BudgetPolicy, BudgetScope, Recurrence } from '../domain/budget.js';
 import { closeLedger } from '#lib/ledger';
 import { type BudgetRow, findBudget } from '../store/budget.sql.js';
 import { MAX_ALERTED, tellBudgetAlerts } from '../store/tell-budget-alerts.sql.js';
 import { type BudgetView, toBudgetView } from './budget-view.js';
 import { findScope, listBudgets } from './list-budgets.sql.js';
+import {
+  invalidField,
+  ruleOf,
+  validateChangedPeriod,
+  validateNewPeriod,
+} from './period-request.js';
 import { lockBudgets, moveAllocation } from './move-allocation.sql.js';
 import { changeBudget, insertBudget, usageLostAfter } from './write-budget.sql.js';
 
@@ -17,8 +23,14 @@ export interface BudgetRequest {
   scopeId?: string;
   /** The unit is tokens. */
   allocated: string | number;
-  periodStart: string;
-  periodEnd: string;
+  /**
+   * A budget that does not recur needs both times. The periods of a recurring one begin at
+   * `periodStart`, or at midnight, on Mondays, or on the first of the month.
+   */
+  periodStart?: string;
+  periodEnd?: string;
+  /** Null ends the recurrence with the present period. */
+  recurrence?: Recurrence | null;
   policy?: BudgetPolicy;
 }
 
@@ -57,11 +69,12 @@ export class Budgets {
    *   `milestone_not_found`, `task_not_found`
    */
   async create({ workspaceId }: Caller, request: BudgetRequest): Promise<BudgetView> {
-    validatePeriod(request);
-    const { allocated, periodStart, periodEnd, policy = 'pause' } = request;
+    validateNewPeriod(request);
+    const { allocated, periodStart = null, periodEnd = null, policy = 'pause' } = request;
     const scopes = scopeColumns(workspaceId, request);
-    const params = [workspaceId, newId(), ...scopes, allocated, periodStart, periodEnd, policy];
-    const row = await this.withLedgerClosed(workspaceId, insertBudget, params, periodStart);
+    const period = [periodStart, periodEnd, policy, ...ruleOf(request)];
+    const params = [workspaceId, newId(), ...scopes, allocated, ...period];
+    const row = await this.withLedgerClosed(workspaceId, insertBudget, params, { counts: true });
     if (!row) throw new Error('A budget was not inserted.');
     return toBudgetView(row);
   }
@@ -88,7 +101,7 @@ export class Budgets {
 
   /**
    * A budget can be lowered below its consumption: then it is used up. With another period, it has
-   * consumed the usage of that period.
+   * consumed the usage of that period. New tokens apply to all later periods as well.
    *
    * @throws DroverError `budget_not_found`, `version_mismatch`, `validation_failed`,
    *   `budget_period_taken`
@@ -100,22 +113,21 @@ export class Budgets {
     version?: number,
   ): Promise<BudgetView> {
     const { allocated = null, periodStart = null, periodEnd = null, policy = null } = change;
-    const known = await this.get({ workspaceId }, id);
-    validatePeriod({
-      periodStart: periodStart ?? known.periodStart,
-      periodEnd: periodEnd ?? known.periodEnd,
-    });
-    const params = [workspaceId, id, allocated, periodStart, periodEnd, policy, version ?? null];
-    const isMoved = periodStart !== null || periodEnd !== null;
-    const start = isMoved ? (periodStart ?? known.periodStart) : undefined;
-    const row = await this.withLedgerClosed(workspaceId, changeBudget, params, start);
+    validateChangedPeriod(change, await this.get({ workspaceId }, id));
+    const stops = change.recurrence === null;
+    const rule = [...ruleOf(change), stops];
+    const period = [periodStart, periodEnd, policy, version ?? null, ...rule];
+    const params = [workspaceId, id, allocated, ...period];
+    const counts = periodStart !== null || periodEnd !== null || change.recurrence !== undefined;
+    const row = await this.withLedgerClosed(workspaceId, changeBudget, params, { counts });
     if (!row) throw new DroverError('version_mismatch');
     this.wakeWaiting(workspaceId);
     return toBudgetView(row);
   }
 
   /**
-   * Moves available tokens from one budget to another, in one transaction.
+   * Moves available tokens from one budget to another, in one transaction. Later periods of
+   * recurring budgets keep their tokens.
    *
    * @throws DroverError `budget_not_found`, `budget_exceeded`, `validation_failed`
    */
@@ -148,20 +160,21 @@ export class Budgets {
   /**
    * No usage is recorded while the statement runs.
    *
-   * @param start the begin of a period whose usage is counted; all reports since then must be kept
+   * @param counts whether the usage of a period is counted; all its reports must be kept
    */
   private async withLedgerClosed(
     workspaceId: string,
     statement: typeof insertBudget,
     params: unknown[],
-    start?: string,
+    { counts }: { counts: boolean },
   ): Promise<BudgetRow | undefined> {
     try {
       return await this.database.tenant(workspaceId).transaction(async (tx) => {
         await tx.rows(closeLedger, [workspaceId]);
-        const lost = start && (await firstRow(tx, usageLostAfter, [workspaceId, start]));
-        if (lost) throw usageNotKept(lost.since);
         const row = await firstRow(tx, statement, params);
+        const since = [workspaceId, row?.period_start];
+        const lost = counts && row && (await firstRow(tx, usageLostAfter, since));
+        if (lost) throw usageNotKept(lost.since);
         await tx.rows(tellBudgetAlerts, [MAX_ALERTED, workspaceId]);
         return row;
       });
@@ -186,18 +199,6 @@ function scopeColumns(workspaceId: string, { scope, scopeId }: BudgetRequest): (
     throw invalidField('scopeId', 'must be the workspace, or be left out, with the scope global');
   }
   return SCOPE_COLUMNS.map(() => null);
-}
-
-function validatePeriod({
-  periodStart,
-  periodEnd,
-}: Pick<BudgetRequest, 'periodStart' | 'periodEnd'>): void {
-  if (Date.parse(periodStart) < Date.parse(periodEnd)) return;
-  throw invalidField('periodEnd', 'must be after periodStart');
-}
-
-function invalidField(field: string, message: string): DroverError {
-  return new DroverError('validation_failed', { errors: [{ field, message }] });
 }
 
 function usageNotKept(since: Date): DroverError {
@@ -231,6 +232,9 @@ function toDroverError(error: unknown): unknown {
   const constraint = violatedConstraint(error);
   // Two concurrent changes can be valid alone and contradict each other.
   if (constraint === PERIOD_IS_TIME) return invalidField('periodEnd', 'must be after periodStart');
+  if (isUnknownTimeZone(error)) {
+    return invalidField('recurrence.timeZone', 'is a time zone that the database does not know');
+  }
   if (constraint === PERIOD_TAKEN) return new DroverError('budget_period_taken');
   const notFound = NOT_FOUND[constraint as keyof typeof NOT_FOUND];
   return notFound === undefined ? error : new DroverError(notFound);

@@ -1,5 +1,6 @@
 import { command, query } from '#lib/database';
 import { BUDGET_COLUMNS, type BudgetRow } from '../store/budget.sql.js';
+import { firstDueTime } from '../store/period.sql.js';
 
 /**
  * The tokens that were used in the scope and period of the row `b`.
@@ -26,40 +27,72 @@ WHERE k.workspace_id = $1 AND k.since::timestamp AT TIME ZONE 'UTC' > $2::timest
 );
 
 /**
+ * SQL: the first start (`a`) and the present or first period (`p`) of a recurrence. Without one,
+ * both have NULLs. The arguments are SQL expressions.
+ *
+ * @param start NULL for the begin of the present day, week (Monday) or month
+ */
+function recurrenceOf(every: string, zone: string, start: string): string {
+  return `LATERAL (
+    SELECT coalesce(${start}::timestamptz AT TIME ZONE ${zone}::text,
+      date_trunc(${every}::text, now() AT TIME ZONE ${zone}::text)) AS first_start) a
+  CROSS JOIN LATERAL budget_period(a.first_start, ${every}::text, ${zone}::text,
+    greatest(now(), a.first_start AT TIME ZONE ${zone}::text)) p`;
+}
+
+/**
  * Creates a budget that has consumed the usage of its period so far. The ledger must be closed.
  * $1 workspace, $2 id, $3 project, $4 milestone, $5 task (at most one of the three), $6 tokens,
- * $7 and $8 period, $9 policy.
+ * $7 and $8 period, $9 policy, $10 and $11 length and time zone of recurring periods or NULL.
  */
 export const insertBudget = command<BudgetRow>(
   'insert_budget',
   `
 INSERT INTO usage_budgets AS b (workspace_id, id, project_id, milestone_id, task_id, allocated,
-  period_start, period_end, policy, consumed)
-SELECT n.*, ${usedIn('n')}
+  period_start, period_end, policy, every, time_zone, first_start, renewed_allocation, consumed,
+  due_at)
+SELECT n.*, ${usedIn('n')}, ${firstDueTime('n')}
 FROM (SELECT $1::uuid AS workspace_id, $2::uuid AS id, $3::uuid AS project_id,
   $4::uuid AS milestone_id, $5::uuid AS task_id, $6::bigint AS allocated,
-  $7::timestamptz AS period_start, $8::timestamptz AS period_end, $9::text AS policy) n
+  coalesce(p.period_start, $7::timestamptz) AS period_start,
+  coalesce(p.period_end, $8::timestamptz) AS period_end, $9::text AS policy, $10::text AS every,
+  $11::text AS time_zone, a.first_start,
+  CASE WHEN $10::text IS NOT NULL THEN $6::bigint END AS renewed_allocation
+  FROM ${recurrenceOf('$10', '$11', '$7')}) n
 RETURNING ${BUDGET_COLUMNS}`,
 );
 
 /**
- * Changes a budget. It returns no row if the budget has another version. The ledger must be closed
- * if the period changes, because the usage of the new period is counted.
+ * Changes a budget. It returns no row if the budget has another version. The ledger must be closed,
+ * because the usage of another period is counted, and nobody else may change the period meanwhile.
  * $1 workspace, $2 id, $3 tokens, $4 and $5 period, $6 policy (NULL leaves each as it is),
- * $7 expected version or NULL.
+ * $7 expected version or NULL, $8 and $9 length and time zone of recurring periods (NULL leaves
+ * them as they are), $10 whether the recurrence ends.
  */
 export const changeBudget = command<BudgetRow>(
   'change_budget',
   `
-WITH changed AS (
-  UPDATE usage_budgets b SET allocated = coalesce($3, b.allocated),
-    period_start = coalesce($4, b.period_start), period_end = coalesce($5, b.period_end),
-    policy = coalesce($6, b.policy), version = b.version + 1, updated_at = now(),
-    consumed = CASE WHEN $4::timestamptz IS NULL AND $5::timestamptz IS NULL THEN b.consumed ELSE (
-      SELECT used.tokens FROM (SELECT b.workspace_id, b.project_id, b.milestone_id, b.task_id,
-        coalesce($4, b.period_start) AS period_start, coalesce($5, b.period_end) AS period_end) n
-      CROSS JOIN LATERAL (SELECT ${usedIn('n')} AS tokens) used) END
-  WHERE b.workspace_id = $1 AND b.id = $2 AND ($7::int IS NULL OR b.version = $7)
+WITH wanted AS MATERIALIZED (
+  SELECT c.workspace_id, c.id, c.project_id, c.milestone_id, c.task_id,
+    coalesce(p.period_start, $4, c.period_start) AS period_start,
+    coalesce(p.period_end, $5, c.period_end) AS period_end,
+    CASE WHEN NOT $10::boolean THEN coalesce($8, c.every) END AS every,
+    CASE WHEN NOT $10::boolean THEN coalesce($9, c.time_zone) END AS time_zone,
+    CASE WHEN NOT $10::boolean THEN coalesce(a.first_start, c.first_start) END AS first_start,
+    num_nonnulls($4::timestamptz, $5::timestamptz, $8::text) > 0 OR $10::boolean AS is_moved
+  FROM usage_budgets c CROSS JOIN ${recurrenceOf('$8', '$9', '$4')}
+  WHERE c.workspace_id = $1 AND c.id = $2
+),
+changed AS (
+  UPDATE usage_budgets b SET allocated = coalesce($3, b.allocated), period_start = n.period_start,
+    period_end = n.period_end, policy = coalesce($6, b.policy), version = b.version + 1,
+    updated_at = now(), every = n.every, time_zone = n.time_zone, first_start = n.first_start,
+    renewed_allocation = CASE WHEN n.every IS NOT NULL
+      THEN coalesce($3, b.renewed_allocation, b.allocated) END,
+    due_at = CASE WHEN n.is_moved THEN ${firstDueTime('n')} ELSE b.due_at END,
+    consumed = CASE WHEN n.is_moved THEN ${usedIn('n')} ELSE b.consumed END
+  FROM wanted n
+  WHERE b.workspace_id = n.workspace_id AND b.id = n.id AND ($7::int IS NULL OR b.version = $7)
   RETURNING b.*
 )
 SELECT ${BUDGET_COLUMNS} FROM changed b`,

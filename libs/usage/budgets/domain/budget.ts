@@ -5,3 +5,14 @@ export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 /** A budget that is used up pauses running tasks, lets them finish, or cancels them. */
 export const BUDGET_POLICIES = ['pause', 'finish', 'abort'] as const;
 export type BudgetPolicy = (typeof BUDGET_POLICIES)[number];
+
+/** The lengths of recurring periods. */
+export const EVERY = ['day', 'week', 'month'] as const;
+export type Every = (typeof EVERY)[number];
+
+/** The repetition of a budget's period. */
+export interface Recurrence {
+  every: Every;
+  /** The IANA name of the time zone whose clock the periods follow; UTC by default. */
+  timeZone?: string;
+}

@@ -1,12 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Flag, Id, OneOf, PageQuery, Timestamp, TokenCount } from '#lib/http';
-import type { BudgetView } from '../allocation/budget-view.js';
+import { Flag, Id, Nested, OneOf, PageQuery, Timestamp, TimeZone, TokenCount } from '#lib/http';
+import type { BudgetView, RecurrenceView } from '../allocation/budget-view.js';
 import type { BudgetChange, BudgetRequest, Reallocation } from '../allocation/budgets.js';
 import {
   BUDGET_POLICIES,
   BUDGET_SCOPES,
   type BudgetPolicy,
   type BudgetScope,
+  type Every,
+  EVERY,
+  type Recurrence,
 } from '../domain/budget.js';
 
 const id = { type: String, format: 'uuid' };
@@ -14,6 +17,22 @@ const time = { type: String, format: 'date-time' };
 const tokens = { type: String, example: '1000000' };
 const POLICY =
   'The action on running tasks when the budget is used up: pause (default), finish or cancel';
+
+const START =
+  'The begin of the period. The periods of a recurring budget begin at this time of the day, ' +
+  'weekday or day of the month. Without it, they begin at midnight, on Mondays, or on the first.';
+const END = 'The end of the period, which is not part of it. It must be left out with recurrence.';
+
+export class RecurrenceRequestDto implements Recurrence {
+  @OneOf(EVERY, { description: 'The length of the periods' })
+  every!: Every;
+
+  @TimeZone({
+    optional: true,
+    description: 'The IANA name of the time zone whose clock the periods follow; UTC by default',
+  })
+  timeZone?: string;
+}
 
 export class CreateBudgetDto implements BudgetRequest {
   @OneOf(BUDGET_SCOPES)
@@ -28,25 +47,38 @@ export class CreateBudgetDto implements BudgetRequest {
   @TokenCount({ description: 'The tokens that the scope can use in the period' })
   allocated!: string;
 
-  @Timestamp()
-  periodStart!: string;
+  @Timestamp({ optional: true, description: START })
+  periodStart?: string;
 
-  @Timestamp({ description: 'The end of the period, which is not part of it' })
-  periodEnd!: string;
+  @Timestamp({ optional: true, description: END })
+  periodEnd?: string;
+
+  @Nested(() => RecurrenceRequestDto, {
+    optional: true,
+    description: 'The repetition of the period. Without it, the budget ends with its period.',
+  })
+  recurrence?: RecurrenceRequestDto;
 
   @OneOf(BUDGET_POLICIES, { optional: true, description: POLICY })
   policy?: BudgetPolicy;
 }
 
 export class ChangeBudgetDto implements BudgetChange {
-  @TokenCount({ optional: true })
+  @TokenCount({ optional: true, description: 'The tokens of this period, and of later ones' })
   allocated?: string;
 
-  @Timestamp({ optional: true })
+  @Timestamp({ optional: true, description: START })
   periodStart?: string;
 
-  @Timestamp({ optional: true })
+  @Timestamp({ optional: true, description: END })
   periodEnd?: string;
+
+  @Nested(() => RecurrenceRequestDto, {
+    optional: true,
+    nullable: true,
+    description: 'The repetition of the period. With null the budget ends with its period.',
+  })
+  recurrence?: RecurrenceRequestDto | null;
 
   @OneOf(BUDGET_POLICIES, { optional: true })
   policy?: BudgetPolicy;
@@ -69,6 +101,16 @@ export class ListBudgetsQuery extends PageQuery {
 
   @Flag({ optional: true, description: 'Only budgets whose period includes the present' })
   active?: boolean;
+}
+
+export class RecurrenceDto implements RecurrenceView {
+  @ApiProperty({ enum: EVERY }) every!: Every;
+  @ApiProperty({ example: 'Europe/Berlin' }) timeZone!: string;
+  @ApiProperty({
+    ...tokens,
+    description: 'The tokens of each later period. A reallocation does not change them.',
+  })
+  allocated!: string;
 }
 
 export class BudgetDto implements BudgetView {
@@ -105,6 +147,12 @@ export class BudgetDto implements BudgetView {
   percentUsed!: number;
   @ApiProperty(time) periodStart!: string;
   @ApiProperty(time) periodEnd!: string;
+  @ApiProperty({
+    type: RecurrenceDto,
+    nullable: true,
+    description: 'The repetition of the period, or null if the budget ends with it',
+  })
+  recurrence!: RecurrenceDto | null;
   @ApiProperty({ enum: BUDGET_POLICIES }) policy!: BudgetPolicy;
   @ApiProperty({ description: 'Whether the period includes the present' }) isActive!: boolean;
   @ApiProperty({ type: 'integer' }) version!: number;

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { isActiveBudget } from '#lib/transitions';
-import type { BudgetPolicy, BudgetScope } from '../domain/budget.js';
+import type { BudgetPolicy, BudgetScope, Every } from '../domain/budget.js';
 
 /** A budget with the name of its scope. Tokens are bigints as text. */
 export interface BudgetRow {
@@ -15,6 +15,11 @@ export interface BudgetRow {
   available: string;
   period_start: Date;
   period_end: Date;
+  /** The length of recurring periods; NULL: the budget ends with its period. */
+  every: Every | null;
+  time_zone: string | null;
+  /** The tokens of each later period. */
+  renewed_allocation: string | null;
   policy: BudgetPolicy;
   is_active: boolean;
   version: number;
@@ -31,7 +36,7 @@ export const BUDGET_COLUMNS = `b.id, b.scope, b.scope_id, CASE b.scope
     WHEN 'task' THEN (SELECT t.title FROM agent_tasks t
       WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
   END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
-  b.period_end, b.policy, ${isActiveBudget('b')} AS is_active, b.version, b.created_at,
+  b.period_end, b.every, b.time_zone, b.renewed_allocation, b.policy, ${isActiveBudget('b')} AS is_active, b.version, b.created_at,
   b.updated_at`;
 
 /** Reads one budget. Index: primary key. $1 workspace, $2 budget. */

@@ -1,4 +1,5 @@
 import { query } from '#lib/database';
+import { isActiveBudget } from '#lib/transitions';
 import { BURNING_COLUMNS, type BurningBudget, HOURS, IN_HOUR } from '../store/burn.js';
 
 /**
@@ -14,8 +15,8 @@ export const burnOfWideBudgets = query<BurningBudget>(
 WITH budget AS MATERIALIZED (
   SELECT ${BURNING_COLUMNS}
   FROM usage_budgets b JOIN workspaces w ON w.id = b.workspace_id AND w.archived_at IS NULL
-  WHERE b.milestone_id IS NULL AND b.task_id IS NULL AND b.period_start <= now()
-    AND b.period_end > now() AND ($1::uuid IS NULL OR b.workspace_id = $1)
+  WHERE b.milestone_id IS NULL AND b.task_id IS NULL AND ${isActiveBudget('b')}
+    AND ($1::uuid IS NULL OR b.workspace_id = $1)
 ),
 used AS MATERIALIZED (
   SELECT w.workspace_id, h.ago, u.*

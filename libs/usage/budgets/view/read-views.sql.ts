@@ -1,4 +1,5 @@
 import { query } from '#lib/database';
+import { isActiveBudget } from '#lib/transitions';
 import { alertLevel, alertMessage, percentUsed } from '../store/alert-text.sql.js';
 
 /** The values of the keys of a workspace. */
@@ -42,8 +43,7 @@ CROSS JOIN LATERAL (
   FROM (
     SELECT n.*, ${percentUsed('n')} AS percent
     FROM usage_budgets n
-    WHERE n.workspace_id = w.id AND n.reached_percent > 0 AND n.period_start <= now()
-      AND now() < n.period_end
+    WHERE n.workspace_id = w.id AND n.reached_percent > 0 AND ${isActiveBudget('n')}
     ORDER BY percent DESC, n.id LIMIT ${MAX_ALERTS}) b) a`,
 );
 
@@ -71,8 +71,8 @@ SELECT t.id AS task_id, b.allocated::text AS allocated,
 FROM unnest($1::uuid[], $2::uuid[]) AS t (workspace_id, id)
 LEFT JOIN LATERAL (
   SELECT n.allocated, n.consumed, n.remaining FROM usage_budgets n
-  WHERE n.workspace_id = t.workspace_id AND n.scope_id = t.id AND n.period_end > now()
-    AND n.period_start <= now()) b ON true
+  WHERE n.workspace_id = t.workspace_id AND n.scope_id = t.id
+    AND ${isActiveBudget('n')}) b ON true
 CROSS JOIN LATERAL (
   SELECT sum(${TOKENS}) AS tokens FROM usage_rollups r
   WHERE r.workspace_id = t.workspace_id AND r.scope_id = t.workspace_id AND r.dimension = 'task'

@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { IN_TIME, USE } from './completed-tasks.js';
+import { IN_TIME, USE } from './completed-tasks.sql.js';
 
 /** The figures of a kind of tasks. The total has neither type nor project. Bigints are text. */
 export interface EstimateReportRow {

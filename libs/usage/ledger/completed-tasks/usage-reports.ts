@@ -47,7 +47,7 @@ export interface EstimateReport {
 export const COST_GROUPS = ['task', 'project'] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
-/** The cost of a completed task, or of a project. `UsageCostDto` documents the fields. */
+/** The cost of a completed task, or of the outcomes of a project. `UsageCostDto` documents the fields. */
 export interface CostView {
   taskId: string | null;
   title: string | null;
@@ -56,9 +56,23 @@ export interface CostView {
   projectId: string | null;
   projectName: string | null;
   tasks: number;
+  failedTasks: number;
   runs: number;
   usedTokens: string;
   costUsd: string;
+  failedTokens: string;
+  failedCostUsd: string;
+  tokensPerOutcome: string | null;
+  costUsdPerOutcome: string | null;
+  tokenQuantiles: Quantiles | null;
+  costUsdQuantiles: Quantiles | null;
+}
+
+/** The values below which a tenth, a half and nine tenths of the completed tasks lie. */
+export interface Quantiles {
+  p10: string;
+  p50: string;
+  p90: string;
 }
 
 interface CostRequest extends Period {
@@ -67,7 +81,7 @@ interface CostRequest extends Period {
   cursor?: string;
 }
 
-/** Reports what completed tasks used and cost. */
+/** Reports what tasks used and cost. */
 @Injectable()
 export class UsageReports {
   constructor(private readonly database: Database) {}
@@ -149,8 +163,20 @@ function toCostView(row: CostRow): CostView {
     projectId: row.project_id,
     projectName: row.project_name,
     tasks: row.tasks,
+    failedTasks: row.failed_tasks,
     runs: row.runs,
     usedTokens: row.used_tokens,
     costUsd: row.cost_usd,
+    failedTokens: row.failed_tokens,
+    failedCostUsd: row.failed_cost_usd,
+    tokensPerOutcome: row.tokens_per_outcome,
+    costUsdPerOutcome: row.cost_per_outcome,
+    tokenQuantiles: toQuantiles(row.token_quantiles),
+    costUsdQuantiles: toQuantiles(row.cost_quantiles),
   };
+}
+
+function toQuantiles(values: readonly string[] | null): Quantiles | null {
+  const [p10, p50, p90] = values ?? [];
+  return p10 === undefined || p50 === undefined || p90 === undefined ? null : { p10, p50, p90 };
 }

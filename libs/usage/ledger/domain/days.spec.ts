@@ -14,6 +14,10 @@ describe('The period of a request', () => {
   ])('%j', (asked, from, to) => {
     expect(requestedDays(asked, NOW)).toEqual({ from, to });
   });
+
+  it('today is the day of the time zone', () => {
+    expect(requestedDays({}, NOW, 'Asia/Tokyo').to).toBe('2026-11-23');
+  });
 });
 
 describe('The whole months of a period', () => {

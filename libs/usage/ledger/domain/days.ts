@@ -1,4 +1,4 @@
-/** A period of days in UTC as `YYYY-MM-DD`, with both days in it. */
+/** A period of days as `YYYY-MM-DD`, with both days in it. */
 export interface Days {
   from: string;
   to: string;
@@ -8,10 +8,12 @@ const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 
 /**
- * Completes the period of a request. The default is 30 days, up to today or beside the given day.
+ * Completes the period of a request. The default is 30 days, up to today in the time zone or beside
+ * the given day.
  */
-export function requestedDays({ from, to }: Partial<Days>, now: number): Days {
-  const until = to ?? (from === undefined ? dayOf(now) : latest(from, dayOf(now)));
+export function requestedDays({ from, to }: Partial<Days>, now: number, timeZone = 'UTC'): Days {
+  const today = dayIn(timeZone, now);
+  const until = to ?? (from === undefined ? today : latest(from, today));
   return { from: from ?? dayOf(Date.parse(until) - (DEFAULT_DAYS - 1) * DAY_MS), to: until };
 }
 
@@ -37,6 +39,11 @@ export function isDay(value: unknown): value is string {
   if (typeof value !== 'string' || !/^(?:19[7-9]\d|2\d{3})-\d\d-\d\d$/.test(value)) return false;
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && dayOf(time) === value;
+}
+
+function dayIn(timeZone: string, time: number): string {
+  // This language writes days as ISO 8601 does.
+  return new Intl.DateTimeFormat('sv', { timeZone }).format(time);
 }
 
 function dayOf(time: number): string {

@@ -280,6 +280,41 @@ describe('GET /usage', () => {
     }
   });
 
+  it('days can be those of a time zone, also on days of 23 and 25 hours', async () => {
+    // Summer time begins on 29 March and ends on 25 October.
+    const times = ['03-28T22:59', '03-28T23:00', '03-29T21:59', '03-29T22:00', '10-25T22:59'];
+    for (const time of times) await report({ at: `2026-${time}:59Z`, model: 'a' });
+    await report({ at: '2026-03-29T12:00:00Z', model: 'b' });
+    await aRollup().round();
+    const days = async (query: string) =>
+      (await usage(`groupBy=day&from=2026-03-28&to=2026-10-25&${query}`)).map(
+        ({ key, reports }) => `${key} ${reports}`,
+      );
+    const berlin = ['2026-03-28 1', '2026-03-29 3', '2026-03-30 1', '2026-10-25 1'];
+    expect(await days('timeZone=Europe/Berlin')).toEqual(berlin);
+    expect(await days('timeZone=Europe/Berlin&model=b')).toEqual(['2026-03-29 1']);
+    expect(await days('timeZone=utc')).toEqual(await days(''));
+    const path = '/usage?timeZone=Europe/Berlin&from=2026-03-28&to=2026-03-30&limit=1&cursor=';
+    const first = await workspace.api.get(path.slice(0, -8));
+    const next = await workspace.api.get<{ items: Sums[] }>(
+      `${path}${String(first.body['nextCursor'])}`,
+    );
+    expect(next.body.items).toMatchObject([{ key: '2026-03-29', reports: 3 }]);
+  });
+
+  it('days of a time zone whose reports were removed are refused', async () => {
+    await report();
+    await rows(`INSERT INTO usage_logs_kept (workspace_id, since) VALUES ($1, '2026-03-01')`, [
+      workspace.id,
+    ]);
+    const path = '/usage?timeZone=America/New_York&from=';
+    expect(await workspace.api.get(`${path}2026-02-28`)).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'from', message: expect.stringContaining('2026-03-01') }] },
+    });
+    expect((await workspace.api.get(`${path}2026-03-01`)).status).toBe(200);
+  });
+
   it('another workspace sees no usage', async () => {
     await report();
     await aRollup().round();
@@ -296,6 +331,9 @@ describe('GET /usage', () => {
     ['groupBy=model&agentId=0190b1c2-0000-7000-8000-000000000000', 'agentId'],
     ['groupBy=day&model=x&agentId=0190b1c2-0000-7000-8000-000000000000', 'model'],
     ['groupBy=day&format=xml', 'format'],
+    ['groupBy=day&timeZone=Mars/Olympus', 'timeZone'],
+    ['groupBy=day&timeZone=%2B02:00', 'timeZone'],
+    ['groupBy=model&timeZone=Europe/Berlin', 'timeZone'],
     ['groupBy=day&cursor=WyJ4Il0', 'cursor'],
   ])('refuses %s', async (query, field) => {
     for (const accept of ['*/*', 'text/csv']) {

@@ -141,3 +141,37 @@ SELECT u.day::text AS key, NULL AS name, ${SHOWN}
 FROM (SELECT p.day, ${sums('p')} FROM part p GROUP BY p.day ORDER BY p.day LIMIT $7) u
 ORDER BY u.day`,
 );
+
+/**
+ * Reads the sums of each day of one key, by the clock of a time zone. The sums have days in UTC, so
+ * it reads the reports of the period: 25,000 of a month take 60 ms, 300,000 of a year 0.5 s.
+ *
+ * Index: agent_usage_logs_time_idx. $1 to $7 as of `readUsageByDay`, $8 time zone.
+ */
+export const readUsageByLocalDay = query<UsageRow>(
+  'read_usage_by_local_day',
+  `
+SELECT u.day::text AS key, NULL AS name, ${SHOWN}
+FROM (
+  SELECT p.day, ${sums('p')} FROM (
+    SELECT (l.logged_at AT TIME ZONE $8::text)::date AS day, ${summands('l')}
+    FROM agent_usage_logs l
+    WHERE l.workspace_id = $1 AND ($2 = $1 OR l.project_id = $2) AND ${keyIn('$3', 'l')} = $6
+      AND l.logged_at >= $4::date::timestamp AT TIME ZONE $8::text
+      AND l.logged_at < ($5::date + 1)::timestamp AT TIME ZONE $8::text) p
+  GROUP BY p.day ORDER BY p.day LIMIT $7) u
+ORDER BY u.day`,
+);
+
+/**
+ * Finds the first day of a time zone whose reports are all kept, if it is later than the day $2.
+ * $1 workspace, $3 time zone.
+ */
+export const firstKeptDay = query<{ day: string }>(
+  'usage_first_kept_day',
+  `
+SELECT f.day::text FROM usage_logs_kept k CROSS JOIN LATERAL (
+  SELECT (k.since::timestamp AT TIME ZONE 'UTC' AT TIME ZONE $3::text
+    + interval '1 day' - interval '1 microsecond')::date AS day) f
+WHERE k.workspace_id = $1 AND f.day > $2::date`,
+);

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#lib/database';
+import { Database, isUnknownTimeZone } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
 import { dayAfter, type Days, latest, requestedDays, wholeMonths } from '../domain/days.js';
 import { type Dimension, NONE } from '../store/counted.sql.js';
 import {
+  firstKeptDay,
   readUsageByDay,
   readUsageByKey,
+  readUsageByLocalDay,
   readUsageByTask,
   type UsageRow,
 } from './read-usage.sql.js';
@@ -20,6 +22,8 @@ export interface UsageRequest extends Partial<Days> {
   agentId?: string;
   taskId?: string;
   model?: string;
+  /** The IANA name of the time zone whose days are summed up; UTC by default. */
+  timeZone?: string;
 }
 
 /** The sums of a group of reports. */
@@ -49,9 +53,8 @@ export class UsageHistory {
 
   /**
    * @param after the last key or day of the previous page
-   * @throws DroverError `validation_failed` for days in the wrong order, and for filters that
-   *   exclude
-   *   each other
+   * @throws DroverError `validation_failed` for days in the wrong order, for filters that exclude
+   *   each other, and for days of another time zone whose reports are not kept
    */
   async page(
     caller: Caller,
@@ -75,13 +78,16 @@ export class UsageHistory {
 
   private rows(
     { workspaceId }: Caller,
-    { scopeId, dimension, key, days }: Reading,
+    { scopeId, dimension, key, days, timeZone }: Reading,
     { after, limit }: { after?: string; limit: number },
   ): Promise<UsageRow[]> {
     const tenant = this.database.tenant(workspaceId);
     const what = [workspaceId, scopeId ?? workspaceId, dimension];
     if (key !== undefined) {
       const from = latest(days.from, after === undefined ? days.from : dayAfter(after));
+      if (timeZone !== undefined) {
+        return this.localDays(workspaceId, [...what, from, days.to, key, limit, timeZone]);
+      }
       return tenant.rows(readUsageByDay, [...what, from, days.to, key, limit]);
     }
     const period = [...what, days.from, days.to];
@@ -91,9 +97,26 @@ export class UsageHistory {
     const { first, end } = wholeMonths(days);
     return tenant.rows(readUsageByKey, [...period, after ?? '', limit, first, end]);
   }
+
+  /** @throws DroverError `validation_failed` */
+  private async localDays(workspaceId: string, params: unknown[]): Promise<UsageRow[]> {
+    const [, , , from, , , , timeZone] = params;
+    try {
+      const [[kept], rows] = await this.database.tenant(workspaceId).pipeline([
+        [firstKeptDay, [workspaceId, from, timeZone]],
+        [readUsageByLocalDay, params],
+      ]);
+      if (kept) throw invalidField('from', `must not be before ${kept.day}: ${NOT_KEPT}`);
+      return rows;
+    } catch (error) {
+      if (!isUnknownTimeZone(error)) throw error;
+      throw invalidField('timeZone', 'is a time zone that the database does not know');
+    }
+  }
 }
 
 const AFTER_ALL_IDS = '~';
+const NOT_KEPT = 'older usage is summed up by days in UTC only';
 
 /** The sums to read: of all keys of a dimension, or of each day of one key. */
 interface Reading {
@@ -101,21 +124,25 @@ interface Reading {
   dimension: Dimension;
   key: string | undefined;
   days: Days;
+  /** Undefined for days in UTC, which the stored sums have. */
+  timeZone?: string | undefined;
 }
 
 function readingOf(request: UsageRequest): Reading {
   const { groupBy, projectId: scopeId } = request;
-  const days = requestedDays(request, Date.now());
+  const timeZone = request.timeZone?.toUpperCase() === 'UTC' ? undefined : request.timeZone;
+  const days = requestedDays(request, Date.now(), timeZone);
   if (days.from > days.to) throw invalidField('from', 'must not be later than to');
   const filters = (['agentId', 'taskId', 'model'] as const).filter((name) => request[name]);
   const [filter, other] = filters;
   if (groupBy !== 'day') {
-    if (filter) throw invalidField(filter, 'goes with groupBy=day only');
+    const misplaced = filter ?? (request.timeZone === undefined ? undefined : 'timeZone');
+    if (misplaced) throw invalidField(misplaced, 'goes with groupBy=day only');
     return { scopeId, dimension: groupBy, key: undefined, days };
   }
   if (other) throw invalidField(other, `cannot be given together with ${filter}`);
-  if (!filter) return { scopeId, dimension: 'total', key: NONE, days };
-  return { scopeId, dimension: DIMENSIONS[filter], key: keyOf(request, filter), days };
+  if (!filter) return { scopeId, dimension: 'total', key: NONE, days, timeZone };
+  return { scopeId, dimension: DIMENSIONS[filter], key: keyOf(request, filter), days, timeZone };
 }
 
 const DIMENSIONS = { agentId: 'agent', taskId: 'task', model: 'model' } as const;

@@ -31,7 +31,7 @@ export class UsageReportsController {
   @Get('costs')
   @ApiOperation({
     operationId: 'listUsageCosts',
-    summary: 'List the costs of completed tasks or of projects, the latest first',
+    summary: 'List the costs of completed tasks, or the costs per outcome of projects',
   })
   @ApiOkResponse({ type: UsageCostPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')

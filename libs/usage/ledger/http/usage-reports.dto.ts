@@ -8,6 +8,7 @@ import {
   type EstimateReport,
   type EstimatesOfKind,
   type Period,
+  type Quantiles,
 } from '../completed-tasks/usage-reports.js';
 
 const FROM = 'Tasks that have completed at this time or later; 30 days before `to` when left out';
@@ -86,6 +87,12 @@ export class EstimateReportDto implements EstimateReport {
   @ApiProperty({ description: 'Whether more exist' }) more!: boolean;
 }
 
+export class QuantilesDto implements Quantiles {
+  @ApiProperty({ description: 'A tenth of the tasks used at most this' }) p10!: string;
+  @ApiProperty({ description: 'The median' }) p50!: string;
+  @ApiProperty({ description: 'Nine tenths of the tasks used at most this' }) p90!: string;
+}
+
 export class UsageCostDto implements CostView {
   @ApiProperty({
     ...idOrNull,
@@ -99,11 +106,48 @@ export class UsageCostDto implements CostView {
   projectId!: string | null;
   @ApiProperty(textOrNull) projectName!: string | null;
   @ApiProperty({ ...count, description: 'The number of completed tasks' }) tasks!: number;
-  @ApiProperty({ ...count, description: 'The number of their runs, including failed ones' })
+  @ApiProperty({
+    ...count,
+    description: 'The number of tasks of the project that failed or were aborted for good',
+  })
+  failedTasks!: number;
+  @ApiProperty({ ...count, description: 'The number of all their runs, including failed ones' })
   runs!: number;
   @ApiProperty({ ...tokens, description: 'The tokens that these runs used' }) usedTokens!: string;
   @ApiProperty({ example: '0.042', description: 'The cost in USD, by the prices of the models' })
   costUsd!: string;
+  @ApiProperty({
+    ...tokens,
+    description: 'The part of usedTokens of runs that failed, and of all runs of failedTasks',
+  })
+  failedTokens!: string;
+  @ApiProperty({ example: '0.03', description: 'The cost of failedTokens in USD' })
+  failedCostUsd!: string;
+  @ApiProperty({
+    ...tokens,
+    nullable: true,
+    description: 'usedTokens divided by tasks, or null if no task has completed',
+  })
+  tokensPerOutcome!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: '0.021',
+    description: 'costUsd divided by tasks, or null if no task has completed',
+  })
+  costUsdPerOutcome!: string | null;
+  @ApiProperty({
+    type: QuantilesDto,
+    nullable: true,
+    description: 'The tokens of single completed tasks of the project, or null without one',
+  })
+  tokenQuantiles!: QuantilesDto | null;
+  @ApiProperty({
+    type: QuantilesDto,
+    nullable: true,
+    description: 'The costs of single completed tasks of the project in USD, or null without one',
+  })
+  costUsdQuantiles!: QuantilesDto | null;
 }
 
 export class UsageCostPageDto {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { field, type FieldOptions, Id, OneOf, PageQuery, Text } from '#lib/http';
+import { field, type FieldOptions, Id, OneOf, PageQuery, Text, TimeZone } from '#lib/http';
 import { isDay } from '../domain/days.js';
 import {
   type Grouping,
@@ -24,10 +24,18 @@ export class UsageQuery extends PageQuery implements UsageRequest {
   @OneOf(GROUPINGS, { optional: true, description: 'The grouping of the items; day by default' })
   groupBy: Grouping = 'day';
 
-  @Day({ optional: true, description: 'The first day in UTC; 29 days before the last by default' })
+  @TimeZone({
+    optional: true,
+    description:
+      'The IANA name of the time zone whose days are summed up; UTC by default. It requires ' +
+      'groupBy=day.',
+  })
+  timeZone?: string;
+
+  @Day({ optional: true, description: 'The first day; 29 days before the last by default' })
   from?: string;
 
-  @Day({ optional: true, description: 'The last day in UTC; today by default' })
+  @Day({ optional: true, description: 'The last day; today by default' })
   to?: string;
 
   @Id({

@@ -14,7 +14,7 @@ export const pruneReports = command<{ removed: number; most: number }>(
 WITH bound AS MATERIALIZED (
   SELECT w.id AS workspace_id, (date_trunc('day', least(now() - make_interval(days => $1),
     (SELECT min(b.period_start) FROM usage_budgets b
-      WHERE b.workspace_id = w.id AND b.period_end > now())) AT TIME ZONE 'UTC'))::date AS since
+      WHERE b.workspace_id = w.id AND b.covers_until > now())) AT TIME ZONE 'UTC'))::date AS since
   FROM workspaces w
 ),
 doomed AS MATERIALIZED (

@@ -3,8 +3,6 @@ export const MODEL_TIERS = ['haiku', 'sonnet', 'opus'] as const;
 export type ModelTier = (typeof MODEL_TIERS)[number];
 export type TierModels = Record<ModelTier, string>;
 
-export const DEAREST_TIER: ModelTier = 'opus';
-
 /** The models of the tiers, unless the workspace names others. */
 export const TIER_MODELS: TierModels = {
   haiku: 'claude-haiku-4-5',

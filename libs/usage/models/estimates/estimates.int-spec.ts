@@ -276,6 +276,41 @@ describe('the reports', () => {
     ]);
   });
 
+  it('failed work is part of the cost per outcome of a project, in a column of its own', async () => {
+    const projectId = await aProject(server.db.owner, workspace.id);
+    await aDoneTask({ projectId, used: [1_000] });
+    const failed = await aDoneTask({ projectId, used: [9_000] });
+    await server.db.owner.query(
+      `UPDATE agent_tasks SET status = 'FAILED', failed_at = completed_at, completed_at = NULL,
+         failure_reason = 'exit_code' WHERE id = $1`,
+      [failed],
+    );
+    const path = '/usage/costs?groupBy=project';
+    expect((await workspace.api.get(path)).body['items']).toMatchObject([
+      {
+        projectId,
+        tasks: 1,
+        failedTasks: 1,
+        runs: 2,
+        usedTokens: '10000',
+        failedTokens: '9000',
+        tokensPerOutcome: '10000',
+        tokenQuantiles: { p10: '1000', p50: '1000', p90: '1000' },
+      },
+    ]);
+    for (const tokens of [2_000, 3_000])
+      await aDoneTask({ projectId, used: [tokens], costUsd: '0.25' });
+    expect((await workspace.api.get(path)).body['items']).toMatchObject([
+      {
+        tasks: 3,
+        tokensPerOutcome: '5000',
+        costUsdPerOutcome: '0.166666666667',
+        tokenQuantiles: { p10: '1000', p50: '2000', p90: '3000' },
+        costUsdQuantiles: { p10: '0', p50: '0.25', p90: '0.25' },
+      },
+    ]);
+  });
+
   it.each([
     'estimates?from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z',
     'costs?from=2020-01-01T00:00:00Z',

@@ -163,7 +163,7 @@ class ModelSavingsDto implements ModelSavings {
   @ApiProperty(usd) actualUsd!: string;
   @ApiProperty({
     example: '6.3',
-    description: 'The cost with the model of the most expensive tier',
+    description: 'The cost with the most expensive model of the price list at that time',
   })
   dearestUsd!: string;
   @ApiProperty({
@@ -177,8 +177,21 @@ class ModelSavingsDto implements ModelSavings {
 export class RoutingSavingsDto implements Savings {
   @ApiProperty({ type: String, format: 'date-time' }) from!: string;
   @ApiProperty({ type: String, format: 'date-time' }) to!: string;
-  @ApiProperty({ example: 'claude-opus-4-6', description: 'The model of the tier opus' })
-  dearestModel!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'claude-opus-4-1',
+    description: 'The last of dearestModels. It is null if no model had a price.',
+  })
+  dearestModel!: string | null;
+  @ApiProperty({
+    type: [String],
+    example: ['claude-opus-4-1'],
+    description:
+      'The models that the usage is compared with, in the order of time: at each time the model ' +
+      'of the price list with the highest price of output, then of input',
+  })
+  dearestModels!: string[];
   @ApiProperty({ ...tokens, description: 'The tokens that are compared' }) tokens!: string;
   @ApiProperty({
     ...tokens,
@@ -188,7 +201,7 @@ export class RoutingSavingsDto implements Savings {
   @ApiProperty(usd) actualUsd!: string;
   @ApiProperty({
     example: '6.3',
-    description: 'The cost of the same tokens with the most expensive model',
+    description: 'The cost of the same tokens with the most expensive model at that time',
   })
   dearestUsd!: string;
   @ApiProperty({

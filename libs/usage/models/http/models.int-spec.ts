@@ -314,20 +314,19 @@ describe('savings', () => {
     );
   }
 
-  it('savings are the difference to the dearest model, at its prices of that time', async () => {
-    // 15 and 75 USD at first, ten times as much from the first of May on.
+  it('savings are the difference to the dearest price of the list at that time', async () => {
+    // 15 and 60 USD in April, cheaper than claude-3-opus, then ten times as much.
     const dearest = `dearest-${newId()}`;
     for (const [from, factor] of [
       ['2026-04-01', 1],
       ['2026-05-01', 10],
     ] as const) {
       await server.db.owner.query(
-        `INSERT INTO model_prices VALUES ($1, $2, 'opus', 15 * $3::int, 75 * $3::int, 1.5 *
+        `INSERT INTO model_prices VALUES ($1, $2, 'opus', 15 * $3::int, 60 * $3::int, 1.5 *
           $3::int, 18.75 * $3::int)`,
         [dearest, `${from}T00:00:00Z`, factor],
       );
     }
-    await route({ tiers: { opus: `${dearest}-latest` } });
     await used('claude-haiku-4-5', [1_000_000, 100_000, 0, 0], '1.5');
     await used('claude-haiku-4-5', [0, 0, 1_000_000, 1], '0.10000125', `${DAY}T00:00:00Z`);
     await used(dearest, [1, 0, 0, 0], '0.000015', '2026-04-30T23:59:59Z');
@@ -338,20 +337,21 @@ describe('savings', () => {
     expect(body).toEqual({
       from: '2026-03-01T00:00:00.000Z',
       to: '2026-06-01T00:00:00.000Z',
-      dearestModel: `${dearest}-latest`,
-      tokens: '2100002',
-      unpricedTokens: '12',
-      actualUsd: '1.60001625',
-      dearestUsd: '240.0002025',
-      savedUsd: '238.40018625',
+      dearestModel: dearest,
+      dearestModels: ['claude-3-opus', dearest],
+      tokens: '2100007',
+      unpricedTokens: '7',
+      actualUsd: '1.60002125',
+      dearestUsd: '225.0002775',
+      savedUsd: '223.40025625',
       savedPercent: 99.3,
       models: [
         {
           model: 'claude-haiku-4-5',
-          tokens: '2100001',
-          actualUsd: '1.60000125',
-          dearestUsd: '240.0001875',
-          savedUsd: '238.40018625',
+          tokens: '2100006',
+          actualUsd: '1.60000625',
+          dearestUsd: '225.0002625',
+          savedUsd: '223.40025625',
           savedPercent: 99.3,
         },
         {

@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
-import { namesOf } from '../domain/model-names.js';
-import { DEAREST_TIER } from '../domain/tiers.js';
 import { routingSavings, type SavingsRow } from './routing-savings.sql.js';
-import { ModelRouting } from '../routing/model-routing.js';
 
 /** Amounts are decimals of USD, token counts are decimal digits. */
 interface Amounts {
   tokens: string;
   actualUsd: string;
-  /** The cost of the same tokens with the model of the dearest tier. */
+  /** The cost of the same tokens with the dearest model of the list at that time. */
   dearestUsd: string;
   savedUsd: string;
   /** The share of `dearestUsd`, with one decimal. It is null if that is 0. */
@@ -24,8 +21,11 @@ export interface ModelSavings extends Amounts {
 export interface Savings extends Amounts {
   from: string;
   to: string;
-  dearestModel: string;
-  /** Tokens are not compared if their model, or the dearest one, had no price. */
+  /** The latest of `dearestModels`, or null if no model had a price. */
+  dearestModel: string | null;
+  /** The models that the usage is compared with, in the order of time. */
+  dearestModels: string[];
+  /** Tokens are not compared if their model had no price. */
   unpricedTokens: string;
   models: ModelSavings[];
 }
@@ -33,13 +33,10 @@ export interface Savings extends Amounts {
 const DEFAULT_MS = 30 * 24 * 3_600_000;
 const ENDS_FIRST = { field: 'to', message: 'must be later than `from`' };
 
-/** Compares the cost of usage with the cost of the dearest model. */
+/** Compares the cost of usage with the dearest price of the list at that time. */
 @Injectable()
 export class RoutingSavings {
-  constructor(
-    private readonly database: Database,
-    private readonly routing: ModelRouting,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * @param from the default is 30 days before `to`
@@ -54,15 +51,15 @@ export class RoutingSavings {
     const end = to === undefined ? new Date() : new Date(to);
     const start = from === undefined ? new Date(end.getTime() - DEFAULT_MS) : new Date(from);
     if (start >= end) throw new DroverError('validation_failed', { errors: [ENDS_FIRST] });
-    const { tiers } = await this.routing.get({ workspaceId });
-    const dearestModel = tiers[DEAREST_TIER];
-    const params = [workspaceId, start, end, namesOf(dearestModel)];
+    const params = [workspaceId, start, end];
     const rows = await this.database.tenant(workspaceId).rows(routingSavings, params);
-    const total = rows.pop() as SavingsRow;
+    const total = rows.pop() as (typeof rows)[number];
+    const { dearest_models: dearestModels } = total;
     return {
       from: start.toISOString(),
       to: end.toISOString(),
-      dearestModel,
+      dearestModel: dearestModels.at(-1) ?? null,
+      dearestModels,
       ...amountsOf(total),
       unpricedTokens: total.unpriced_tokens,
       models: rows.flatMap((row) =>

@@ -65,6 +65,7 @@ const STEPS: Record<StepName, Damage | null> = {
   detect_split_brain: null,
   expire_queued: null,
   terminate_drained: null,
+  end_budget_periods: null,
   enforce_budgets: () =>
     scene.sql('UPDATE usage_budgets SET allocated = 0 WHERE workspace_id = $1', scene.id),
   heed_provider_limits: ({ runId, agent }) =>

@@ -3,6 +3,7 @@ import { Assign } from './assign.js';
 import { ClearPauses } from './clear-pauses.js';
 import { CloseWorkspaces } from './close-workspaces.js';
 import { DetectSplitBrain } from './detect-split-brain.js';
+import { EndBudgetPeriods } from './end-budget-periods.js';
 import { EnforceBudgets } from './enforce-budgets.js';
 import { ExpireLeases } from './expire-leases.js';
 import { ExpireQuestions } from './expire-questions.js';
@@ -46,6 +47,7 @@ export const RECONCILERS = [
   DetectSplitBrain,
   ExpireQueued,
   TerminateDrained,
+  EndBudgetPeriods,
   EnforceBudgets,
   HeedProviderLimits,
   ClearPauses,

@@ -10,9 +10,12 @@ import { isLiveRun } from './conditions.sql.js';
  * only for the time of its holder's commit, and concurrent claims lock it once.
  */
 
-/** An active budget. `b` is an alias of usage_budgets. */
+/**
+ * An active budget. A recurring one stays active while its renewal is late. `b` is an alias of
+ * usage_budgets.
+ */
 export function isActiveBudget(b: string): string {
-  return `(${b}.period_start <= now() AND ${b}.period_end > now())`;
+  return `(${b}.period_start <= now() AND ${b}.covers_until > now())`;
 }
 
 /** The ids of all scopes of a task that can have a budget, including the task: a uuid[]. */
