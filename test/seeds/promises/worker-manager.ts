@@ -22,11 +22,11 @@ export const MANAGER_COMMANDS = section('Commands of the manager', {
   ),
   agentTypes: notYet(
     '`agent_type` is `FACTORY` or `CLAUDE`',
-    'A push agent names its command, a task of a worker its own.',
+    'A task names `agent.kind`, and agents with the capability `kind:…` claim it. Drover has no such agents yet.',
   ),
   instructions: notYet(
     '`instructions` are written to `CLAUDE.md` or `AGENTS.md`',
-    'A session finds its `prompt` and input in `DROVER_TASK_FILE`.',
+    'They are a field of the task, which its agent reads.',
   ),
   allowedCommands: differs(
     '`allowed_commands` is a list that the program in the container checks',

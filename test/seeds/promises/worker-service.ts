@@ -48,8 +48,9 @@ export const POLLING = section('Polling for tasks', {
     '`PATCH /api/tasks/:id` writes `in-progress`, `review`, `done`, `blocked` or `todo`',
     'It does not exist. An agent starts, completes, fails or releases its run, and the server decides about the status.',
   ),
+  instructions: holds('A task has `instructions`, `steps` and `deliverables`'),
   prompt: notYet(
-    'The prompt has the context, the instructions and the deliverables of the task',
+    'The worker makes the prompt of a session from them',
     'A session finds the task in `DROVER_TASK_FILE`. Its command makes the prompt.',
   ),
 });
