@@ -2,5 +2,6 @@
 import './proofs/agent-orchestration-api.js';
 import './proofs/agent-orchestration-data.js';
 import './proofs/agent-orchestration-rules.js';
+import './proofs/keys.js';
 import './proofs/workers.js';
 import './proofs/runs.js';

@@ -75,7 +75,7 @@ async function start(name: string, kind: Kind): Promise<Facts> {
     LOG_LEVEL: 'warn',
     // Longer than in files with their own servers, because a worker keeps its connections.
     HTTP_KEEP_ALIVE_SECONDS: '600',
-    ...(kind === 'all' ? {} : { ROLES: 'api' }),
+    ...(kind === 'all' ? { VALKEY_VIEWS: 'true' } : { ROLES: 'api' }),
   };
   const { ownerUrl, appUrl, serviceUrl } = db;
   const facts = { ownerUrl, appUrl, serviceUrl, settings };

@@ -77,3 +77,38 @@ export const CHANNELS = section('Channels of Valkey', {
     '`coordinator:commands:{workspace_id}` gets `{"command":"reassign_task","task_id":"…"}`',
   ),
 });
+
+export const KEYS = section('Keys of Valkey', {
+  authority: differs(
+    'Valkey has the runtime state',
+    'Postgres has it. The keys are views for programs beside the servers, and are made anew ' +
+      'after a loss. `VALKEY_VIEWS` switches them on; `npm start` does.',
+  ),
+  pending: differs(
+    '`tasks:pending:{workspace_id}` sorts the pending tasks by `{priority}:{timestamp}`',
+    'Scores are numbers: (10 - priority) × 10^13 + the time of creation in ms, the lowest first.',
+  ),
+  agentTasks: holds('`agent:tasks:{agent_id}` maps the tasks of an agent to their `assigned_at`'),
+  active: holds('`tasks:active:{workspace_id}` has `{task_id}:{session_key}`'),
+  heartbeat: holds(
+    '`agent:heartbeat:{agent_id}` is JSON with `status`, `task_id` and `timestamp`, and expires after 60 s',
+  ),
+  agentStatus: holds(
+    '`agent:status:{agent_id}` has `status`, `current_task` and `last_heartbeat`, until the agent is terminated',
+  ),
+  statusWords: differs(
+    'The status of a working agent is `running`',
+    'The words are those of the API, such as `WORKING`.',
+  ),
+  staleAgents: holds('`coordinator:stale_agents` sorts stale agents by their last heartbeat'),
+  recoveryQueue: holds('`coordinator:recovery_queue:{workspace_id}` lists tasks to recover'),
+  assignLock: holds('`task:assign_lock:{task_id}` has the agent, and expires after 5 s'),
+  sessionContext: holds(
+    '`session:context:{session_key}` has `workspace_id`, `agent_id`, `task_id` and `started_at`, ' +
+      'and expires after an hour',
+  ),
+  coordinatorLock: differs(
+    '`coordinator:lock:{workspace_id}` and `coordinator:lock:global` name the coordinator',
+    '`coordinator:lock:global` does. One leader serves all workspaces.',
+  ),
+});

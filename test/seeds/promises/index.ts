@@ -18,6 +18,7 @@ export const DOCUMENTS: readonly FoundingDocument[] = [
       api.WEBHOOK,
       data.TASK_STATES,
       data.ROWS,
+      data.KEYS,
       data.CHANNELS,
       rules.COORDINATION,
       rules.RECOVERY_PATTERNS,

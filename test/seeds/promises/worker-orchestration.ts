@@ -1,4 +1,4 @@
-import { by, differs, holds, notYet, section } from '../promise.js';
+import { by, differs, holds, section } from '../promise.js';
 
 /** The document on the worker orchestration system. */
 
@@ -34,23 +34,23 @@ export const WORKER_COMMANDS = section('Commands', {
     '`orchestrator start [--workers 3] [--daemon]`',
     by(CLI_STACK, 'up --daemon returns when all processes are ready and prints the address'),
   ),
-  orchestratorStop: notYet(
+  orchestratorStop: holds(
     '`orchestrator stop [--graceful]`',
-    '`orchestrator stop` gives running tasks 10 s.',
+    by(
+      CLI_STACK,
+      'a graceful stop finishes the running task, ends all processes and keeps the data',
+    ),
   ),
   orchestratorStatus: holds(
     '`orchestrator status`',
     by(CLI_STACK, 'status shows the local processes and the coordinator'),
   ),
   reconcile: holds('`orchestrator reconcile`', by(CLI_STACK, 'orchestrator reconcile succeeds')),
-  workerStart: notYet(
-    '`worker start [--name my-worker] [--capabilities tx-implementer,tx-tester]`',
-    '`worker start my-worker --capability tx-implementer tx-tester`',
-  ),
-  workerStop: notYet('`worker stop [--graceful]`', '`worker stop`'),
+  workerStart: holds('`worker start [--name my-worker] [--capabilities tx-implementer,tx-tester]`'),
+  workerStop: holds('`worker stop [--graceful]`'),
   workerStatus: holds('`worker status`'),
   workerList: holds('`worker list`'),
-  claim: notYet('`claim <task-id> [--lease 30m]`', '`claim AGENT TASK --lease 1800`'),
+  claim: holds('`claim <task-id> [--lease 30m]`'),
   claimRenew: holds('`claim:renew <task-id>`'),
   claimRelease: holds('`claim:release <task-id>`'),
 });

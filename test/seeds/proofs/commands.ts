@@ -6,6 +6,7 @@ import { Scene } from '../../../libs/work/coordinator/testing/scene.js';
 import { type Ended, Terminal } from '../../e2e/terminal.js';
 import { aSessionOf } from '../../support/factories.js';
 import { sharedServer, type TestAgent, type TestServer } from '../../support/shared-server.js';
+import { waitFor } from '../../support/wait-for.js';
 import { WORKER_COMMANDS } from '../promises/worker-orchestration.js';
 import { prove } from './prove.js';
 
@@ -39,6 +40,8 @@ beforeAll(async () => {
   taskId = await scene.task({ agentId: agent.id });
 });
 afterAll(async () => {
+  await drover('worker stop');
+  await waitFor('no worker', async () => (await drover('worker status')).stdout === '');
   rmSync(home, { recursive: true, force: true });
   await server.stop();
 });
@@ -46,9 +49,8 @@ afterAll(async () => {
 const drover = (line: string, own = env): Promise<Ended> =>
   new Terminal(line.split(' '), { env: own, cwd: tmpdir() }).ended;
 
-const asAgent = (line: string): Promise<Ended> => {
-  return drover(line, { ...env, DROVER_API_KEY: '', DROVER_AGENT_TOKEN: agent.token });
-};
+const asAgent = (line: string): Promise<Ended> =>
+  drover(line, { ...env, DROVER_API_KEY: '', DROVER_AGENT_TOKEN: agent.token });
 
 async function leaseMinutes(): Promise<number> {
   const { rows } = await scene.sql(
@@ -59,36 +61,43 @@ async function leaseMinutes(): Promise<number> {
   return Number(rows[0]?.['minutes']);
 }
 
-const USAGE_ERROR = { code: 2 };
-
 prove(WORKER_COMMANDS, {
-  orchestratorStop: async () => {
-    expect(await drover('orchestrator stop --graceful')).toMatchObject(USAGE_ERROR);
-  },
-
   workerStart: async () => {
     const line = 'worker start --name my-worker --capabilities tx-implementer,tx-tester';
-    expect(await drover(line)).toMatchObject(USAGE_ERROR);
+    // Without --daemon it runs in the foreground.
+    expect(await drover(`${line} --daemon`)).toMatchObject({ code: 0, stderr: '' });
+    const worker = await waitFor('the worker to register', async () => {
+      const { body } = await scene.workspace.api.get<{ items: Record<string, unknown>[] }>(
+        '/agents?limit=100',
+      );
+      return body.items.find(({ name }) => name === 'my-worker');
+    });
+    const capabilities = expect.arrayContaining(['tx-implementer', 'tx-tester']);
+    expect(worker).toMatchObject({ status: 'IDLE', capabilities });
   },
 
   workerStatus: async () => {
-    expect(await drover('worker status')).toMatchObject({ code: 0, stdout: '' });
+    expect(await drover('worker status')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('my-worker'),
+    });
   },
 
   workerList: async () => {
     expect(await drover('worker list')).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining(agent.id),
+      stdout: expect.stringContaining('my-worker\tIDLE'),
     });
   },
 
   workerStop: async () => {
-    expect(await drover('worker stop --graceful')).toMatchObject(USAGE_ERROR);
+    expect(await drover('worker stop --graceful')).toMatchObject({ code: 0 });
+    expect(await drover('worker status')).toMatchObject({ code: 0, stdout: '' });
   },
 
   claim: async () => {
-    expect(await asAgent(`claim ${taskId} --lease 30m`)).toMatchObject(USAGE_ERROR);
-    expect(await asAgent(`claim ${agent.id} ${taskId} --lease 1800`)).toMatchObject({ code: 0 });
+    const { code, stdout, stderr } = await asAgent(`claim ${taskId} --lease 30m`);
+    expect([code, stderr, stdout]).toEqual([0, '', expect.stringContaining(taskId)]);
     expect(await leaseMinutes()).toBeGreaterThan(25);
     expect(await leaseMinutes()).toBeLessThanOrEqual(30);
   },
