@@ -8,6 +8,7 @@ const LAYERS = [
     'observability',
     'local-servers',
     'session-runtime',
+    'agent-kinds',
     'model-proxy',
     'api-client',
   ],
@@ -69,7 +70,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -78,7 +79,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/cli/', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|agent-host/|api-client/|mcp/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|agent-host/|agent-kinds/|api-client/|mcp/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -87,7 +88,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|model-proxy/|api-client/|http/|observability/)|node_modules/(pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|model-proxy/|api-client/|http/|observability/)|node_modules/(pg|@prisma)/',
       },
     },
     {
@@ -122,7 +123,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/hosts/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {

@@ -1,0 +1,96 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { AgentContext } from '../index.js';
+import { AgentRun } from '../testing/agent-run.js';
+import { aContext } from '../testing/kind-conformance.js';
+import { acp } from './acp.js';
+
+const AGENT = join(import.meta.dirname, '../testing/scripted-agent.mjs');
+
+let folder: string;
+beforeEach(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'agent-')))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function start(prompt: string, changes: Partial<AgentContext> = {}): AgentRun {
+  const settings = { command: [process.execPath, AGENT] };
+  const places = { workDir: folder, stateDir: join(folder, 'state') };
+  return new AgentRun(acp, aContext({ prompt, settings, ...places, ...changes }));
+}
+
+describe('a program that speaks the protocol', () => {
+  it('a program writes a file, says so and ends by itself', async () => {
+    const file = join(folder, 'hello.txt');
+    const run = start(`write ${file} hello\nsay The file is written.`);
+    expect(await run.end).toEqual({ kind: 'done', summary: 'The file is written. ' });
+    expect(readFileSync(file, 'utf8')).toBe('hello\n');
+    const [result] = run.all('tool_result');
+    expect(result).toMatchObject({ ok: true, diffs: [{ path: file }] });
+    expect(run.exit).toEqual({ exitCode: 0, signal: null });
+  });
+
+  it.each([
+    ['allow', 'yes'],
+    ['deny', 'no'],
+  ] as const)('a person can %s', async (decision, answer) => {
+    const run = start('ask May I?', { permissionMode: 'ask' });
+    const { id, title } = await run.until('permission');
+    expect(title).toBe('May I?');
+    run.conversation.decide(id, decision);
+    expect(await run.end).toMatchObject({ kind: 'done', summary: `answer: ${answer} ` });
+  });
+
+  it.each([
+    ['auto', 'yes'],
+    ['read-only', 'no'],
+  ] as const)('nobody is asked in the mode %s', async (permissionMode, answer) => {
+    const run = start('ask May I?', { permissionMode });
+    expect(await run.end).toMatchObject({ summary: `answer: ${answer} ` });
+    expect(run.all('permission')).toEqual([]);
+  });
+
+  it('an interrupt ends the turn and the session', async () => {
+    const run = start('say Hello\nwait');
+    await run.until('message');
+    run.conversation.interrupt();
+    expect(await run.end).toEqual({ kind: 'interrupted' });
+  });
+
+  it('words replace the rest of a turn', async () => {
+    const run = start('say Hello\nwait');
+    await run.until('message');
+    run.conversation.say('say Instead', 'interrupt');
+    expect(await run.end).toEqual({ kind: 'done', summary: 'Instead ' });
+    const outcomes = run.all('turn_ended').map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['interrupted', 'completed']);
+  });
+
+  it('an interrupt closes an open permission', async () => {
+    const run = start('ask May I?', { permissionMode: 'ask' });
+    const { id } = await run.until('permission');
+    run.conversation.interrupt();
+    await run.end;
+    expect(run.all('permission_closed')).toEqual([{ type: 'permission_closed', id }]);
+  });
+
+  it.each([
+    ['a refusal', 'refuse', 'refused'],
+    ['an exit in mid-turn', 'exit 3', 'crash'],
+    ['an exit with 0 in mid-turn', 'exit 0', 'killed'],
+  ])('%s fails', async (_name, prompt, expected) => {
+    expect(await start(prompt).end).toMatchObject({ kind: 'failed', class: expected });
+  });
+
+  it('a program that does not start fails by its settings', async () => {
+    const run = start('', { settings: { command: [process.execPath, '--no-such-option'] } });
+    expect(await run.end).toMatchObject({ kind: 'failed', class: 'setup', retryable: false });
+  });
+
+  it('a program that outlives its input succeeds when its host ends it', async () => {
+    const run = start('outlive\nsay Done.');
+    await run.until('turn_ended');
+    run.kill('SIGTERM');
+    expect(await run.end).toEqual({ kind: 'done', summary: 'Done. ' });
+  });
+});

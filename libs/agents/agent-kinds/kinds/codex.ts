@@ -1,0 +1,80 @@
+import { join } from 'node:path/posix';
+import type { AgentContext, AgentKind, AgentLaunch } from '../domain/agent-kind.js';
+import { commandOf, KindSettings } from '../domain/settings.js';
+import { CodexConversation } from '../protocols/codex-app-server.js';
+
+export const codex: AgentKind = {
+  name: 'codex',
+  title: 'Codex',
+  provider: 'openai',
+  program: {
+    name: 'codex',
+    npm: { package: '@openai/codex', version: '0.169.0' },
+    needsInstallScript: false,
+  },
+  instructionsFile: 'AGENTS.md',
+  minMemoryMb: 512,
+  defaultModel: 'gpt-5.5',
+  needsSameWorkDir: false,
+  settings: {
+    reasoningEffort: 'the effort of reasoning models: minimal, low, medium, high, xhigh',
+  },
+  launch,
+  converse: (io, context) => new CodexConversation(io, context),
+  // The other files in its home hold absolute paths: a copy of them would write into the old home.
+  stateFiles: (conversationId) => [`sessions/**/rollout-*-${conversationId}.jsonl`],
+};
+
+function launch(context: AgentContext): AgentLaunch {
+  const { program, stateDir, instructions, modelProxy } = context;
+  const files = [{ path: join(stateDir, 'config.toml'), content: toConfig(context) }];
+  if (instructions !== undefined) {
+    files.push({ path: join(stateDir, 'AGENTS.md'), content: instructions });
+  }
+  return {
+    command: commandOf(program, 'app-server'),
+    env: { CODEX_HOME: stateDir, [TOKEN]: modelProxy.token },
+    files,
+  };
+}
+
+const TOKEN = 'DROVER_MODEL_TOKEN';
+
+/** Without telemetry, updates and retries of its own: the model proxy decides about retries. */
+function toConfig({ model, modelProxy, mcpServers, settings }: AgentContext): string {
+  const effort = new KindSettings(codex, settings).string('reasoningEffort');
+  const lines = [
+    `model = ${quote(model ?? codex.defaultModel ?? '')}`,
+    ...(effort === undefined ? [] : [`model_reasoning_effort = ${quote(effort)}`]),
+    'model_provider = "drover"',
+    'check_for_update_on_startup = false',
+    '[model_providers.drover]',
+    'name = "drover"',
+    `base_url = ${quote(`${modelProxy.url}/openai/v1`)}`,
+    `env_key = "${TOKEN}"`,
+    'wire_api = "responses"',
+    'request_max_retries = 0',
+    'stream_max_retries = 0',
+    '[analytics]',
+    'enabled = false',
+    '[features]',
+    'plugins = false',
+    'apps = false',
+  ];
+  for (const { name, url, headers } of mcpServers) {
+    const pairs = Object.entries(headers).map(([key, value]) => `${quote(key)} = ${quote(value)}`);
+    lines.push(
+      `[mcp_servers.${quote(name)}]`,
+      `url = ${quote(url)}`,
+      `http_headers = { ${pairs.join(', ')} }`,
+      // The host offers these servers: no person is asked again.
+      'default_tools_approval_mode = "approve"',
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** A basic string of TOML has the escapes of JSON. */
+function quote(text: string): string {
+  return JSON.stringify(text).replaceAll('\u007F', String.raw`\u007F`);
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { aContext, describeKind } from '../testing/kind-conformance.js';
+import { acp } from './acp.js';
+import { claudeCode } from './claude-code.js';
+import { codex } from './codex.js';
+import { geminiCli } from './gemini-cli.js';
+import { KINDS } from './index.js';
+import { opencode } from './opencode.js';
+import { qwenCode } from './qwen-code.js';
+
+describeKind(claudeCode, {
+  samples: [
+    'ask-allow',
+    'ask-deny',
+    'denied',
+    'interrupt',
+    'killed',
+    'no-conversation',
+    'read-only',
+    'resume',
+    'two-turns',
+    'write',
+  ],
+});
+describeKind(codex, {
+  samples: [
+    'ask-allow',
+    'ask-deny',
+    'context-full',
+    'denied',
+    'interrupt',
+    'killed',
+    'no-conversation',
+    'provider',
+    'rate-limited',
+    'read-only',
+    'resume',
+    'two-turns',
+    'write',
+  ],
+});
+describeKind(geminiCli, {
+  samples: ['ask-allow', 'denied', 'interrupt', 'no-conversation', 'write'],
+});
+describeKind(opencode, { samples: ['resume', 'write'] });
+describeKind(qwenCode, { samples: ['resume', 'write'] });
+describeKind(acp, { settings: { command: ['/opt/agent'] }, samples: [] });
+
+describe('the kinds', () => {
+  it('each kind has a name of its own', () => {
+    const names = KINDS.map(({ name }) => name);
+    expect(names).toEqual([...new Set(names)]);
+  });
+
+  it('each package has an exact version', () => {
+    const versions = KINDS.flatMap(({ program }) => program?.npm.version ?? []);
+    expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+});
+
+describe('the command of Claude Code', () => {
+  const commandFor = (changes: Parameters<typeof aContext>[0]) =>
+    claudeCode.launch(aContext(changes)).command;
+
+  it('a new conversation has the id of the session', () => {
+    expect(commandFor({})).toContain('--session-id=00000000-0000-4000-8000-000000000001');
+  });
+
+  it('a resumed conversation has its own id', () => {
+    const command = commandFor({ resume: 'abc' });
+    expect(command).toContain('--resume=abc');
+    expect(command.join(' ')).not.toContain('--session-id');
+  });
+
+  it('only sessions with decisions have a tool that asks', () => {
+    expect(commandFor({})).toContain('--permission-mode=bypassPermissions');
+    expect(commandFor({})).not.toContain('--permission-prompt-tool=stdio');
+    expect(commandFor({ permissionMode: 'read-only' })).toContain('--permission-prompt-tool=stdio');
+  });
+
+  it('as root it learns that it is in a sandbox', () => {
+    expect(claudeCode.launch(aContext({ isRoot: true })).env).toHaveProperty('IS_SANDBOX', '1');
+    expect(claudeCode.launch(aContext()).env).not.toHaveProperty('IS_SANDBOX');
+  });
+});
+
+describe('the configuration of Codex', () => {
+  it('texts of the caller cannot end a value', () => {
+    const model = 'a"\nbase_url = "http://elsewhere"';
+    const [config] = codex.launch(aContext({ model })).files;
+    expect(config!.content).toMatch(/^model = "a\\"\\nbase_url = \\"http:\/\/elsewhere\\""\n/);
+  });
+});

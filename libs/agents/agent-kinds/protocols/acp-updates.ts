@@ -1,0 +1,115 @@
+import type {
+  PermissionOption,
+  RequestPermissionResponse,
+  SessionUpdate,
+  ToolCallUpdate,
+} from '@agentclientprotocol/sdk';
+import type { AgentEvent, FileDiff } from '../domain/agent-event.js';
+import { diffOf } from './diff.js';
+
+interface KnownCall {
+  title: string;
+  isDone: boolean;
+}
+
+/** Turns the updates of one session into events. Its pieces of messages become whole ones. */
+export class AcpUpdates {
+  /** The last whole message. */
+  lastMessage?: string;
+
+  private readonly calls = new Map<string, KnownCall>();
+  private text: { type: 'message' | 'thought'; id?: string | null; text: string } | undefined;
+
+  /** @param isNoise tells the messages that the program writes about itself */
+  constructor(
+    private readonly emit: (event: AgentEvent) => void,
+    private readonly isNoise: (text: string) => boolean,
+  ) {}
+
+  take(update: SessionUpdate): void {
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+      case 'agent_thought_chunk': {
+        const { content, messageId } = update;
+        if (content.type !== 'text' || content.text === '' || this.isNoise(content.text)) return;
+        const type = update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought';
+        return this.takePiece(type, messageId, content.text);
+      }
+      case 'tool_call':
+      case 'tool_call_update':
+        this.flush();
+        return this.takeCall(update);
+      case 'plan': {
+        this.flush();
+        const entries = update.entries.map(({ content, status }) => ({ text: content, status }));
+        return this.emit({ type: 'plan', entries });
+      }
+    }
+  }
+
+  /** Emits the whole message or thought of the pieces so far. */
+  flush(): void {
+    const { text } = this;
+    this.text = undefined;
+    if (text === undefined) return;
+    if (text.type === 'message') this.lastMessage = text.text;
+    this.emit({ type: text.type, text: text.text, delta: false });
+  }
+
+  /** Makes a call known, for instance by the request for its permission. */
+  takeCall(call: ToolCallUpdate): void {
+    const { toolCallId: id, kind, rawInput, status } = call;
+    const known = this.calls.get(id);
+    const title = call.title ?? known?.title ?? kind ?? 'tool';
+    const isNew = known === undefined || (rawInput !== undefined && known.title !== title);
+    const isDone = known?.isDone === true || status === 'completed' || status === 'failed';
+    this.calls.set(id, { title, isDone });
+    if (isNew && known?.isDone !== true) {
+      const name = kind ?? 'other';
+      this.emit({ type: 'tool_call', id, name, title, input: rawInput ?? {} });
+    }
+    if (!isDone || known?.isDone === true) return;
+    const diffs = diffsIn(call);
+    const output = outputOf(call);
+    const ok = status === 'completed';
+    this.emit({ type: 'tool_result', id, ok, output, ...(diffs.length > 0 ? { diffs } : {}) });
+  }
+
+  private takePiece(type: 'message' | 'thought', id: string | null | undefined, piece: string) {
+    const { text } = this;
+    if (text !== undefined && (text.type !== type || text.id !== id)) this.flush();
+    this.text ??= { type, id, text: '' };
+    this.text.text += piece;
+    this.emit({ type, text: piece, delta: true });
+  }
+}
+
+/** The answer to a request for a permission, by the option that means the decision once. */
+export function answerTo(
+  options: readonly PermissionOption[],
+  decision: 'allow' | 'deny' | 'cancel',
+): RequestPermissionResponse {
+  const kinds =
+    decision === 'allow' ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
+  const found = kinds.map((kind) => options.find((option) => option.kind === kind));
+  const option = found.find((each) => each !== undefined);
+  if (decision === 'cancel' || option === undefined) return { outcome: { outcome: 'cancelled' } };
+  return { outcome: { outcome: 'selected', optionId: option.optionId } };
+}
+
+function diffsIn({ content }: ToolCallUpdate): FileDiff[] {
+  return (content ?? []).flatMap((item) =>
+    item.type === 'diff'
+      ? [{ path: item.path, diff: diffOf(item.oldText ?? '', item.newText) }]
+      : [],
+  );
+}
+
+function outputOf({ content, rawOutput }: ToolCallUpdate): string {
+  const texts = (content ?? []).flatMap((item) =>
+    item.type === 'content' && item.content.type === 'text' ? [item.content.text] : [],
+  );
+  if (texts.length > 0) return texts.join('\n');
+  if (rawOutput === undefined || rawOutput === null) return '';
+  return typeof rawOutput === 'string' ? rawOutput : JSON.stringify(rawOutput);
+}

@@ -1,0 +1,275 @@
+import {
+  type AnyMessage,
+  client,
+  type ClientConnection,
+  type InitializeResponse,
+  type LoadSessionResponse,
+  type NewSessionResponse,
+  type PromptResponse,
+  PROTOCOL_VERSION,
+  RequestError,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type ResumeSessionResponse,
+  type StopReason,
+} from '@agentclientprotocol/sdk';
+import type { AgentEnd, FailureClass } from '../domain/agent-end.js';
+import type {
+  AgentContext,
+  AgentExit,
+  AgentIo,
+  Conversation,
+  PermissionMode,
+} from '../domain/agent-kind.js';
+import { classOfMessage } from '../domain/failures.js';
+import { AcpUpdates, answerTo } from './acp-updates.js';
+import { Ending } from './ending.js';
+import { objectOf, parseLine, textOf } from './json-lines.js';
+import { Turns } from './turns.js';
+
+/** What differs between the programs that speak the protocol. */
+export interface AcpDialect {
+  /** The session mode to set for each permission mode. Without one, the program's own stays. */
+  modes: Partial<Record<PermissionMode, string>>;
+  /** Messages that the program writes about itself. */
+  noise?: RegExp;
+}
+
+/** Kinds of tools that change nothing. */
+const HARMLESS = ['read', 'search', 'fetch', 'think'];
+
+/** A conversation by the Agent Client Protocol, through its SDK. */
+export class AcpConversation implements Conversation {
+  private readonly ending = new Ending();
+  private readonly turns: Turns;
+  private readonly updates: AcpUpdates;
+  private readonly connection: ClientConnection;
+  private input!: ReadableStreamDefaultController<AnyMessage>;
+  /** The requests for permissions that wait for a person. */
+  private readonly asked = new Map<string, (decision: 'allow' | 'deny' | 'cancel') => void>();
+  private lastPermission = 0;
+  private sessionId = '';
+  /** A resumed program repeats its conversation. The repetition makes no events. */
+  private isReplay = true;
+  private isClosed = false;
+
+  constructor(
+    private readonly io: AgentIo,
+    private readonly context: AgentContext,
+    private readonly dialect: AcpDialect,
+  ) {
+    const commands = {
+      begin: (words: string) => void this.begin(words),
+      interrupt: () => this.interruptTurn(),
+    };
+    this.turns = new Turns(io, commands, context.prompt, context.staysOpen ?? false);
+    this.updates = new AcpUpdates(
+      (event) => io.emit(event),
+      (text) => dialect.noise?.test(text) === true,
+    );
+    this.connection = this.connect();
+  }
+
+  start(): void {
+    this.open().catch((error: unknown) => this.cannotBegin('setup', error));
+  }
+
+  line(text: string): void {
+    const message = parseLine(text);
+    if (message === undefined) this.errorLine(text);
+    else if (!this.isClosed) this.input.enqueue(message as AnyMessage);
+  }
+
+  errorLine(text: string): void {
+    this.ending.errorLine(text);
+  }
+
+  say(words: string, deliver: 'turn_end' | 'interrupt'): void {
+    this.turns.say(words, deliver);
+  }
+
+  interrupt(): void {
+    this.turns.interrupt();
+  }
+
+  decide(permissionId: string, decision: 'allow' | 'deny'): void {
+    this.asked.get(permissionId)?.(decision);
+    this.asked.delete(permissionId);
+  }
+
+  finish(): void {
+    this.turns.finish();
+  }
+
+  async ended(exit: AgentExit): Promise<AgentEnd> {
+    // The SDK reads the lines later than they arrive. It has read all when its input has ended.
+    this.isClosed = true;
+    this.input.close();
+    await this.connection.closed;
+    this.updates.flush();
+    this.ending.summary = this.updates.lastMessage;
+    return this.ending.of(exit, this.turns);
+  }
+
+  private connect(): ClientConnection {
+    const readable = new ReadableStream<AnyMessage>({
+      start: (controller) => void (this.input = controller),
+    });
+    const writable = new WritableStream<AnyMessage>({
+      write: (message) => this.io.write(`${JSON.stringify(message)}\n`),
+    });
+    return client({ name: 'drover' })
+      .onRequest('session/request_permission', ({ params }) => this.askPermission(params))
+      .onNotification('session/update', ({ params }) => {
+        if (!this.isReplay && params.sessionId === this.sessionId) this.updates.take(params.update);
+      })
+      .connect({ readable, writable });
+  }
+
+  private async open(): Promise<void> {
+    const { agent } = this.connection;
+    const initialized = await agent.request('initialize', {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: 'drover', version: '1' },
+    });
+    const session = await this.openSession(initialized);
+    if (session === undefined) return;
+    this.ending.hasSession = true;
+    this.io.emit({ type: 'session', id: this.sessionId, model: this.context.model });
+    await this.setMode(session);
+    this.turns.ready();
+  }
+
+  private async openSession({
+    agentCapabilities,
+  }: InitializeResponse): Promise<Partial<NewSessionResponse> | undefined> {
+    const { agent } = this.connection;
+    const { resume, workDir: cwd } = this.context;
+    const params = { cwd, mcpServers: this.context.mcpServers.map(toServer) };
+    if (resume === undefined) {
+      const session = await agent.request<NewSessionResponse>('session/new', params);
+      this.sessionId = session.sessionId;
+      return session;
+    }
+    this.sessionId = resume;
+    const canResume = (agentCapabilities?.sessionCapabilities?.resume ?? null) !== null;
+    try {
+      const known = { ...params, sessionId: resume };
+      if (canResume) return await agent.request<ResumeSessionResponse>('session/resume', known);
+      return (await agent.request<LoadSessionResponse>('session/load', known)) ?? {};
+    } catch (error) {
+      this.cannotBegin('no_conversation', error);
+      return undefined;
+    }
+  }
+
+  /** Some programs have modes, others have an option with the modes as its values. */
+  private async setMode({ modes, configOptions }: Partial<NewSessionResponse>): Promise<void> {
+    const { agent } = this.connection;
+    const { sessionId } = this;
+    const wanted = this.dialect.modes[this.context.permissionMode];
+    if (wanted === undefined) return;
+    if (modes?.availableModes.some(({ id }) => id === wanted)) {
+      if (modes.currentModeId === wanted) return;
+      await agent.request('session/set_mode', { sessionId, modeId: wanted });
+      return;
+    }
+    const option = configOptions?.find(({ category }) => category === 'mode');
+    if (option === undefined || option.currentValue === wanted) return;
+    const config = { sessionId, configId: option.id, value: wanted };
+    await agent.request('session/set_config_option', config);
+  }
+
+  private async begin(words: string): Promise<void> {
+    this.isReplay = false;
+    const prompt = [{ type: 'text' as const, text: words }];
+    try {
+      const { sessionId } = this;
+      const { stopReason } = await this.connection.agent.request<PromptResponse>('session/prompt', {
+        sessionId,
+        prompt,
+      });
+      this.turnEnded(stopReason);
+    } catch (error) {
+      // Without an answer the program has ended in mid-turn, and its exit decides.
+      if (!(error instanceof RequestError)) return;
+      this.updates.flush();
+      const message = messageOf(error);
+      this.ending.fails(classOfMessage(message) ?? 'provider', message);
+      this.turns.turnEnded('failed');
+    }
+  }
+
+  private turnEnded(stopReason: StopReason): void {
+    this.updates.flush();
+    if (stopReason === 'end_turn') return this.turns.turnEnded('completed');
+    if (stopReason === 'cancelled') return this.turns.turnEnded('interrupted');
+    const [failureClass, message] = STOPS[stopReason];
+    this.ending.fails(failureClass, message);
+    this.turns.turnEnded('failed');
+  }
+
+  private interruptTurn(): void {
+    for (const [id, answer] of this.asked) {
+      answer('cancel');
+      this.io.emit({ type: 'permission_closed', id });
+    }
+    this.asked.clear();
+    void this.connection.agent.notify('session/cancel', { sessionId: this.sessionId });
+  }
+
+  private askPermission(
+    request: RequestPermissionRequest,
+  ): RequestPermissionResponse | Promise<RequestPermissionResponse> {
+    const { toolCall, options } = request;
+    const { permissionMode } = this.context;
+    this.updates.flush();
+    this.updates.takeCall({ ...toolCall, status: null, content: null });
+    if (permissionMode === 'auto') return answerTo(options, 'allow');
+    if (permissionMode !== 'ask') {
+      const isHarmless = HARMLESS.includes(toolCall.kind ?? '');
+      return answerTo(options, isHarmless ? 'allow' : 'deny');
+    }
+    const id = `${(this.lastPermission += 1)}`;
+    const decision = new Promise<'allow' | 'deny' | 'cancel'>((resolve) => {
+      this.asked.set(id, resolve);
+    });
+    const input = toolCall.rawInput ?? toolCall.content ?? {};
+    const tool = toolCall.kind ?? 'other';
+    this.io.emit({ type: 'permission', id, tool, title: toolCall.title ?? tool, input });
+    return decision.then((decided) => answerTo(options, decided));
+  }
+
+  private cannotBegin(failureClass: FailureClass, error: unknown): void {
+    // Without an answer the program has ended, and its exit and its error output decide.
+    if (!(error instanceof RequestError)) return;
+    const message = messageOf(error);
+    const found = failureClass === 'setup' ? classOfMessage(message) : undefined;
+    this.ending.fails(found ?? failureClass, message);
+    this.turns.close();
+  }
+}
+
+const STOPS: Record<Exclude<StopReason, 'end_turn' | 'cancelled'>, [FailureClass, string]> = {
+  refusal: ['refused', 'The model refused to continue.'],
+  max_tokens: ['context_full', 'The agent reached the limit of tokens.'],
+  max_turn_requests: ['turn_limit', 'The agent reached its limit of model requests in one turn.'],
+};
+
+function toServer({ name, url, headers }: AgentContext['mcpServers'][number]) {
+  const pairs = Object.entries(headers).map(([key, value]) => ({ name: key, value }));
+  return { type: 'http' as const, name, url, headers: pairs };
+}
+
+/** Programs put the provider's words into the data of an internal error. */
+function messageOf(error: unknown): string {
+  const { message, data } = objectOf(
+    error instanceof Error ? { ...error, message: error.message } : error,
+  );
+  const details = textOf(data) || textOf(objectOf(data).details) || textOf(objectOf(data).message);
+  if (details !== '') return details;
+  return data === undefined || data === null
+    ? textOf(message)
+    : `${textOf(message)} ${JSON.stringify(data)}`;
+}

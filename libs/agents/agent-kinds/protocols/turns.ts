@@ -1,0 +1,88 @@
+import type { AgentIo } from '../domain/agent-kind.js';
+
+export type TurnOutcome = 'completed' | 'interrupted' | 'failed';
+
+/** What a protocol does for its turns. */
+export interface TurnCommands {
+  begin(words: string): void;
+  /** Asks the program to end the current turn. Its end arrives by `turnEnded`. */
+  interrupt(): void;
+}
+
+/**
+ * The turns of one session: which words wait, which turn runs, and when the program's input closes.
+ * A session ends after the first turn without waiting words, unless it stays open. A failed turn
+ * ends every session.
+ */
+export class Turns {
+  /** The outcome of the last turn. */
+  outcome?: TurnOutcome;
+  isInputClosed = false;
+
+  private readonly waiting: string[];
+  private isReady = false;
+  private isRunning = false;
+  private isCancelled = false;
+
+  constructor(
+    private readonly io: AgentIo,
+    private readonly commands: TurnCommands,
+    prompt: string,
+    private staysOpen: boolean,
+  ) {
+    this.waiting = [prompt];
+  }
+
+  /** The program takes words from now on. */
+  ready(): void {
+    this.isReady = true;
+    if (this.isCancelled) this.turnEnded('interrupted');
+    else this.next();
+  }
+
+  say(words: string, deliver: 'turn_end' | 'interrupt'): void {
+    if (this.isInputClosed) return;
+    this.waiting.push(words);
+    if (this.isRunning && deliver === 'interrupt') this.commands.interrupt();
+    if (this.isReady && !this.isRunning) this.next();
+  }
+
+  interrupt(): void {
+    if (this.isRunning) return this.commands.interrupt();
+    if (this.isReady) return;
+    this.isCancelled = true;
+    this.waiting.length = 0;
+  }
+
+  finish(): void {
+    this.staysOpen = false;
+    if (this.isReady && !this.isRunning) this.next();
+  }
+
+  turnEnded(outcome: TurnOutcome): void {
+    if (this.isInputClosed) return;
+    this.isRunning = false;
+    this.outcome = outcome;
+    this.io.emit({ type: 'turn_ended', outcome });
+    if (outcome === 'failed') this.close();
+    else this.next();
+  }
+
+  /** Nothing more can be said to the program. */
+  close(): void {
+    if (this.isInputClosed) return;
+    this.isInputClosed = true;
+    this.io.endInput();
+  }
+
+  private next(): void {
+    const words = this.waiting.splice(0).join('\n\n');
+    if (words !== '') {
+      this.isRunning = true;
+      this.outcome = undefined;
+      this.commands.begin(words);
+    } else if (!this.staysOpen) {
+      this.close();
+    }
+  }
+}

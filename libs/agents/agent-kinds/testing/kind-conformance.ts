@@ -1,0 +1,149 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import {
+  type AgentContext,
+  type AgentEnd,
+  type AgentEvent,
+  type AgentKind,
+  KindSettingsError,
+} from '../index.js';
+import { act, readSamples, type Sample } from './sample.js';
+
+/** What a kind needs beyond the common context. */
+export interface ConformanceOptions {
+  settings?: Record<string, unknown>;
+  /** The scenarios that were recorded with the real program. */
+  samples: string[];
+}
+
+export function aContext(changes: Partial<AgentContext> = {}): AgentContext {
+  return {
+    prompt: 'Write the greeting.',
+    permissionMode: 'auto',
+    settings: {},
+    program: ['/opt/agent'],
+    workDir: '/sandbox/work',
+    stateDir: '/sandbox/state',
+    sessionId: '00000000-0000-4000-8000-000000000001',
+    modelProxy: { url: 'http://127.0.0.1:4000', token: 'token-of-the-run' },
+    mcpServers: [],
+    isRoot: false,
+    ...changes,
+  };
+}
+
+/** Proves a kind by its launch, and by sessions that its real program had. */
+export function describeKind(kind: AgentKind, options: ConformanceOptions): void {
+  const context = (changes: Partial<AgentContext> = {}) =>
+    aContext({ settings: options.settings ?? {}, ...changes });
+
+  describe(`the launch of ${kind.name}`, () => {
+    const server = {
+      name: 'drover',
+      url: 'http://127.0.0.1:1/mcp',
+      headers: { A: 'header-value' },
+    };
+
+    it('no token, prompt or header is in the command', () => {
+      const changes = { mcpServers: [server], instructions: 'Be kind.' };
+      const command = kind.launch(context(changes)).command.join(' ');
+      expect(command).not.toMatch(/token-of-the-run|greeting|header-value|Be kind/);
+    });
+
+    it('the program reaches the model proxy with its token', () => {
+      const { env, files } = kind.launch(context());
+      const given = `${JSON.stringify(env)}${files.map(({ content }) => content).join('')}`;
+      expect(given).toContain('http://127.0.0.1:4000/');
+      expect(given).toContain('token-of-the-run');
+    });
+
+    it('its files are below the state folder', () => {
+      const { files } = kind.launch(context({ mcpServers: [server], instructions: 'Be kind.' }));
+      const outside = files.filter(({ path }) => !path.startsWith('/sandbox/state/'));
+      expect(outside).toEqual([]);
+    });
+
+    it('an unknown setting is refused by its name', () => {
+      const settings = { ...options.settings, colour: 'red' };
+      expect(() => kind.launch(context({ settings }))).toThrow(KindSettingsError);
+      expect(() => kind.launch(context({ settings }))).toThrow(/"colour"/);
+    });
+
+    it('the state files of a conversation are globs below the state folder', () => {
+      const globs = kind.stateFiles('0199aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee');
+      expect(globs.length).toBeGreaterThan(0);
+      expect(globs.filter((glob) => /^\/|\.\./.test(glob))).toEqual([]);
+    });
+  });
+
+  describe(`a recorded session of ${kind.name}`, () => {
+    const samples = readSamples(kind.name);
+
+    it('each scenario was recorded', () => {
+      expect(samples.map(({ name }) => name).sort()).toEqual([...options.samples].sort());
+    });
+
+    if (samples.length === 0) return;
+    it.each(samples)('$name', async (sample) => {
+      const { events, end, endInputs } = await replay(kind, sample);
+      const { expected } = sample;
+      const of = <Type extends AgentEvent['type']>(type: Type) =>
+        events.filter((event) => event.type === type) as Extract<AgentEvent, { type: Type }>[];
+      expect(of('turn_ended').map(({ outcome }) => outcome)).toEqual(expected.turns);
+      expect(end).toMatchObject(expected.end);
+      const calls = new Set(of('tool_call').map(({ id }) => id));
+      expect(calls.size).toBe(expected.tools);
+      expect(of('tool_result').map(({ id }) => id)).toEqual([...calls]);
+      expect(new Set(of('session').map(({ id }) => id)).size).toBeLessThanOrEqual(1);
+      expect(endInputs).toBe(expected.turns.length === 0 ? endInputs : 1);
+      expectWholeMessages(events);
+      if (end.kind === 'failed') expect(end.message).not.toBe('');
+    });
+  });
+}
+
+/** The pieces of each message make the whole message that follows. */
+function expectWholeMessages(events: AgentEvent[]): void {
+  let pieces = '';
+  for (const event of events) {
+    if (event.type !== 'message') continue;
+    if (event.delta) pieces += event.text;
+    else {
+      if (pieces !== '') expect(event.text).toBe(pieces);
+      pieces = '';
+    }
+  }
+}
+
+/** Plays a program's lines, and expects the recorded lines to it at their places. */
+async function replay(
+  kind: AgentKind,
+  sample: Sample,
+): Promise<{ events: AgentEvent[]; end: AgentEnd; endInputs: number }> {
+  const events: AgentEvent[] = [];
+  const written: string[] = [];
+  let endInputs = 0;
+  const done = new Set<string>();
+  const conversation = kind.converse(
+    {
+      write: (text) => void written.push(...text.trimEnd().split('\n')),
+      endInput: () => void (endInputs += 1),
+      emit: (event) => {
+        events.push(event);
+        act(event, sample.actions, conversation, done);
+      },
+    },
+    sample.context,
+  );
+  conversation.start();
+  for (const line of sample.lines) {
+    if ('in' in line) {
+      // The SDK of a protocol answers later, within some turns of the event loop.
+      for (let turn = 0; turn < 100 && written.length === 0; turn += 1) await nextTick();
+      expect(JSON.parse(written.shift() ?? '{}')).toEqual(JSON.parse(line.in));
+    } else if ('out' in line) conversation.line(line.out);
+    else conversation.errorLine(line.err);
+  }
+  const end = await conversation.ended(sample.exit);
+  return { events, end, endInputs };
+}

@@ -1,0 +1,89 @@
+// A program that speaks the Agent Client Protocol, and does as its prompt says, a line a step:
+//   write FILE TEXT | say TEXT | ask TITLE | wait | refuse | exit CODE | outlive
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const waiting = new Map();
+let lastRequest = 0;
+let cancel = () => {};
+let outlives = false;
+
+const send = (message) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const update = (sessionId, content) =>
+  send({ method: 'session/update', params: { sessionId, update: content } });
+
+function ask(sessionId, title) {
+  const id = `ask-${(lastRequest += 1)}`;
+  const options = [
+    { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+    { optionId: 'no', name: 'No', kind: 'reject_once' },
+  ];
+  const toolCall = { toolCallId: id, title, kind: 'edit', status: 'pending', rawInput: { title } };
+  send({ id, method: 'session/request_permission', params: { sessionId, options, toolCall } });
+  return new Promise((resolve) => waiting.set(id, ({ outcome }) => resolve(outcome.optionId)));
+}
+
+const STEPS = {
+  write(sessionId, [file, ...words]) {
+    const content = `${words.join(' ')}\n`;
+    writeFileSync(file, content);
+    const call = {
+      toolCallId: `write-${(lastRequest += 1)}`,
+      title: `Write ${file}`,
+      kind: 'edit',
+    };
+    const diff = { type: 'diff', path: file, oldText: null, newText: content };
+    update(sessionId, {
+      sessionUpdate: 'tool_call',
+      ...call,
+      status: 'pending',
+      rawInput: { file },
+    });
+    const done = { ...call, status: 'completed', content: [diff] };
+    update(sessionId, { sessionUpdate: 'tool_call_update', ...done });
+  },
+  say(sessionId, words) {
+    for (const word of words) {
+      const content = { type: 'text', text: `${word} ` };
+      update(sessionId, { sessionUpdate: 'agent_message_chunk', content });
+    }
+  },
+  async ask(sessionId, words) {
+    STEPS.say(sessionId, [`answer: ${await ask(sessionId, words.join(' '))}`]);
+  },
+  wait: () => new Promise((resolve) => (cancel = () => resolve('cancelled'))),
+  refuse: () => 'refusal',
+  exit: (_sessionId, [code]) => process.exit(Number(code)),
+  outlive: () => void (outlives = true),
+};
+
+const METHODS = {
+  initialize: () => ({
+    protocolVersion: 1,
+    agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } },
+  }),
+  'session/new': () => ({ sessionId: 'scripted' }),
+  'session/load': () => ({}),
+  async 'session/prompt'({ sessionId, prompt }) {
+    const lines = prompt
+      .map(({ text }) => text)
+      .join('\n')
+      .split('\n');
+    for (const line of lines.filter((each) => each.trim() !== '')) {
+      const [step, ...words] = line.trim().split(' ');
+      const stopReason = await STEPS[step]?.(sessionId, words);
+      if (typeof stopReason === 'string') return { stopReason };
+    }
+    return { stopReason: 'end_turn' };
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params, result } = JSON.parse(line);
+  if (method === undefined) waiting.get(id)?.(result);
+  else if (method === 'session/cancel') cancel();
+  else if (METHODS[method] === undefined) send({ id, error: { code: -32601, message: method } });
+  else void Promise.resolve(METHODS[method](params)).then((answer) => send({ id, result: answer }));
+}
+if (outlives) setInterval(() => {}, 60_000);

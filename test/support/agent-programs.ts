@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import { type AgentKind, findKind, installKind } from '#lib/agent-kinds';
+
+const FOLDER = join(import.meta.dirname, '../../.cache/agents');
+
+/**
+ * Returns the command of a real agent. At the first call it installs the agent's proven version
+ * below `.cache`, in about 15 s.
+ */
+export async function agentProgram(kind: AgentKind): Promise<string[]> {
+  await installKind(kind, FOLDER);
+  const found = await findKind(kind, { searchPath: '', folders: [FOLDER] });
+  if (!found.installed) throw new Error(found.missing);
+  return found.command;
+}
