@@ -40,7 +40,7 @@ describeKind(codex, {
   ],
 });
 describeKind(geminiCli, {
-  samples: ['ask-allow', 'denied', 'interrupt', 'no-conversation', 'write'],
+  samples: ['ask-allow', 'denied', 'interrupt', 'no-conversation', 'resume', 'write'],
 });
 describeKind(opencode, { samples: ['resume', 'write'] });
 describeKind(qwenCode, { samples: ['resume', 'write'] });
