@@ -108,13 +108,13 @@ module.exports = {
       },
     },
     {
-      name: 'agents-stand-alone',
+      name: 'agent-kinds-stand-alone',
       comment:
         'Hosts and programs use them on other machines, in front of any way to run sessions.',
       severity: 'error',
-      from: { path: '^libs/agents/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      from: { path: '^libs/agents/agent-kinds/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!agents/)[^/]+/(?!kernel/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|agent-kinds/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
