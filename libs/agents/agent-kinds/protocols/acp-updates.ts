@@ -44,6 +44,9 @@ export class AcpUpdates {
         const entries = update.entries.map(({ content, status }) => ({ text: content, status }));
         return this.emit({ type: 'plan', entries });
       }
+      default:
+        // Other updates tell nothing about the work, or tokens, which the model proxy counts.
+        return undefined;
     }
   }
 
