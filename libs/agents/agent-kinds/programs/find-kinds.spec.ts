@@ -73,7 +73,10 @@ describe('a search for kinds', () => {
 
   it('a program beside no package tells its version itself', async () => {
     put('bin/claude', '#!/bin/sh\necho "2.1.0 (Claude Code)"\n', 0o755);
-    const found = await findKind(claude, { searchPath: join(root, 'bin'), folders: [] });
+    const found = await findKind(claude, {
+      searchPath: `${join(root, 'bin')}:/usr/bin:/bin`,
+      folders: [],
+    });
     expect(found).toMatchObject({ version: '2.1.0', folders: [join(root, 'bin')] });
   });
 

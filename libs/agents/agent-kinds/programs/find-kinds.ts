@@ -59,7 +59,10 @@ export async function findKind(kind: AgentKind, options: FindOptions): Promise<K
   }
   const file = await realpath(found);
   const root = await packageOf(file);
-  const version = root === undefined ? await askVersion(found) : (await readPackage(root))?.version;
+  const version =
+    root === undefined
+      ? await askVersion(found, options.searchPath)
+      : (await readPackage(root))?.version;
   if (version === undefined) return missing(kind, `${found} does not tell its version.`);
   const isScript = type === 'script for Node';
   // A program beside no package may be a single file. Its folder is shown with its neighbours.
@@ -158,19 +161,20 @@ const VERSION_TIMEOUT_MS = 20_000;
 const versions = new Map<string, string>();
 
 /** Asks a program for its version, once for each file. */
-async function askVersion(file: string): Promise<string | undefined> {
+async function askVersion(file: string, searchPath: string): Promise<string | undefined> {
   const { mtimeMs, size } = await stat(file);
   const key = `${file} ${mtimeMs} ${size}`;
-  const version = versions.get(key) ?? /(?<!\d)\d+\.\d+[\w.+-]*/.exec(await outputOf(file))?.[0];
+  const version =
+    versions.get(key) ?? /(?<!\d)\d+\.\d+[\w.+-]*/.exec(await outputOf(file, searchPath))?.[0];
   if (version !== undefined) versions.set(key, version);
   return version;
 }
 
 /** Its environment has nothing of this process: the program is not trusted. */
-function outputOf(file: string): Promise<string> {
+function outputOf(file: string, searchPath: string): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(file, ['--version'], {
-      env: { PATH: process.env.PATH },
+      env: { PATH: searchPath },
       stdio: ['ignore', 'pipe', 'ignore'],
       timeout: VERSION_TIMEOUT_MS,
       killSignal: 'SIGKILL',
