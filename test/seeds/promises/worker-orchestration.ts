@@ -85,11 +85,7 @@ export const WORKER_DEFAULTS = section('Defaults', {
   lease: holds('A claim without heartbeats has a lease of 30 minutes'),
   renewals: holds('A lease can be renewed 10 times'),
   reconcileInterval: holds('Reconciliation runs every 60 s'),
-  shutdownTimeout: differs(
-    'A graceful shutdown may take 300 s',
-    'A worker may take 10 s for its runs (`DROVER_WORKER_DRAIN_SECONDS`), a server 30 s ' +
-      '(`SHUTDOWN_DEADLINE_SECONDS`). Longer runs are released with their checkpoint.',
-  ),
+  shutdownTimeout: holds('A graceful shutdown may take 300 s'),
   workerName: differs(
     'A worker is named `worker-{random}`',
     'It has the name of its host; `drover worker start` names it `worker`.',

@@ -116,8 +116,8 @@ export const FAILURES = section('Failures', {
     ),
   ),
   drain: differs(
-    'A stopping worker waits up to 5 minutes for its task',
-    'It waits 10 s (`DROVER_WORKER_DRAIN_SECONDS`), then releases the task with its checkpoint.',
+    'A worker that gets SIGTERM waits up to 5 minutes for its task',
+    'It waits 10 s (`DROVER_WORKER_DRAIN_SECONDS`), then releases the task with its checkpoint. `worker stop --graceful` waits 5 minutes.',
     by(
       'test/e2e/drain.e2e-spec.ts',
       'a draining worker finishes short runs, and longer runs continue elsewhere from a checkpoint',

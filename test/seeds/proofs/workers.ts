@@ -3,6 +3,8 @@ import { variables } from '#lib/config';
 import { classOfExit, newId } from '#lib/kernel';
 import { AGENT_STATUSES } from '#lib/transitions/domain';
 import { SESSION_STATUSES } from '../../../apps/gateway/sessions/domain/session.js';
+import { Flags } from '../../../apps/cli/flags.js';
+import { readFinishSeconds } from '../../../apps/cli/graceful.js';
 import { environment as workerSettings } from '../../../apps/worker/config.js';
 import { type Held, Scene } from '../../../libs/work/coordinator/testing/scene.js';
 import { isRetryable } from '../../../libs/work/transitions/domain/failure.js';
@@ -201,8 +203,7 @@ prove(WORKER_DEFAULTS, {
   },
 
   shutdownTimeout: () => {
-    expect(workerDefault('DROVER_WORKER_DRAIN_SECONDS')).toBe(10);
-    expect(serverDefault('SHUTDOWN_DEADLINE_SECONDS')).toBe(30);
+    expect(readFinishSeconds(new Flags({ graceful: true }))).toBe(300);
   },
 
   workerName: () => {
