@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,6 +69,7 @@ export async function buildServer(version: string): Promise<OldBuild> {
       await run(process.execPath, [join('node_modules', script), ...words], { cwd: folder, env });
     };
     await node('prisma/build/index.js', ['generate', '--no-hints']);
+    await generateClient(folder);
     const sources = ['apps/server', 'libs', '--extensions', '.ts,.mjs', '--config-file', '.swcrc'];
     await node('@swc/cli/bin/swc.js', [...sources, '--out-dir', 'dist', '--quiet']);
   } catch (error) {
@@ -75,4 +77,13 @@ export async function buildServer(version: string): Promise<OldBuild> {
     throw error;
   }
   return { dist: join(folder, 'dist'), migrations: join(folder, MIGRATIONS), remove };
+}
+
+/** Generates the client's modules with the version's own script, if it has one. */
+async function generateClient(folder: string): Promise<void> {
+  const script = './scripts/lib/client-types.mjs';
+  if (!existsSync(join(folder, script))) return;
+  const source = `const { generateClientTypes } = await import('${script}'); await generateClientTypes();`;
+  const words = ['--input-type=module', '--eval', source];
+  await run(process.execPath, words, { cwd: folder });
 }
