@@ -12,7 +12,7 @@ const LAYERS = [
     'model-proxy',
     'api-client',
   ],
-  ['http', 'agent-host', 'mcp'],
+  ['http', 'agent-host', 'agent-sessions', 'mcp'],
   ['identity'],
   ['transitions', 'journal', 'projects', 'audit'],
   ['secrets', 'admission', 'ledger'],
@@ -70,7 +70,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|agent-sessions/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {

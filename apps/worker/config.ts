@@ -71,6 +71,14 @@ export const environment = z.object({
     .transform((paths) => paths.split(':').filter((path) => path !== ''))
     .refine((paths) => paths.every(isAbsolute), 'must hold absolute paths only')
     .default([]),
+  /**
+   * Folders with coding agents that `drover agent install` installed, separated by colons. They come
+   * before the PATH of the worker.
+   */
+  DROVER_AGENTS: text
+    .transform((paths) => paths.split(':').filter((path) => path !== ''))
+    .refine((paths) => paths.every(isAbsolute), 'must hold absolute paths only')
+    .default([]),
   /** Names of the worker's variables that processes see, separated by commas. */
   DROVER_WORKER_PASS_ENV: list.default([]),
   /** Folders of runs to keep: those of `failed` runs, or of all. */
@@ -140,6 +148,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     workDir: resolve(env.DROVER_WORKER_WORK_DIR ?? `${dataDir}/runs`),
     allowedDirs: env.DROVER_WORKER_ALLOWED_DIRS.map((path) => resolve(path)),
     searchPath: searchPathOf(all),
+    agentFolders: env.DROVER_AGENTS,
     passedEnv: variablesOf(all, ['LANG', ...env.DROVER_WORKER_PASS_ENV]),
     keepRuns: env.DROVER_WORKER_KEEP_RUNS,
     /**

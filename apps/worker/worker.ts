@@ -19,6 +19,7 @@ import {
 } from '#lib/agent-host';
 import type { Addresses, DroverClient } from '#lib/api-client';
 import { Drivers } from '#lib/session-runtime';
+import { OfferedKinds } from './agents/offered-kinds.js';
 import { register } from './agent/registration.js';
 import { UsageMeter } from './agent/usage.js';
 import type { Heartbeat, Signals } from './api/types.js';
@@ -69,10 +70,13 @@ export async function runWorker(config: WorkerConfig, context: WorkerContext): P
   const drivers = new Drivers(host, {
     process: { searchPath, accounts, sandbox, serverSocket: config.apiSocket },
   });
+  const kinds = new OfferedKinds({ searchPath, folders: config.agentFolders }, log);
+  await kinds.look();
+  const parts = { ...context, drivers, kinds, addresses };
   try {
-    const registered = await registerUnlessStopped(config, server, { ...context, drivers });
+    const registered = await registerUnlessStopped(config, server, parts);
     if (registered === undefined) return;
-    await new Worker(config, registered, { ...context, drivers, addresses }).work();
+    await new Worker(config, registered, parts).work();
   } finally {
     for (const driver of drivers.all) driver.close();
     log.info('Stopped', { asked: stop.finish.aborted });
@@ -93,10 +97,16 @@ function logIsolation(isolation: Isolation, log: Log): void {
 async function registerUnlessStopped(
   config: WorkerConfig,
   server: DroverClient,
-  { log, stop, drivers }: WorkerContext & { drivers: Drivers },
+  { log, stop, drivers, kinds }: Parts,
 ): Promise<RegisteredWorker | undefined> {
   try {
-    const { api, state } = await register(config, { server, drivers, log, signal: stop.finish });
+    const { api, state } = await register(config, {
+      server,
+      drivers,
+      log,
+      signal: stop.finish,
+      kinds: () => kinds.capabilities,
+    });
     const registered = { api, state, usage: UsageOutbox.of(config.dataDir, { api, log }) };
     log.info('Registered', { agentId: api.agentId, restartCount: state.restartCount });
     const { workDir, keepRuns } = config;
@@ -108,6 +118,9 @@ async function registerUnlessStopped(
     throw error;
   }
 }
+
+/** What a worker has of its machine. */
+type Parts = WorkerContext & { drivers: Drivers; kinds: OfferedKinds; addresses: Addresses };
 
 class Worker {
   private readonly giveUp = new AbortController();
@@ -126,7 +139,7 @@ class Worker {
   constructor(
     private readonly config: WorkerConfig,
     private readonly registered: RegisteredWorker,
-    private readonly context: WorkerContext & { drivers: Drivers; addresses: Addresses },
+    private readonly context: Parts,
   ) {
     const { api } = registered;
     const { log } = context;
@@ -216,7 +229,7 @@ class Worker {
 
   private makeRuns(): Runs {
     const { config, registered } = this;
-    const { log, drivers, addresses } = this.context;
+    const { log, drivers, kinds, addresses } = this.context;
     const { allowedDirs, passedEnv } = config;
     return new Runs({
       config,
@@ -225,6 +238,7 @@ class Worker {
       log,
       apiUrl: () => currentApiUrl(addresses),
       execution: { drivers, allowedDirs, passedEnv, workspaceId: registered.api.workspaceId },
+      offered: (kind) => kinds.find(kind),
       giveUp: this.giveUp.signal,
       claims: {
         claimNext: () => this.claimer.claimNext(),

@@ -29,6 +29,8 @@ export interface RegistrationContext {
   /** A client without credentials. */
   server: DroverClient;
   drivers: Drivers;
+  /** The capabilities for the coding agents of this machine. */
+  kinds: () => readonly string[];
   log: HostLog;
   /** Ends the wait for the server. */
   signal: AbortSignal;
@@ -42,14 +44,14 @@ export interface RegistrationContext {
  */
 export async function register(
   config: WorkerConfig,
-  { server, drivers, log, signal }: RegistrationContext,
+  { server, drivers, kinds, log, signal }: RegistrationContext,
 ): Promise<RegisteredAgent> {
   const { credentials } = config;
   const first = config.agentId ?? agentIdOf(config.dataDir, config.name);
   const state = StateFile.open(config.dataDir, first, log);
   // Comes before the first call, because the server can be away for long.
   await endLeftovers(state, drivers, log);
-  const join = joiner(config, { server, drivers, log, signal });
+  const join = joiner(config, { server, drivers, kinds, log, signal });
   try {
     return { api: await join(first, state), state };
   } catch (error) {
@@ -65,13 +67,13 @@ export async function register(
   return { api, state: successor };
 }
 
-function joiner(config: WorkerConfig, { server, log, signal }: RegistrationContext) {
+function joiner(config: WorkerConfig, { server, kinds, log, signal }: RegistrationContext) {
   const { credentials } = config;
   const join = (agentId: string, state: StateFile): Promise<DroverApi> =>
     retrying(
       'registration',
       async () => {
-        const body = registration(config, state);
+        const body = registration(config, state, kinds());
         return credentials.kind === 'key'
           ? joinWithKey(server, credentials, agentId, body)
           : joinWithToken(server, credentials, agentId, body);
@@ -126,12 +128,16 @@ async function joinWithToken(
   return new DroverApi(holder, agentId, agent.workspaceId);
 }
 
-function registration(config: WorkerConfig, state: StateFile): Registration {
+function registration(
+  config: WorkerConfig,
+  state: StateFile,
+  kinds: readonly string[],
+): Registration {
   return {
     name: config.name,
     mode: 'pull',
-    capabilities: [...config.capabilities, RUNS_COMMANDS],
-    // The worker executes only commands. A task without a command waits for another agent.
+    capabilities: [...config.capabilities, RUNS_COMMANDS, ...kinds],
+    // The worker executes only programs. A task without one waits for another agent.
     dedicatedTo: [RUNS_COMMANDS],
     maxConcurrentTasks: config.concurrency,
     heartbeatIntervalSeconds: config.heartbeatSeconds,

@@ -8,6 +8,7 @@ import type {
   Heartbeat,
   LiveTask,
   LogEntry,
+  ModelAccess,
   ProgressReport,
   Registration,
   Signals,
@@ -93,6 +94,12 @@ export class DroverApi {
 
   logs(runId: string, entries: LogEntry[]): Promise<unknown> {
     return this.server.post('/api/v1/runs/{runId}/logs', { ...run(runId), body: { entries } });
+  }
+
+  /** The address and key of a provider of models for a live run. */
+  modelAccess(runId: string, provider: ModelAccess['provider']): Promise<ModelAccess> {
+    const init = { ...run(runId), body: { provider } };
+    return this.server.post('/api/v1/runs/{runId}/model-access', init);
   }
 
   /** The server accepts usage of a finished run, too. */

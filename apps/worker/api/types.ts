@@ -64,6 +64,9 @@ export interface UsageAnswer {
   budgets: Pick<Schemas['BudgetStanding'], 'scope' | 'allocated' | 'percentUsed'>[];
 }
 
+/** The way to a provider of models, with its key. */
+export type ModelAccess = Schemas['ModelAccess'];
+
 /** The limit of a provider that has refused a run. Model and time are optional. */
 export type ProviderLimit = Omit<Schemas['ReportProviderLimit'], 'checkpointData' | 'runId'>;
 

@@ -1,20 +1,20 @@
 import type { Running } from '#lib/agent-host';
-import { looksSecret, strictestNetwork } from '#lib/kernel';
+import { strictestNetwork } from '#lib/kernel';
 import {
   type Drivers,
   Redactor,
   type RuntimeDriver,
   type RuntimeSession,
-  secretsIn,
   type SessionExit,
   type SessionSignal,
 } from '#lib/session-runtime';
-import { FILES, readJsonFile } from '../runs/run-folder.js';
+import { readJsonFile } from '../runs/run-folder.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
 import { classifyExit } from './classify.js';
-import { type CommandSpec, readCommandSpec } from './command.js';
+import { readCommandSpec } from './command.js';
 import type { Job, Outcome } from './job.js';
 import { ProcessOutput } from './process-output.js';
+import { environmentOf, filesOf, secretsOf } from './surroundings.js';
 import { workingDirectory } from './working-directory.js';
 
 export interface ExecutionOptions {
@@ -45,7 +45,7 @@ export async function startExecution(
     workspaceId: options.workspaceId,
     command: spec.command,
     searchPath: spec.env['PATH'],
-    env: environmentOf(job, spec),
+    env: environmentOf(job, spec.env),
     files: filesOf(job),
     ...(await workingDirectory(spec.cwd, options.allowedDirs)),
     stdin: spec.stdin,
@@ -133,38 +133,4 @@ class SessionExecution implements Running<Outcome> {
     if (limit !== undefined && result === undefined) return { kind: 'refused', limit };
     return { kind: 'succeeded', result, summary };
   }
-}
-
-function environmentOf({ apiUrl, run, task }: Job, { env }: CommandSpec) {
-  const { model, traceparent } = run;
-  return {
-    ...env,
-    ...task.secrets,
-    DROVER_API_URL: apiUrl,
-    DROVER_RUN_ID: run.id,
-    DROVER_TASK_ID: task.id,
-    DROVER_RUN_TOKEN: run.token,
-    DROVER_ATTEMPT: String(task.retryCount + 1),
-    ...(model && { DROVER_MODEL: model }),
-    ...(traceparent && { TRACEPARENT: traceparent }),
-  };
-}
-
-function filesOf({ task, run: { id, generation, model, modelTier } }: Job) {
-  // The secrets are only in the environment, and not in a file too.
-  const visible = { ...task, answers: task.answers ?? [], secrets: undefined };
-  const run = { id, generation, model: model ?? undefined, modelTier: modelTier ?? undefined };
-  const input = { inputContext: task.inputContext, task: visible, run };
-  const checkpoint = task.checkpointData ?? {};
-  return {
-    DROVER_INPUT_FILE: { name: FILES.input, content: JSON.stringify(input) },
-    DROVER_OUTPUT_FILE: { name: FILES.output },
-    DROVER_CHECKPOINT_FILE: { name: FILES.checkpoint, content: JSON.stringify(checkpoint) },
-  };
-}
-
-function secretsOf({ run, task }: Job, passedEnv: Record<string, string>): string[] {
-  const passed = Object.entries(passedEnv).filter(([name]) => looksSecret(name));
-  const named = [...passed.map(([, value]) => value), ...Object.values(task.secrets ?? {})];
-  return [run.token, ...named, ...secretsIn(task.inputContext), ...secretsIn(task.answers)];
 }

@@ -3,6 +3,8 @@ import { parseTraceparent } from '#lib/kernel';
 import type { RegisteredAgent } from '../agent/registration.js';
 import type { ClaimedTask, ProgressReport, RunSignal, Signals } from '../api/types.js';
 import type { WorkerConfig } from '../config.js';
+import type { OfferedKind } from '#lib/agent-sessions';
+import { startAgent } from '../agents/agent-execution.js';
 import { driverOf, type ExecutionOptions, startExecution } from '../execution/execution.js';
 import { removeRun } from '../state/leftovers.js';
 import type { DiskSpace } from './disk-space.js';
@@ -24,6 +26,8 @@ export interface RunsOptions {
   /** The API's address for a new session. */
   apiUrl: () => string;
   execution: ExecutionOptions;
+  /** Finds a kind of coding agent on this machine. */
+  offered: (kind: string) => OfferedKind | undefined;
   giveUp: AbortSignal;
   claims: NextClaims;
   onChange: () => void;
@@ -105,7 +109,7 @@ export class Runs {
   }
 
   private make(claimed: ClaimedTask): Run {
-    const { config, registered, disk, execution, giveUp, claims } = this.options;
+    const { config, registered, disk, execution, offered, giveUp, claims } = this.options;
     const { run, task } = claimed;
     const traceId = parseTraceparent(run.traceparent)?.traceId;
     const log = this.options.log.with({ runId: run.id, taskId: task.id, traceId });
@@ -120,7 +124,16 @@ export class Runs {
       graceSeconds: config.graceSeconds,
       logBytes: config.logBytesPerRun,
       driverOf: (job) => driverOf(job, execution.drivers).kind,
-      start: (job) => startExecution(job, execution),
+      start: (job) =>
+        job.task.agent
+          ? startAgent(job, {
+              ...execution,
+              driver: driverOf(job, execution.drivers),
+              api: registered.api,
+              offered,
+              log,
+            })
+          : startExecution(job, execution),
       giveUp,
       claims,
     });

@@ -1,0 +1,44 @@
+import { looksSecret } from '#lib/kernel';
+import { secretsIn } from '#lib/session-runtime';
+import { FILES } from '../runs/run-folder.js';
+import type { Job } from './job.js';
+
+/** The variables of a session: the task's own, its secrets and Drover's. */
+export function environmentOf(
+  { apiUrl, run, task }: Job,
+  env: Record<string, string>,
+): Record<string, string> {
+  const { model, traceparent } = run;
+  return {
+    ...env,
+    ...task.secrets,
+    DROVER_API_URL: apiUrl,
+    DROVER_RUN_ID: run.id,
+    DROVER_TASK_ID: task.id,
+    DROVER_RUN_TOKEN: run.token,
+    DROVER_ATTEMPT: String(task.retryCount + 1),
+    ...(model && { DROVER_MODEL: model }),
+    ...(traceparent && { TRACEPARENT: traceparent }),
+  };
+}
+
+/** The files of a session, by the variables that name them. */
+export function filesOf({ task, run: { id, generation, model, modelTier } }: Job) {
+  // The secrets are only in the environment, and not in a file too.
+  const visible = { ...task, answers: task.answers ?? [], secrets: undefined };
+  const run = { id, generation, model: model ?? undefined, modelTier: modelTier ?? undefined };
+  const input = { inputContext: task.inputContext, task: visible, run };
+  const checkpoint = task.checkpointData ?? {};
+  return {
+    DROVER_INPUT_FILE: { name: FILES.input, content: JSON.stringify(input) },
+    DROVER_OUTPUT_FILE: { name: FILES.output },
+    DROVER_CHECKPOINT_FILE: { name: FILES.checkpoint, content: JSON.stringify(checkpoint) },
+  };
+}
+
+/** The values that must not appear in what Drover keeps of a session. */
+export function secretsOf({ run, task }: Job, passedEnv: Record<string, string>): string[] {
+  const passed = Object.entries(passedEnv).filter(([name]) => looksSecret(name));
+  const named = [...passed.map(([, value]) => value), ...Object.values(task.secrets ?? {})];
+  return [run.token, ...named, ...secretsIn(task.inputContext), ...secretsIn(task.answers)];
+}

@@ -1,0 +1,2 @@
+export * from './prompt/compose-prompt.js';
+export * from './session/agent-session.js';

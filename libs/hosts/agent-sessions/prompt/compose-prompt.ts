@@ -1,0 +1,82 @@
+/** The parts of a task that its agent is told. */
+export interface Brief {
+  id: string;
+  title: string;
+  description?: string | null;
+  instructions?: string | null;
+  steps?: readonly string[];
+  deliverables?: readonly string[];
+  acceptance?: readonly string[];
+  /** The input of the task, without its secrets. */
+  inputContext?: object | null;
+  /** Answers of people to earlier questions, oldest first. */
+  answers?: readonly { prompt: string; answer: string }[];
+}
+
+/** What an earlier run left for one that starts a new conversation. */
+export interface Handover {
+  /** The checkpoint of the task, without the state of an agent. */
+  checkpoint?: object;
+  /** The end of the earlier conversation, as text. */
+  transcript?: string;
+  /** Why the earlier run ended. */
+  ended?: string;
+}
+
+/** The first words to an agent that starts a task. */
+export function composePrompt(brief: Brief, handover: Handover = {}): string {
+  const { title, description, instructions, steps, deliverables, acceptance } = brief;
+  return joined([
+    `# ${title}`,
+    description,
+    section('Instructions', instructions),
+    section('Steps', numbered(steps)),
+    section('Deliverables', listed(deliverables)),
+    section('Acceptance', listed(acceptance)),
+    section('Input', jsonOf(brief.inputContext)),
+    section('Answers of people', answersIn(brief)),
+    section('Earlier run', joined([handover.ended, jsonOf(handover.checkpoint)])),
+    section('End of the earlier conversation', handover.transcript),
+    CLOSING,
+  ]);
+}
+
+/** The words to an agent that continues its own conversation. */
+export function composeContinuation(brief: Brief, { ended }: Handover = {}): string {
+  return joined([
+    `Your session was interrupted${ended === undefined ? '' : ` (${ended})`}. Continue where you stopped.`,
+    'Do not repeat steps that you have finished. Check the files before you change them.',
+    section('Answers of people', answersIn(brief)),
+  ]);
+}
+
+const CLOSING = 'When you are done, end with a short summary of the results.';
+
+function joined(parts: readonly (string | null | undefined)[]): string {
+  return parts
+    .filter((part) => part !== undefined && part !== null && part.trim() !== '')
+    .join('\n\n');
+}
+
+function section(title: string, text: string | null | undefined): string | undefined {
+  return text === undefined || text === null || text.trim() === ''
+    ? undefined
+    : `## ${title}\n\n${text}`;
+}
+
+function numbered(items: readonly string[] = []): string {
+  return items.map((item, index) => `${index + 1}. ${item}`).join('\n');
+}
+
+function listed(items: readonly string[] = []): string {
+  return items.map((item) => `- ${item}`).join('\n');
+}
+
+function jsonOf(value: object | null | undefined): string | undefined {
+  if (value === undefined || value === null || Object.keys(value).length === 0) return undefined;
+  return `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``;
+}
+
+function answersIn({ answers = [] }: Brief): string {
+  return answers.map(({ prompt, answer }) => `- ${prompt}\n  Answer: ${answer}`).join('\n');
+}

@@ -1,0 +1,280 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import {
+  type AgentContext,
+  type AgentEnd,
+  type AgentEvent,
+  type AgentKind,
+  type Conversation,
+  KindSettingsError,
+} from '#lib/agent-kinds';
+import type { Network } from '#lib/kernel';
+import { ModelProxy, type ModelProxyOptions } from '#lib/model-proxy';
+import {
+  LineSplitter,
+  OPEN_INPUT,
+  type OutputSink,
+  removeTree,
+  type RuntimeDriver,
+  type RuntimeSession,
+  type SessionExit,
+  type SessionSignal,
+  type SessionSpec,
+  SpawnError,
+  type Surroundings,
+} from '#lib/session-runtime';
+
+/** A kind that this machine can start. */
+export interface OfferedKind {
+  kind: AgentKind;
+  /** The start of its command. */
+  program: readonly string[];
+  /** The folders of its program, which a sandbox must show. */
+  folders: readonly string[];
+}
+
+/** One session of a coding agent. */
+export interface AgentWork
+  extends
+    OfferedKind,
+    Pick<
+      AgentContext,
+      'prompt' | 'model' | 'permissionMode' | 'settings' | 'instructions' | 'mcpServers'
+    > {
+  /** The UUID of the session. */
+  id: string;
+  workspaceId?: string;
+  /** Variables of the session in addition to those of its kind. */
+  env: Record<string, string>;
+  files: SessionSpec['files'];
+  secrets: string[];
+  network: Network | undefined;
+  limits?: SessionSpec['limits'];
+  /** The run's token, with which the agent asks for models. */
+  token: string;
+}
+
+/** The decisions and reports of the session's requests to models. */
+export type ModelGate = Pick<ModelProxyOptions, 'access' | 'admit' | 'ended' | 'limited'>;
+
+export interface AgentSessionParts {
+  driver: RuntimeDriver;
+  gate: ModelGate;
+  /** Gets each event of the agent, with its secrets. It cannot fail or wait. */
+  onEvent: (event: AgentEvent) => void;
+}
+
+/** The end of an agent's session. */
+export interface AgentSessionEnd {
+  end: AgentEnd;
+  exit: SessionExit;
+}
+
+/** Longer lines of an agent are cut: no message of a protocol has so many characters. */
+const MAX_LINE = 8 * 1024 * 1024;
+/** The port of the model proxy within a sandbox. */
+const MODEL_PORT = 6173;
+/** The time for an agent to end itself once it has no more input. */
+const END_MS = 10_000;
+/** The share of a grace period in which an interrupted agent can end its turn by itself. */
+const OWN_SHARE = 0.5;
+
+/**
+ * A session of a coding agent: its program in a session of the driver, its way to models, and the
+ * conversation with it.
+ */
+export class AgentSession {
+  /** Resolves when no process of it is left and all usage is reported. Never rejects. */
+  readonly exit: Promise<AgentSessionEnd>;
+
+  private constructor(
+    private readonly session: RuntimeSession,
+    private readonly conversation: Conversation,
+    private readonly release: () => Promise<void>,
+  ) {
+    this.exit = this.follow();
+  }
+
+  /** @throws SpawnError */
+  static async start(work: AgentWork, parts: AgentSessionParts): Promise<AgentSession> {
+    const { driver, gate, onEvent } = parts;
+    const around = driver.surroundings(work.id, work.network);
+    const door = await openDoor(around.network, { token: work.token, ...gate });
+    try {
+      const context = contextOf(work, around, door.url);
+      const launch = launchOf(work.kind, context);
+      const talk = new Talk(work.kind, context, onEvent);
+      const session = await driver.spawn({
+        id: work.id,
+        workspaceId: work.workspaceId,
+        command: launch.command,
+        env: { ...work.env, ...launch.env },
+        files: work.files,
+        otherFiles: launch.files.map(({ path, content }) => ({
+          name: relative(around.folder, path),
+          content,
+        })),
+        shown: work.folders,
+        samePath: true,
+        stdin: OPEN_INPUT,
+        network: work.network,
+        services: door.services,
+        limits: work.limits,
+        secrets: work.secrets,
+        output: talk,
+      });
+      talk.begin(session);
+      return new AgentSession(session, talk.conversation, door.close);
+    } catch (error) {
+      await door.close();
+      throw error;
+    }
+  }
+
+  /** Ends the turn, and then the session. After `graceMs` it is killed. */
+  stop(graceMs: number): void {
+    this.conversation.interrupt();
+    this.conversation.finish();
+    const ownMs = graceMs * OWN_SHARE;
+    const timer = setTimeout(() => this.session.stop(graceMs - ownMs), ownMs);
+    void this.session.exit.then(() => clearTimeout(timer));
+  }
+
+  notify(signal: SessionSignal): void {
+    this.session.notify(signal);
+  }
+
+  /** Words of a person. */
+  say(text: string, deliver: 'turn_end' | 'interrupt'): void {
+    this.conversation.say(text, deliver);
+  }
+
+  decide(permissionId: string, decision: 'allow' | 'deny'): void {
+    this.conversation.decide(permissionId, decision);
+  }
+
+  private async follow(): Promise<AgentSessionEnd> {
+    const exit = await this.session.exit;
+    const end = await this.conversation.ended(exit);
+    await this.release();
+    return { end, exit };
+  }
+}
+
+/** The lines of the program on their way into the conversation, and back. */
+class Talk implements OutputSink {
+  readonly conversation: Conversation;
+  private session: RuntimeSession | undefined;
+  /** What the program wrote before its session was known. */
+  private early: (() => void)[] | undefined = [];
+  private readonly splitters: Record<'stdout' | 'stderr', LineSplitter>;
+
+  constructor(kind: AgentKind, context: AgentContext, onEvent: (event: AgentEvent) => void) {
+    this.conversation = kind.converse(
+      {
+        write: (text) => this.session?.write(text),
+        endInput: () => this.endInput(),
+        emit: onEvent,
+      },
+      context,
+    );
+    this.splitters = {
+      stdout: new LineSplitter(MAX_LINE, (line) => this.conversation.line(line)),
+      stderr: new LineSplitter(MAX_LINE, (line) => this.conversation.errorLine(line)),
+    };
+  }
+
+  begin(session: RuntimeSession): void {
+    this.session = session;
+    this.conversation.start();
+    const early = this.early ?? [];
+    this.early = undefined;
+    for (const take of early) take();
+  }
+
+  write(stream: 'stdout' | 'stderr', chunk: Buffer): void {
+    this.take(() => this.splitters[stream].write(chunk));
+  }
+
+  end(): void {
+    this.take(() => {
+      for (const splitter of Object.values(this.splitters)) splitter.end();
+    });
+  }
+
+  private take(take: () => void): void {
+    if (this.early === undefined) take();
+    else this.early.push(take);
+  }
+
+  private endInput(): void {
+    const { session } = this;
+    if (session === undefined) return;
+    session.endInput();
+    const timer = setTimeout(() => session.stop(END_MS), END_MS);
+    void session.exit.then(() => clearTimeout(timer));
+  }
+}
+
+interface Door {
+  /** The address of the model proxy for the agent. */
+  url: string;
+  services: NonNullable<SessionSpec['services']>;
+  close: () => Promise<void>;
+}
+
+/** Opens the model proxy where the session can reach it. */
+async function openDoor(
+  network: Network,
+  options: Omit<ModelProxyOptions, 'listen'>,
+): Promise<Door> {
+  if (network === 'host') {
+    const proxy = await ModelProxy.open({ ...options, listen: 'loopback' });
+    return { url: proxy.url, services: [], close: () => proxy.close() };
+  }
+  // Only this process can enter the folder; the sandbox gets the socket itself.
+  const folder = mkdtempSync(join(tmpdir(), 'drover-models-'));
+  const socket = join(folder, 'socket');
+  const proxy = await ModelProxy.open({ ...options, listen: { socket } });
+  return {
+    url: `http://127.0.0.1:${MODEL_PORT}`,
+    services: [{ port: MODEL_PORT, socket }],
+    close: async () => {
+      await proxy.close();
+      await removeTree(folder);
+    },
+  };
+}
+
+function contextOf(
+  work: AgentWork,
+  { folder, isRoot }: Surroundings,
+  modelUrl: string,
+): AgentContext {
+  const { prompt, model, permissionMode, settings, instructions, mcpServers, program } = work;
+  return {
+    prompt,
+    model,
+    permissionMode,
+    settings,
+    instructions,
+    mcpServers,
+    program,
+    workDir: join(folder, 'work'),
+    stateDir: join(folder, 'state'),
+    sessionId: work.id,
+    modelProxy: { url: modelUrl, token: work.token },
+    isRoot,
+  };
+}
+
+/** @throws SpawnError for settings that the kind refuses */
+function launchOf(kind: AgentKind, context: AgentContext) {
+  try {
+    return kind.launch(context);
+  } catch (error) {
+    if (error instanceof KindSettingsError) throw new SpawnError('setup', error.message);
+    throw error;
+  }
+}

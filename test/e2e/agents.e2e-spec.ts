@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { kindOf } from '#lib/agent-kinds';
+import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
+import { AGENTS, agentProgram } from '../support/agent-programs.js';
+import { TestFleet } from '../support/fleet.js';
+import { type ModelServer, type Script, startModelServer } from '../support/model-server/index.js';
+import { waitFor } from '../support/wait-for.js';
+
+interface Entry {
+  level: string;
+  event: string;
+  message: string | null;
+}
+
+const KEY = 'sk-canary-0123456789abcdef0123456789abcdef';
+/** The stand-in answers for any model. This one has a price. */
+const MODEL = 'claude-haiku-4-5';
+
+let fleet: TestFleet;
+let models: ModelServer | undefined;
+
+beforeAll(async () => {
+  await agentProgram(kindOf('codex')!);
+  const sandbox = await testSandbox();
+  fleet = await TestFleet.atSharedServer();
+  await fleet.startWorker('agents', {
+    DROVER_AGENTS: AGENTS,
+    ...(sandbox && variablesOf(sandbox)),
+  });
+}, 240_000);
+afterEach(() => models?.close());
+afterAll(() => fleet.stop());
+
+async function run(script: Script, values: object = {}): Promise<string> {
+  models = await startModelServer(script);
+  const provider = await fleet.api.put('/model-providers/openai', {
+    key: KEY,
+    baseUrl: models.url,
+  });
+  expect(provider.status).toBe(200);
+  const { status, body } = await fleet.api.post<{ id: string }>('/agent-tasks', {
+    title: 'Write a haiku',
+    taskType: 'agent',
+    agent: { kind: 'codex', model: MODEL },
+    instructions: 'Write it into haiku.txt.',
+    maxRetries: 0,
+    ...values,
+  });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+const untilStatus = (id: string, ...statuses: string[]) =>
+  waitFor(`${id} to be ${statuses.join(' or ')}`, async () => {
+    const task = await fleet.task(id);
+    return statuses.includes(task['status'] as string) ? task : undefined;
+  });
+
+async function logOf(id: string): Promise<Entry[]> {
+  const { body } = await fleet.api.get<{ items: Entry[] }>(`/agent-tasks/${id}/logs?limit=200`);
+  return body.items;
+}
+
+describe('a task with the coding agent Codex', () => {
+  it('the agent changes a file, its key stays with its host, and each token is counted', async () => {
+    const id = await run([
+      { calls: [{ write: 'haiku.txt', content: 'queues\n' }] },
+      { calls: [{ run: 'cat haiku.txt; env; cat /proc/self/environ; ls /run' }] },
+      { text: 'The haiku is written.' },
+    ]);
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+    expect(task).toMatchObject({ status: 'COMPLETED', summary: 'The haiku is written.' });
+
+    const entries = await logOf(id);
+    const said = (event: string) =>
+      entries.filter((entry) => entry.event === event).map(({ message }) => message);
+    expect(said('agent_message')).toEqual(['The haiku is written.']);
+    expect(said('agent_tool')).toHaveLength(2);
+    expect(said('agent_tool_result').join('\n')).toContain('queues');
+    expect(JSON.stringify([task, entries])).not.toContain(KEY);
+
+    const { requests = [] } = models ?? {};
+    const asked = requests.filter(({ path }) => path.includes('/responses'));
+    expect(asked).toHaveLength(3);
+    for (const { headers } of asked) expect(headers['authorization']).toBe(`Bearer ${KEY}`);
+    expect(JSON.stringify(requests.map(({ body }) => body))).not.toContain(KEY);
+
+    const served = models!.served();
+    const { rows } = await fleet.db.owner.query<Record<string, string>>(
+      `SELECT sum(input_tokens) AS input, sum(output_tokens) AS output,
+         sum(cache_read_tokens) AS "cacheRead", count(*) AS requests
+       FROM agent_usage_logs WHERE task_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([
+      {
+        input: String(served.input),
+        output: String(served.output),
+        cacheRead: String(served.cacheRead),
+        requests: '3',
+      },
+    ]);
+  });
+
+  it('a provider that refuses for a while holds the task back at no attempt', async () => {
+    const id = await run([{ fails: { status: 429, retryAfter: 3_600 } }]);
+    await waitFor('the limit of the provider', async () => {
+      const { body } = await fleet.api.get<{ items: { model: string }[] }>('/provider-limits');
+      return body.items.some(({ model }) => model === MODEL || model === null);
+    });
+    expect(await untilStatus(id, 'PENDING', 'PAUSED')).toMatchObject({ retryCount: 0 });
+    await fleet.db.owner.query('DELETE FROM provider_limits WHERE workspace_id = $1', [
+      fleet.workspaceId,
+    ]);
+    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+  });
+
+  it('a run without a key of its provider fails, and says so', async () => {
+    const id = await run([{ text: 'never' }]);
+    await untilStatus(id, 'COMPLETED');
+    await fleet.api.delete('/model-providers/openai');
+    const { body } = await fleet.api.post<{ id: string }>('/agent-tasks', {
+      title: 'Without a key',
+      taskType: 'agent',
+      agent: { kind: 'codex', model: MODEL },
+      maxRetries: 0,
+    });
+    const task = await untilStatus(body.id, 'FAILED', 'ABORTED');
+    expect(task['lastError']).toMatch(/provider/i);
+  });
+});
