@@ -13,7 +13,8 @@ export const TASK_OPTIONS: readonly OptionSpec[] = [
   ['--description <text>', 'description of the work'],
   ['--priority <number>', 'priority from 1 to 10; 10 runs first'],
   ['--project <id>', 'project of the task'],
-  ['--agent <id>', 'the only agent that can claim the task'],
+  ['--agent <kind>', 'coding agent: KIND, such as codex, or KIND:MODEL'],
+  ['--assign-to <id>', 'the only agent that can claim the task'],
   ['--capability <name...>', 'capabilities that the agent must have'],
   ['--depends-on <id...>', 'tasks that must complete first'],
   ['--tag <name...>', 'tags of the task'],
@@ -45,7 +46,8 @@ export function toTaskFields(flags: Flags, command: readonly string[]): Fields {
     description: flags.text('description'),
     priority: flags.number('priority'),
     projectId: flags.text('project'),
-    agentId: flags.text('agent'),
+    agent: toAgent(flags.text('agent')),
+    agentId: flags.text('assign-to'),
     requiredCapabilities: flags.list('capability'),
     dependsOn: flags.list('depends-on'),
     tags: flags.list('tag'),
@@ -55,6 +57,13 @@ export function toTaskFields(flags: Flags, command: readonly string[]): Fields {
     estimatedTokens: flags.text('estimated-tokens'),
     inputContext: Object.keys(inputContext).length > 0 ? inputContext : undefined,
   });
+}
+
+/** @param text `KIND` or `KIND:MODEL` */
+function toAgent(text: string | undefined): Fields['agent'] {
+  if (text === undefined) return undefined;
+  const [kind = '', ...model] = text.split(':');
+  return { kind, ...(model.length > 0 && { model: model.join(':') }) };
 }
 
 function parseInput(text: string | undefined): Record<string, unknown> {

@@ -5,6 +5,7 @@ import { AGENTS, agentProgram } from '../support/agent-programs.js';
 import { TestFleet } from '../support/fleet.js';
 import { type ModelServer, type Script, startModelServer } from '../support/model-server/index.js';
 import { waitFor } from '../support/wait-for.js';
+import { Program } from './program.js';
 
 interface Entry {
   level: string;
@@ -99,6 +100,26 @@ describe('a task with the coding agent Codex', () => {
         cacheRead: String(served.cacheRead),
         requests: '3',
       },
+    ]);
+  });
+
+  it('drover run prints its messages to stdout, its tool calls to stderr, and exits with 0', async () => {
+    await run([{ text: 'for the key' }]);
+    await models?.close();
+    models = await startModelServer([
+      { calls: [{ write: 'haiku.txt', content: 'queues\n' }] },
+      { text: 'Seventeen syllables.' },
+    ]);
+    await fleet.api.put('/model-providers/openai', { key: KEY, baseUrl: models.url });
+    const words = ['run', '--agent', `codex:${MODEL}`, 'Write a haiku'];
+    const drover = new Program('dist/apps/cli/main.js', words, {
+      DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
+      DROVER_API_KEY: fleet.credentials['authorization']!.replace('Bearer ', ''),
+      DROVER_WORKSPACE_ID: fleet.workspaceId,
+    });
+    expect([await drover.ended, drover.output]).toEqual([
+      0,
+      expect.stringMatching(/haiku\.txt[^]*Seventeen syllables\./),
     ]);
   });
 

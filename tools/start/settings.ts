@@ -15,7 +15,7 @@ export function serverSettings(env = process.env): Environment {
 export function workerSettings(index: number, env = process.env): Environment {
   const port = Number(env['DROVER_WORKER_METRICS_PORT'] ?? 0);
   return {
-    ...pick(env, (name) => name.startsWith('DROVER_WORKER_')),
+    ...pick(env, (name) => name.startsWith('DROVER_WORKER_') || name === 'DROVER_AGENTS'),
     ...(port > 0 && { DROVER_WORKER_METRICS_PORT: String(port + index) }),
     ...named(env, 'DROVER_WORKER_PASS_ENV'),
   };

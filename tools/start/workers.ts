@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { projectRoot } from '../shared/project.js';
 import type { ChildSpec } from '../shared/children.js';
 import type { Home, Secrets } from './home.js';
 import type { TaskIsolation } from './isolation.js';
@@ -37,6 +39,8 @@ export function workerSpecs(
       env: withSecretFiles(home.programFolder(`${name}-secrets`), {
         DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
         DROVER_WORKER_METRICS_TOKEN: secrets.metricsToken,
+        // `drover agent install` installs into it.
+        DROVER_AGENTS: join(projectRoot, '.cache', 'agents'),
         ...workerSettings(index),
         ...isolation.env,
         DROVER_API_URL: address,

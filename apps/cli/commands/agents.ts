@@ -1,7 +1,10 @@
+import { join } from 'node:path';
 import type { CommandSpec, Commands } from '../command.js';
+import { usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge } from '../output/output.js';
+import { cloneFolder } from '../project.js';
 
 export const list: CommandSpec = {
   usage: 'list',
@@ -133,10 +136,59 @@ const terminate = (
   },
 });
 
+const kinds: CommandSpec = {
+  usage: 'kinds',
+  summary: 'List the coding agents of this machine, and how to get the others',
+  examples: ['agent kinds'],
+  run: async (cli) => {
+    const { findKinds } = await import('#lib/agent-kinds');
+    const found = await findKinds({
+      searchPath: process.env['PATH'] ?? '',
+      folders: agentFolders(),
+    });
+    cli.out.rows(found, [
+      { title: 'kind', of: ({ name }) => name },
+      { title: 'version', of: (one) => (one.installed ? one.version : '-') },
+      {
+        title: 'program',
+        of: (one) => (one.installed ? one.command.join(' ') : one.missing),
+        wide: true,
+      },
+    ]);
+  },
+};
+
+const install: CommandSpec = {
+  usage: 'install <kind>',
+  summary: 'Install a coding agent on this machine, in the version that Drover was tested with',
+  about: 'npm downloads it into the first folder of DROVER_AGENTS (default: that of `npm start`).',
+  examples: ['agent install codex'],
+  run: async (cli, [name = '']) => {
+    const { installKind, kindOf, KINDS } = await import('#lib/agent-kinds');
+    const kind = kindOf(name);
+    if (kind?.program == null) {
+      const known = KINDS.filter(({ program }) => program !== null).map((one) => one.name);
+      throw usageError(`The kind must be one of ${known.join(', ')}.`);
+    }
+    const [folder = ''] = agentFolders();
+    cli.out.note(`Installing ${kind.program.npm.package} ${kind.program.npm.version}`);
+    await installKind(kind, folder);
+    cli.out.done({ kind: name, folder }, `${name} installed in ${folder}`);
+  },
+};
+
+/** The folders of DROVER_AGENTS, else the one that `npm start` gives to its workers. */
+function agentFolders(): string[] {
+  const named = (process.env['DROVER_AGENTS'] ?? '').split(':').filter((path) => path !== '');
+  return named.length > 0 ? named : [join(cloneFolder(), '.cache', 'agents')];
+}
+
 const commands: Commands = {
   agent: {
-    summary: 'Register, inspect and terminate agents',
+    summary: 'Register, inspect and terminate agents, and install coding agents',
     commands: [
+      kinds,
+      install,
       register,
       list,
       show,

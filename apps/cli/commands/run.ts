@@ -3,31 +3,34 @@ import type { Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { readLog, type Log, readTask } from '../follow.js';
 import { formatLogEntry, type Task } from '../task-view.js';
+import type { Flags } from '../flags.js';
 import { toTaskFields, type NewTask, TASK_OPTIONS } from '../task-file.js';
 
 const TITLE_LENGTH = 200;
+/** The first delay before a session of an agent that died is repeated. It doubles each time. */
+const RETRY_SECONDS = 2;
 /** Levels of Drover's own messages that `run` prints beside the output. */
 const PRINTED_LEVELS: readonly Log['level'][] = ['WARN', 'ERROR', 'CRITICAL'];
 
 const commands: Commands = {
   run: {
     usage: 'run <command...>',
-    summary: 'Run a command as a task and exit with its exit code',
+    summary: 'Run a command or a coding agent as a task, and exit as it does',
     about:
       'Prints the output of the command to stdout and stderr. A failed command is not retried, ' +
-      'unless --max-retries is set. Ctrl-C cancels the task. A second Ctrl-C stops following it.',
+      'unless --max-retries is set. With --agent the words are the instructions for a coding agent: ' +
+      'its messages go to stdout, its tool calls to stderr, and a session that dies is repeated. ' +
+      'Ctrl-C cancels the task. A second Ctrl-C stops following it.',
     options: [...TASK_OPTIONS, ['--detach', 'print the task ID without waiting']],
     examples: [
       `run -- node -e 'console.log(1, 2, 3)'`,
       'run --title Tests --timeout 10m --secret GITHUB_TOKEN -- npm test',
+      `run --agent codex 'Write a haiku about queues into haiku.txt'`,
     ],
     run: async (cli, command, flags) => {
       const body = {
         title: command.join(' ').slice(0, TITLE_LENGTH),
-        taskType: 'command',
-        // The user waits for the exit code, so retries are off by default.
-        maxRetries: 0,
-        ...toTaskFields(flags, command),
+        ...(flags.has('agent') ? ofAgent(flags, command) : ofCommand(flags, command)),
       } as NewTask;
       const task = await createTask(cli, body);
       if (task === undefined) return EXIT.interrupted;
@@ -39,6 +42,21 @@ const commands: Commands = {
 };
 
 export default commands;
+
+function ofCommand(flags: Flags, command: readonly string[]): Partial<NewTask> {
+  // The user waits for the exit code, so retries are off by default.
+  return { taskType: 'command', maxRetries: 0, ...toTaskFields(flags, command) };
+}
+
+function ofAgent(flags: Flags, words: readonly string[]): Partial<NewTask> {
+  return {
+    taskType: 'agent',
+    instructions: words.join(' '),
+    // The user waits, and the next session continues from what the last one said.
+    retryBackoffSeconds: RETRY_SECONDS,
+    ...toTaskFields(flags, []),
+  };
+}
 
 /** Creates the task. @returns undefined if Ctrl-C came before the answer */
 async function createTask(cli: Cli, body: NewTask): Promise<Task | undefined> {
@@ -102,8 +120,8 @@ function print(cli: Cli, entry: Log): void {
   const { event, message, details, level } = entry;
   const stream = (details as { stream?: string } | null)?.stream ?? event;
   if (cli.out.json) return cli.out.value(entry);
-  if (stream === 'stdout') return cli.out.raw(`${message ?? ''}\n`);
-  if (stream === 'stderr') return cli.out.note(message ?? '');
+  if (stream === 'stdout' || event === 'agent_message') return cli.out.raw(`${message ?? ''}\n`);
+  if (stream === 'stderr' || event === 'agent_tool') return cli.out.note(message ?? '');
   if (event === 'question_asked')
     cli.out.note(`drover: ${message ?? ''}\n${answerCommand(details)}`);
   else if (PRINTED_LEVELS.includes(level))
