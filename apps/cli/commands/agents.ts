@@ -146,15 +146,19 @@ const kinds: CommandSpec = {
       searchPath: process.env['PATH'] ?? '',
       folders: agentFolders(),
     });
-    cli.out.rows(found, [
-      { title: 'kind', of: ({ name }) => name },
-      { title: 'version', of: (one) => (one.installed ? one.version : '-') },
-      {
-        title: 'program',
-        of: (one) => (one.installed ? one.command.join(' ') : one.missing),
-        wide: true,
-      },
-    ]);
+    cli.out.rows(
+      found,
+      [
+        { title: 'kind', of: ({ name }) => name },
+        { title: 'version', of: (one) => (one.installed ? one.version : '-') },
+        {
+          title: 'program',
+          of: (one) => (one.installed ? one.command.join(' ') : one.missing),
+          wide: true,
+        },
+      ],
+      'No kinds.',
+    );
   },
 };
 

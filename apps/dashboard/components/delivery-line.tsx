@@ -38,7 +38,7 @@ export function DeliveryLine({ webhookId, delivery }: { webhookId: string; deliv
               <li key={attempt.number}>{describeAttempt(attempt)}</li>
             ))}
           </ol>
-          <Foreign text={body} />
+          <Foreign text={body ?? 'Drover removed the body of this delivered message.'} />
           {state !== 'pending' && (
             <div>
               <Button disabled={replay.isPending} onClick={() => replay.mutate(undefined)}>

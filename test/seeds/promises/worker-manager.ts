@@ -20,13 +20,21 @@ export const MANAGER_COMMANDS = section('Commands of the manager', {
     '`GET /api/sessions/:id` of the gateway has them as `status`, `startedAt`, `lastActivityAt`, ' +
       '`exitCode` and `error`.',
   ),
-  agentTypes: notYet(
+  agentTypes: differs(
     '`agent_type` is `FACTORY` or `CLAUDE`',
-    'A task names `agent.kind`, and agents with the capability `kind:…` claim it. Drover has no such agents yet.',
+    'A task names `agent.kind`, such as `claude-code`. Workers with the program claim it.',
+    by(
+      'libs/work/task-manager/creation/agents-of-tasks.int-spec.ts',
+      'only an agent with the kind of the task claims it, and receives its brief',
+    ),
   ),
-  instructions: notYet(
+  instructions: differs(
     '`instructions` are written to `CLAUDE.md` or `AGENTS.md`',
-    'They are a field of the task, which its agent reads.',
+    'They are a field of the task and a part of the prompt, so the work folder stays as it is.',
+    by(
+      'libs/hosts/agent-sessions/prompt/compose-prompt.spec.ts',
+      'a prompt has a section for each part of the task',
+    ),
   ),
   allowedCommands: differs(
     '`allowed_commands` is a list that the program in the container checks',

@@ -49,9 +49,12 @@ export const POLLING = section('Polling for tasks', {
     'It does not exist. An agent starts, completes, fails or releases its run, and the server decides about the status.',
   ),
   instructions: holds('A task has `instructions`, `steps` and `deliverables`'),
-  prompt: notYet(
+  prompt: holds(
     'The worker makes the prompt of a session from them',
-    'A session finds the task in `DROVER_TASK_FILE`. Its command makes the prompt.',
+    by(
+      'libs/hosts/agent-sessions/prompt/compose-prompt.spec.ts',
+      'a prompt has a section for each part of the task',
+    ),
   ),
 });
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, expect } from '@jest/globals';
 import { DRIVER_KINDS } from '#lib/session-runtime';
 import { environment } from '../../../apps/gateway/config.js';
@@ -147,15 +146,7 @@ prove(MANAGER_COMMANDS, {
       error: { class: 'exit_code' },
     });
   },
-
-  agentTypes: () => expect(agentKinds()).toBe(false),
-
-  instructions: () => expect(agentKinds()).toBe(false),
 });
-
-/** Whether Drover has programs of the kinds of agents. */
-const agentKinds = (): boolean =>
-  existsSync(join(import.meta.dirname, '../../../libs/agents/agent-kinds'));
 
 prove(DATA_PLANE, {
   conversation: () => {

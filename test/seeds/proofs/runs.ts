@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { RUN_STATES } from '#lib/transitions/domain';
@@ -293,10 +291,5 @@ prove(POLLING, {
     };
     const id = await scene.task(given);
     expect(await scene.read(id)).toMatchObject(given);
-  },
-
-  prompt: () => {
-    const kinds = join(import.meta.dirname, '../../../libs/agents/agent-kinds');
-    expect(existsSync(kinds)).toBe(false);
   },
 });
