@@ -93,7 +93,7 @@ export class DroverFastifyAdapter extends FastifyAdapter {
     this.routes.watch(instance);
     this.timer.watch(instance);
     instance.server.on('connection', (socket) => {
-      nameClient(socket, instance.server);
+      nameClient(socket, typeof instance.server.address() === 'string');
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
     });
@@ -115,13 +115,16 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   /** Serves the connections of a further socket, too. The socket is inherited and bound. */
   async alsoListen(fd: number): Promise<void> {
     const { server } = this.instance;
+    let isLocal = false;
     const further = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      nameClient(socket, further);
+      nameClient(socket, isLocal);
       server.emit('connection', socket);
     });
     further.maxConnections = server.maxConnections;
     further.listen({ fd });
     await once(further, 'listening');
+    // Node knows no address of an inherited Unix socket.
+    isLocal = further.address() === null;
     this.furtherListeners.push(further);
   }
 
@@ -177,14 +180,13 @@ export function createFastifyAdapter(options: AdapterOptions = {}): DroverFastif
 /**
  * Has Node read the client's address, which it then remembers: a client that hangs up soon has none
  * later. A client that has hung up already is refused, because nobody could say who it was.
+ *
+ * @param isLocal true for a Unix socket, whose clients have no address
  */
-function nameClient(socket: Socket, listener: Server): void {
+function nameClient(socket: Socket, isLocal: boolean): void {
   if (socket.remoteAddress !== undefined) return;
-  if (typeof listener.address() === 'string') {
-    Object.defineProperty(socket, 'remoteAddress', { value: LOCAL_ADDRESS });
-  } else {
-    socket.destroy();
-  }
+  if (isLocal) Object.defineProperty(socket, 'remoteAddress', { value: LOCAL_ADDRESS });
+  else socket.destroy();
 }
 
 /** Available later than Fastify's settings, which refer to it. */
