@@ -8,7 +8,13 @@ import {
   type OfferedKind,
 } from '#lib/agent-sessions';
 import { strictestNetwork } from '#lib/kernel';
-import { Redactor, type RuntimeDriver, type SessionSignal, SpawnError } from '#lib/session-runtime';
+import {
+  readLimits,
+  Redactor,
+  type RuntimeDriver,
+  type SessionSignal,
+  SpawnError,
+} from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { FailureClass, RunFailure } from '../api/types.js';
 import { classifyExit } from '../execution/classify.js';
@@ -72,16 +78,13 @@ export async function startAgent(
       files: filesOf(job),
       secrets,
       network: strictestNetwork(run.network ?? 'none', networkOf(task.inputContext)),
-      limits: { memoryMb: Math.max(offered.kind.minMemoryMb, DEFAULT_MEMORY_MB) },
+      limits: readLimits(task.inputContext['limits'], 'inputContext.limits'),
       token: run.token,
     },
     { driver, gate, onEvent: (event) => lines.add(event) },
   );
   return new AgentExecution(job, { session, lines, gate });
 }
-
-/** Enough for every kind and a build beside it. */
-const DEFAULT_MEMORY_MB = 4_096;
 
 interface Parts {
   session: AgentSession;

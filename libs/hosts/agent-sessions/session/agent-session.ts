@@ -120,7 +120,7 @@ export class AgentSession {
         stdin: OPEN_INPUT,
         network: work.network,
         services: door.services,
-        limits: work.limits,
+        limits: { ...enoughMemory(work.kind, around), ...work.limits },
         secrets: work.secrets,
         output: talk,
       });
@@ -267,6 +267,11 @@ function contextOf(
     modelProxy: { url: modelUrl, token: work.token },
     isRoot,
   };
+}
+
+/** A program of the kind would crash with less. The task can ask for other limits. */
+function enoughMemory({ minMemoryMb }: AgentKind, { memoryMb }: Surroundings) {
+  return memoryMb !== 0 && memoryMb < minMemoryMb ? { memoryMb: minMemoryMb } : {};
 }
 
 /** @throws SpawnError for settings that the kind refuses */

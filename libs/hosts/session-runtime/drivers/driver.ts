@@ -181,6 +181,8 @@ export interface Surroundings {
   folder: string;
   /** True if the session has the rights of root in its own eyes. */
   isRoot: boolean;
+  /** Its memory in MiB if it asks for no limit. 0: no limit. */
+  memoryMb: number;
 }
 
 /**

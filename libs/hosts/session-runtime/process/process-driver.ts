@@ -92,8 +92,15 @@ export class ProcessDriver implements RuntimeDriver {
   surroundings(id: string, network?: Network): Surroundings {
     const { dir, sandbox, accounts } = this.options;
     const isRoot = accounts === undefined && process.getuid?.() === 0;
-    if (sandbox === undefined) return { network: 'host', folder: join(dir, id), isRoot };
-    return { network: strictestNetwork(sandbox.network, network), folder: SAME_PATH, isRoot };
+    if (sandbox === undefined) {
+      return { network: 'host', folder: join(dir, id), isRoot, memoryMb: 0 };
+    }
+    return {
+      network: strictestNetwork(sandbox.network, network),
+      folder: SAME_PATH,
+      isRoot,
+      memoryMb: sandbox.limits.memoryMb,
+    };
   }
 
   async spawn(spec: SessionSpec): Promise<RuntimeSession> {
