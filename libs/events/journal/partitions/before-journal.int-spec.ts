@@ -144,7 +144,8 @@ beforeAll(async () => {
     'SELECT workspace_id, last_seq FROM outbox_counters',
   );
   counters = new Map(counted.map((row) => [row.workspace_id, Number(row.last_seq)]));
-  expect(await migrate({ ownerUrl: db.ownerUrl })).toContain(JOURNAL);
+  // The connected sessions are those of this test.
+  expect(await migrate({ ownerUrl: db.ownerUrl, force: true })).toContain(JOURNAL);
   server = await startTestApp({ ROLES: 'api' }, db);
 }, 60_000);
 
