@@ -149,7 +149,7 @@ export class Rounds {
     );
   }
 
-  /** Exhausts the budget of a workspace. */
+  /** Exhausts the budget of a workspace, whose budget before it has ended. */
   private async usedBudget(): Promise<void> {
     const { owner } = this.fleet.db;
     await owner.query(
@@ -158,7 +158,8 @@ export class Rounds {
            cache_read_tokens, cache_write_tokens)
          VALUES ($1, uuidv7(), 'a report', uuidv7(), uuidv7(), 'a model', 10, 0, 0, 0))
        INSERT INTO usage_budgets (workspace_id, id, allocated, consumed, period_start, period_end)
-       VALUES ($1, uuidv7(), 10, 10, now(), now() + interval '1 day')`,
+       VALUES ($1, uuidv7(), 10, 10, now(), now() + interval '1 day'),
+         ($1, uuidv7(), 10, 0, now() - interval '2 days', now() - interval '1 day')`,
       [await aWorkspace(owner)],
     );
   }
