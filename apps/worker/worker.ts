@@ -119,7 +119,7 @@ async function registerUnlessStopped(
   }
 }
 
-/** What a worker has of its machine. */
+/** The parts of its machine that a worker uses. */
 type Parts = WorkerContext & { drivers: Drivers; kinds: OfferedKinds; addresses: Addresses };
 
 class Worker {

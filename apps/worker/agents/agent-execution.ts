@@ -135,7 +135,7 @@ class AgentExecution implements Running<Outcome> {
   }
 }
 
-/** What the last run left. */
+/** The checkpoint and the conversation that the last run left. */
 function handoverOf(checkpoint: unknown): Handover {
   const { agent, ...rest } = (checkpoint ?? {}) as Record<string, unknown>;
   const { transcript } = (agent ?? {}) as { transcript?: unknown };

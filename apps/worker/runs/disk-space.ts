@@ -23,7 +23,7 @@ export class DiskSpace {
 
   constructor(private readonly folders: readonly string[]) {}
 
-  /** Whether a disk was full at the last look. */
+  /** True if a disk was full at the last look. */
   get isFull(): boolean {
     return this.free < FULL_BYTES;
   }
@@ -60,7 +60,7 @@ export class DiskSpace {
   }
 }
 
-/** Whether a file of the worker itself could not be written, because a disk or a quota is full. */
+/** True if a file of the worker itself could not be written: a disk or a quota is full. */
 export function isNoSpace(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (NO_SPACE.has((at as NodeJS.ErrnoException).code ?? '')) return true;

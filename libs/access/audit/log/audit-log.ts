@@ -118,7 +118,7 @@ interface AuditedRequest extends AuthenticatedRequest {
   auditEntry?: Companion;
 }
 
-/** What the log of a workspace or of the installation says of a request. */
+/** The entry of a request in the log of a workspace or of the installation. */
 interface Entry {
   workspaceId: string | undefined;
   actor: { kind: string; id: string | null } | undefined;
@@ -148,7 +148,7 @@ function entryOf(request: AuditedRequest, status: number, payload?: unknown): En
   return { workspaceId, actor, operation, path, status, requestId, address };
 }
 
-/** Whether the log of a workspace has it: entries of agents and runs are in the journal. */
+/** True if the log of a workspace has it: entries of agents and runs are in the journal. */
 function isWhole(entry: Entry): entry is WholeEntry {
   const { kind } = entry.actor ?? {};
   return entry.workspaceId !== undefined && (kind === 'user' || kind === 'api_key');

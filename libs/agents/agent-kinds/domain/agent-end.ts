@@ -37,6 +37,6 @@ export type AgentEnd =
       class: FailureClass;
       /** A sentence for people, with the provider's own words where there are any. */
       message: string;
-      /** Whether the same task can succeed later without a change. */
+      /** True if the same task can succeed later without a change. */
       retryable: boolean;
     };
