@@ -1,18 +1,22 @@
+import { lineWriter } from '#lib/kernel';
 import { withCleanup } from '#lib/local-servers';
 import { explain, Sentence } from '../shared/sentence.js';
 import { readRequest, type Request, USAGE } from './arguments.js';
 import { status, stop } from './control.js';
 import { startDaemon, tellLauncher } from './daemon.js';
 
+const write = lineWriter(1);
+const complain = lineWriter(2);
+
 const tell = (line: string): void => {
-  process.stdout.write(`${line}\n`);
+  write(`${line}\n`);
   void tellLauncher({ kind: 'line', text: line });
 };
 
 async function act(request: Request): Promise<number> {
   switch (request.kind) {
     case 'help':
-      process.stdout.write(USAGE);
+      write(USAGE);
       return 0;
     case 'wrong':
       throw new Sentence(request.sentence);
@@ -41,7 +45,7 @@ try {
   process.exit(await act(readRequest(process.argv.slice(2))));
 } catch (error) {
   const text = explain(error);
-  process.stderr.write(`${text}\n`);
+  complain(`${text}\n`);
   await tellLauncher({ kind: 'complaint', text });
   process.exit(1);
 }

@@ -1,4 +1,3 @@
-import { isNativeError } from 'node:util/types';
 import pg from 'pg';
 
 /** Milliseconds between two looks at the connections. */
@@ -8,11 +7,14 @@ const TICK_MS = 250;
  * process that stands still come together as one, so its own pause is no silence of Postgres.
  */
 const SILENT_TICKS = 8;
-/** The driver's error at the end of the time for a new connection. */
-const CONNECTS_TOO_LONG = 'timeout expired';
+/** Ticks for a new connection: 5 s, because a busy Postgres begins sessions late. */
+const CONNECT_TICKS = 20;
 
 export interface BreakerOptions {
-  /** A connection for the probe alone, so that busy pools never look like a silent Postgres. */
+  /**
+   * A connection for the probe alone, so that busy pools never look like a silent Postgres. It has
+   * no time limit for connecting: the breaker counts ticks there as well.
+   */
   probe(): pg.Client;
   /** Called when Postgres becomes silent, and when it answers again. */
   onChange?: ((isSilent: boolean) => void) | undefined;
@@ -34,9 +36,8 @@ export class Breaker {
   private readonly pools: pg.Pool[] = [];
   private readonly timer: NodeJS.Timeout;
   private prober: pg.Client | undefined;
-  private isAsking = false;
-  /** Ticks since the question. Undefined while the probe connects, which has its own limit. */
-  private silentTicks: number | undefined;
+  /** Ticks until Postgres counts as silent. Undefined while the probe neither connects nor asks. */
+  private ticksLeft: number | undefined;
   private isOpen = false;
 
   constructor(private readonly options: BreakerOptions) {
@@ -89,26 +90,25 @@ export class Breaker {
   }
 
   private tick(): void {
-    if (this.silentTicks !== undefined) {
-      this.silentTicks += 1;
-      if (this.silentTicks >= SILENT_TICKS) this.open();
-    } else if (!this.isAsking && (!this.prober || this.pools.some(isInUse))) {
+    if (this.ticksLeft !== undefined) {
+      this.ticksLeft -= 1;
+      if (this.ticksLeft <= 0) this.open();
+    } else if (!this.prober || this.pools.some(isInUse)) {
       void this.ask();
     }
   }
 
   private async ask(): Promise<void> {
-    this.isAsking = true;
+    this.ticksLeft = CONNECT_TICKS;
     try {
       const prober = this.prober ?? (await this.connectProber());
-      this.silentTicks = 0;
+      this.ticksLeft = SILENT_TICKS;
       await prober.query('SELECT 1');
       this.change(false);
-    } catch (error) {
+    } catch {
       // A refused or broken connection is no answer. The next probe has a new one.
-      if (isNativeError(error) && error.message === CONNECTS_TOO_LONG) this.open();
     }
-    [this.isAsking, this.silentTicks] = [false, undefined];
+    this.ticksLeft = undefined;
   }
 
   private async connectProber(): Promise<pg.Client> {

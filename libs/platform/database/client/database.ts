@@ -75,7 +75,8 @@ export class Database {
       connectionTimeoutMs: options.connectionTimeoutMs,
     };
     this.breaker = new Breaker({
-      probe: () => new pg.Client(connectionOf({ ...common, url: options.serviceUrl })),
+      probe: () =>
+        new pg.Client(connectionOf({ ...common, url: options.serviceUrl, connectionTimeoutMs: 0 })),
       onChange: options.onSilence,
     });
     const { onError } = options;
