@@ -1,5 +1,5 @@
-import { fetchOver } from '#lib/agent-host';
 import { type ClientOptions, createClient, type DroverClient, type Fetch } from '#lib/api-client';
+import { fetchOver } from '#lib/kernel';
 import { localSocketOf } from './contexts/local.js';
 
 /**

@@ -1,6 +1,5 @@
 import {
   causeOf,
-  fetchOver,
   HeartbeatLoop,
   hostClient,
   type Isolation,
@@ -12,7 +11,7 @@ import {
   SignalLoop,
   type StopRequests,
 } from '#lib/agent-host';
-import { newId } from '#lib/kernel';
+import { fetchOver, newId } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
 import { Drivers } from '#lib/session-runtime';
 import { GatewayTokens } from './auth/gateway-tokens.js';

@@ -1,6 +1,5 @@
 export * from './client/errors.js';
 export { HeartbeatLoop, type ServerState } from './loops/heartbeat-loop.js';
-export { fetchOver } from './client/fetch-over.js';
 export { allowWait, currentApiUrl, hostClient, serverAddresses } from './client/host-client.js';
 export {
   LiveSession,

@@ -17,6 +17,7 @@ export * from './values/ids.js';
 export * from './secrets/secret-patterns.js';
 export { looksSecret } from './secrets/secret-names.js';
 export * from './values/log-cost.js';
+export { fetchOver } from './system/fetch-over.js';
 export * from './system/make-folder.js';
 export * from './values/networks.js';
 export * from './values/pagination.js';

@@ -1,5 +1,5 @@
 import { Addresses, type ClientOptions, createClient, type DroverClient } from '#lib/api-client';
-import { fetchOver } from './fetch-over.js';
+import { fetchOver } from '#lib/kernel';
 import { API_PATH } from '../machine/settings.js';
 
 const CALL_TIMEOUT_MS = 10_000;

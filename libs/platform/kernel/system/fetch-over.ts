@@ -1,6 +1,5 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Fetch } from '#lib/api-client';
 
 /** Statuses whose answers have no body. `Response` refuses one. */
 const BODILESS = new Set([204, 205, 304]);
@@ -12,7 +11,9 @@ const BODILESS = new Set([204, 205, 304]);
  *
  * @param socketPath URLs still name host and path of a request
  */
-export function fetchOver(socketPath: string): Fetch {
+export function fetchOver(
+  socketPath: string,
+): (url: string, init: RequestInit) => Promise<Response> {
   const agent = new Agent({ keepAlive: true });
   return async (url, init) => {
     const answer = await send(url, init, { socketPath, agent });
