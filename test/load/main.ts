@@ -18,6 +18,7 @@ import { memory } from './benchmarks/memory.js';
 import { modelProxy } from './benchmarks/model-proxy.js';
 import { peers } from './benchmarks/peers.js';
 import { recovery } from './benchmarks/recovery.js';
+import { registration } from './benchmarks/registration.js';
 import { relay } from './benchmarks/relay.js';
 import { snapshot } from './benchmarks/snapshot.js';
 import { streams } from './benchmarks/streams.js';
@@ -39,6 +40,7 @@ const ALL: readonly Benchmark[] = [
   lifeOverHttp,
   dispatch,
   createToStart,
+  registration,
   relay,
   backlog,
   snapshot,

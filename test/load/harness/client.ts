@@ -1,5 +1,10 @@
 import { Agent, request } from 'undici';
 
+interface Answer {
+  status: number;
+  text: string;
+}
+
 /** Calls the API over a limited number of connections. */
 export class Client {
   private readonly http: Agent;
@@ -15,15 +20,15 @@ export class Client {
    * @throws Error if the answer is not a success
    */
   async post<T>(path: string, token: string, body: object): Promise<T> {
-    const { status, text } = await this.send('POST', path, token, body);
-    if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
-    return JSON.parse(text) as T;
+    return read<T>(path, await this.send('POST', path, token, body));
+  }
+
+  async put<T>(path: string, token: string, body: object): Promise<T> {
+    return read<T>(path, await this.send('PUT', path, token, body));
   }
 
   async get<T>(path: string, token: string): Promise<T> {
-    const { status, text } = await this.send('GET', path, token);
-    if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
-    return JSON.parse(text) as T;
+    return read<T>(path, await this.send('GET', path, token));
   }
 
   /** Tells whether the API has this route, whatever it answers to an empty request. */
@@ -35,7 +40,12 @@ export class Client {
     return this.http.destroy();
   }
 
-  private async send(method: 'GET' | 'POST', path: string, token: string, body?: object) {
+  private async send(
+    method: 'GET' | 'POST' | 'PUT',
+    path: string,
+    token: string,
+    body?: object,
+  ): Promise<Answer> {
     const answer = await request(`${this.url}${path}`, {
       method,
       dispatcher: this.http,
@@ -44,4 +54,9 @@ export class Client {
     });
     return { status: answer.statusCode, text: await answer.body.text() };
   }
+}
+
+function read<T>(path: string, { status, text }: Answer): T {
+  if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
+  return JSON.parse(text) as T;
 }
