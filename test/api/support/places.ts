@@ -1,5 +1,5 @@
 import { GATEWAY_BODY, gatewayHeaders, isGatewayRoute } from './gateway.js';
-import type { CallerKind, Route, Schema } from './openapi.js';
+import type { CallerKind, Parameter, Route, Schema } from './openapi.js';
 import { fillPath, type Wire, withQuery } from './requests.js';
 import { sampleObject } from './samples.js';
 import type { TenantCaller, Thing } from './tenant.js';
@@ -70,7 +70,7 @@ export function placesOf(route: Route): Place[] {
     thing: where === 'query' && name === 'taskId' ? 'task' : thingOf(route, name),
   });
   return [
-    ...route.pathParams.map(({ name }) => named('path', name)),
+    ...route.pathParams.filter((param) => !choiceOf(param)).map(({ name }) => named('path', name)),
     ...route.queryParams
       .filter(({ schema }) => isId(schema) || isId(schema.items ?? {}))
       .map(({ name }) => named('query', name)),
@@ -102,6 +102,11 @@ function bodyPlaces(route: Route): Place[] {
   return found;
 }
 
+/** The first word of a closed list, which is no thing of a tenant. */
+function choiceOf({ schema }: Parameter): string | undefined {
+  return schema.enum?.[0] as string | undefined;
+}
+
 function isId({ format }: Schema): boolean {
   return format === 'uuid';
 }
@@ -130,7 +135,9 @@ export interface Asker {
 export function requestWith(route: Route, asker: Asker, ids: Ids): Wire {
   const { own, headers } = asker.caller;
   const values: Record<string, string> = {};
-  for (const { name } of route.pathParams) values[name] = own[thingOf(route, name)];
+  for (const param of route.pathParams) {
+    values[param.name] = choiceOf(param) ?? own[thingOf(route, param.name)];
+  }
   const query: Record<string, string> = {};
   const changed: Record<string, string> = {};
   for (const [{ in: where, at }, id] of ids) {

@@ -93,6 +93,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const webhook = await aWebhook(owner, workspaceId, marker);
   const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
   const question = await aQuestion(owner, workspaceId, { agentId: agent, marker });
+  await setModelKeys(app, project, { ...bearer, 'x-workspace-id': workspaceId });
   await mark(app, workspaceId, marker);
   const invitations = [
     await anInvitation(owner, workspaceId, userId),
@@ -198,6 +199,17 @@ export async function anApiKey(
     body: JSON.stringify({ name: 'a key', scopes: SCOPES, role: 'ADMIN', ...values }),
   });
   return (await response.json()) as IssuedKey;
+}
+
+/** A key of a model provider for the workspace, and one for its project. */
+async function setModelKeys(app: TestServer, project: string, headers: Record<string, string>) {
+  for (const query of ['', `?projectId=${project}`]) {
+    await fetch(`${app.url}/api/v1/model-providers/anthropic${query}`, {
+      method: 'PUT',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ key: newId() }),
+    });
+  }
 }
 
 /** The pause holds nothing back, because no task has its type. */
