@@ -14,7 +14,7 @@ import {
   requestWith,
 } from './support/places.js';
 import { send, type WireAnswer } from './support/requests.js';
-import { aTenant, type Tenant } from './support/tenant.js';
+import { aTenant, setModelKeys, type Tenant } from './support/tenant.js';
 import { anAccount, extrasOf } from './support/accounts.js';
 
 /**
@@ -80,6 +80,9 @@ const NOT_AUDITED = /^\w+ \/agent-tasks\b|^POST \/events\/tickets$/;
  */
 const OPERATORS = /^\w+ \/users\b|^PUT \/workspaces\/{workspaceId}\/limits$/;
 
+/** Most tenants of the walk need no keys, and each key needs a request. */
+const NEEDS_MODEL_KEYS = /^DELETE \/model-providers|\/model-access$/;
+
 // A fast machine sends more requests than a token allows.
 const app = await startTestApp({
   ROLES: 'api',
@@ -141,6 +144,7 @@ describe.each(named.map((route) => [route.name, route] as const))('%s', (_, rout
   it.each(kindsOf(route))('a %s finds its own things', async (kind) => {
     for (const place of controlsOf(route)) {
       const tenant = route.method === 'GET' ? reader : await aTenant(app);
+      if (NEEDS_MODEL_KEYS.test(route.name)) await setModelKeys(app, tenant);
       const asker = await askerOf(route, tenant, kind);
       const ids = new Map(place ? [[place, asker.caller.own[place.thing]]] : []);
       const answer = await send(app.url, requestWith(route, asker, ids));

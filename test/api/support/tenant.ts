@@ -93,7 +93,6 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const webhook = await aWebhook(owner, workspaceId, marker);
   const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
   const question = await aQuestion(owner, workspaceId, { agentId: agent, marker });
-  await setModelKeys(app, project, { ...bearer, 'x-workspace-id': workspaceId });
   await mark(app, workspaceId, marker);
   const invitations = [
     await anInvitation(owner, workspaceId, userId),
@@ -202,8 +201,9 @@ export async function anApiKey(
 }
 
 /** A key of a model provider for the workspace, and one for its project. */
-async function setModelKeys(app: TestServer, project: string, headers: Record<string, string>) {
-  for (const query of ['', `?projectId=${project}`]) {
+export async function setModelKeys(app: TestServer, { callers }: Tenant): Promise<void> {
+  const { headers, own } = callers.user;
+  for (const query of ['', `?projectId=${own.project}`]) {
     await fetch(`${app.url}/api/v1/model-providers/anthropic${query}`, {
       method: 'PUT',
       headers: { ...headers, 'content-type': 'application/json' },

@@ -23,7 +23,7 @@ const REPORTS: Record<string, (run: Run, n: number) => Report> = {
   start: (run) => ['start', run, {}, (model) => start(model, run)],
   checkpoint: (run, n) => [
     ...(['checkpoint', run, { checkpointData: { n } }] as const),
-    () => progress(run, { checkpoint: n }),
+    (model) => progress(model, run, { checkpoint: n }),
   ],
   progress: progressOf,
   complete: (run) => ['complete', run, {}, (model) => complete(model, run)],
@@ -44,7 +44,7 @@ const REPORTS: Record<string, (run: Run, n: number) => Report> = {
 };
 
 export function progressOf(run: Run, n: number): Report {
-  return ['progress', run, progressBody(n), () => progress(run, progressSaid(n))];
+  return ['progress', run, progressBody(n), (model) => progress(model, run, progressSaid(n))];
 }
 
 /** A progress report can leave out each part, and even all parts. */

@@ -207,10 +207,12 @@ export interface Progress {
 }
 
 /**
- * The task keeps the progress, whatever the end of the run is. A run that reports does not hang.
+ * The task keeps the progress, whatever the end of the run is. A run that reports does not hang. Its
+ * first report starts the task.
  */
-export function progress(run: Run, said: Progress): Verdict {
+export function progress(model: Model, run: Run, said: Progress): Verdict {
   if (!isLive(run)) return 'stale_run';
+  if (run.task.status === 'ASSIGNED') start(model, run);
   Object.assign(run.task, said);
   Object.assign(run, { silent: false, warning: 'none' });
   return 200;
