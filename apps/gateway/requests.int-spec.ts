@@ -7,24 +7,37 @@ describe('Requests to a gateway', () => {
   const world = oneGateway();
 
   describe('The authentication of the server', () => {
-    const now = Math.floor(Date.now() / 1000);
-    test.each([
-      ['no token', '', 'unauthenticated'],
-      ['nonsense', 'nonsense', 'invalid_token'],
+    /** Seconds since 1970, in some seconds. Each request has its own token: a slow test outlives one. */
+    const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+    test.each<[string, () => string, string]>([
+      ['no token', () => '', 'unauthenticated'],
+      ['nonsense', () => 'nonsense', 'invalid_token'],
       [
         'another secret',
-        serverToken({}, 'another-secret-of-more-than-32-characters'),
+        () => serverToken({}, 'another-secret-of-more-than-32-characters'),
         'invalid_token',
       ],
-      ['no signature', serverToken({}, '', 'none'), 'invalid_token'],
-      ['another algorithm', serverToken({}, SECRET, 'HS512'), 'invalid_token'],
-      ['an expired token', serverToken({ iat: now - 200, exp: now - 31 }), 'token_expired'],
-      ['a clock that is ahead', serverToken({ iat: now + 45, exp: now + 105 }), 'invalid_token'],
-      ['a clock that is behind', serverToken({ iat: now - 45, exp: now + 15 }), 'invalid_token'],
-      ['another audience', serverToken({ aud: 'drover-server' }), 'invalid_token'],
-      ['another issuer', serverToken({ iss: 'drover-gateway' }), 'invalid_token'],
-      ['no id', serverToken({ jti: undefined }), 'invalid_token'],
-      ['no expiry', serverToken({ exp: undefined }), 'invalid_token'],
+      ['no signature', () => serverToken({}, '', 'none'), 'invalid_token'],
+      ['another algorithm', () => serverToken({}, SECRET, 'HS512'), 'invalid_token'],
+      [
+        'an expired token',
+        () => serverToken({ iat: inSeconds(-200), exp: inSeconds(-31) }),
+        'token_expired',
+      ],
+      [
+        'a clock that is ahead',
+        () => serverToken({ iat: inSeconds(45), exp: inSeconds(105) }),
+        'invalid_token',
+      ],
+      [
+        'a clock that is behind',
+        () => serverToken({ iat: inSeconds(-45), exp: inSeconds(15) }),
+        'invalid_token',
+      ],
+      ['another audience', () => serverToken({ aud: 'drover-server' }), 'invalid_token'],
+      ['another issuer', () => serverToken({ iss: 'drover-gateway' }), 'invalid_token'],
+      ['no id', () => serverToken({ jti: undefined }), 'invalid_token'],
+      ['no expiry', () => serverToken({ exp: undefined }), 'invalid_token'],
     ])('a request with %s is refused', async (_, token, code) => {
       for (const [method, path] of [
         ['POST', '/api/agents/spawn'],
@@ -35,7 +48,7 @@ describe('Requests to a gateway', () => {
         ['GET', '/api/nowhere'],
       ] as const) {
         const body = method === 'POST' ? aSpawn('exit 0') : undefined;
-        const answer = await world.gateway.ask(method, path, body, token);
+        const answer = await world.gateway.ask(method, path, body, token());
         expect([path, answer.status, answer.body['code']]).toEqual([path, 401, code]);
         expect(answer.headers.get('content-type')).toContain('application/problem+json');
         expect(answer.headers.get('drover-gateway-proof')).toBeNull();

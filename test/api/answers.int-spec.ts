@@ -7,7 +7,7 @@ import { readDocument } from './support/conformity.js';
 import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
 import { type Asker, requestWith } from './support/places.js';
 import { send, type Wire } from './support/requests.js';
-import { anOperator, aTenant, type Tenant } from './support/tenant.js';
+import { anOperator, aTenant, setModelKeys, type Tenant } from './support/tenant.js';
 
 /**
  * Compares successful answers with the OpenAPI document: every operation has one such answer with a
@@ -96,6 +96,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, rou
 
   it.each(kindsOf(route))('the route answers a %s as documented', async (kind) => {
     const tenant = reads ? read : await aTenant(app);
+    await setModelKeys(app, route, tenant);
     const wire = await goodRequest(route, { tenant, kind });
     const answer = await send(app.url, wire);
     expect(`${answer.status} ${answer.text}`).toMatch(/^20/);

@@ -80,9 +80,6 @@ const NOT_AUDITED = /^\w+ \/agent-tasks\b|^POST \/events\/tickets$/;
  */
 const OPERATORS = /^\w+ \/users\b|^PUT \/workspaces\/{workspaceId}\/limits$/;
 
-/** Most tenants of the walk need no keys, and each key needs a request. */
-const NEEDS_MODEL_KEYS = /^DELETE \/model-providers|\/model-access$/;
-
 // A fast machine sends more requests than a token allows.
 const app = await startTestApp({
   ROLES: 'api',
@@ -144,7 +141,7 @@ describe.each(named.map((route) => [route.name, route] as const))('%s', (_, rout
   it.each(kindsOf(route))('a %s finds its own things', async (kind) => {
     for (const place of controlsOf(route)) {
       const tenant = route.method === 'GET' ? reader : await aTenant(app);
-      if (NEEDS_MODEL_KEYS.test(route.name)) await setModelKeys(app, tenant);
+      await setModelKeys(app, route, tenant);
       const asker = await askerOf(route, tenant, kind);
       const ids = new Map(place ? [[place, asker.caller.own[place.thing]]] : []);
       const answer = await send(app.url, requestWith(route, asker, ids));

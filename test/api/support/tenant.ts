@@ -10,7 +10,7 @@ import {
   aTask,
   type FreeStatus,
 } from '../../support/task-factories.js';
-import type { CallerKind } from './openapi.js';
+import type { CallerKind, Route } from './openapi.js';
 
 /**
  * The kind of thing that an id in a request names. A prerequisite is a task that another task waits
@@ -200,9 +200,13 @@ export async function anApiKey(
   return (await response.json()) as IssuedKey;
 }
 
-/** A key of a model provider for the workspace, and one for its project. */
-export async function setModelKeys(app: TestServer, { callers }: Tenant): Promise<void> {
-  const { headers, own } = callers.user;
+/** Most requests need no keys, and each key needs a request. */
+const NEEDS_MODEL_KEYS = /^DELETE \/model-providers|\/model-access$/;
+
+/** Sets a model key of the workspace and one of its project, if the route needs them. */
+export async function setModelKeys(app: TestServer, route: Route, tenant: Tenant): Promise<void> {
+  if (!NEEDS_MODEL_KEYS.test(route.name)) return;
+  const { headers, own } = tenant.callers.user;
   for (const query of ['', `?projectId=${own.project}`]) {
     await fetch(`${app.url}/api/v1/model-providers/anthropic${query}`, {
       method: 'PUT',
