@@ -33,6 +33,7 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'Print token usage by day, agent, task, project or model',
     load: budgets,
   },
+  { name: 'provider', summary: 'Manage keys of providers of models', load: providers },
   { name: 'project', summary: 'Manage projects', load: projects },
   {
     name: 'webhook',
@@ -82,6 +83,9 @@ function coordinator() {
 }
 function budgets() {
   return import('./commands/budgets.js');
+}
+function providers() {
+  return import('./commands/providers.js');
 }
 function projects() {
   return import('./commands/projects.js');

@@ -256,6 +256,7 @@ describe('every other group', () => {
     ['usage --by model', ''],
     ['project create Website', '-'],
     ['project list', 'Website'],
+    ['provider list', ''],
     ['webhook list', ''],
     ['workspace list', '\tOWNER'],
     ['workspace members', '\tOWNER'],
@@ -292,6 +293,29 @@ describe('every other group', () => {
     });
     await drover(['budget', 'edit', id, '--once']);
     expect(await json('budget', 'show', id)).toMatchObject({ recurrence: null });
+  });
+
+  it('a key of a provider is set from standard input, listed without its value and removed', async () => {
+    const set = [
+      'provider',
+      'set',
+      'openai',
+      '--key-stdin',
+      '--base-url',
+      'https://litellm.example',
+    ];
+    const made = await drover(set, { input: 'sk-very-secret-key\n' });
+    expect([made.code, made.stdout]).toEqual([
+      0,
+      'Key of openai set for https://litellm.example\n',
+    ]);
+    const listed = await drover(['provider', 'list', '--json']);
+    expect(listed.stdout).toContain('litellm.example');
+    expect(listed.stdout).not.toContain('sk-very-secret-key');
+    expect((await drover(['provider', 'remove', 'openai'])).code).toBe(0);
+    expect(await json('provider', 'list')).toEqual([]);
+    const wrong = await drover(['provider', 'set', 'nobody', '--key-stdin'], { input: 'a key' });
+    expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringContaining('anthropic')]);
   });
 
   it('an agent is registered, gets a token, claims a task and releases it', async () => {
