@@ -63,7 +63,6 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE webhook_deliveries SET payload = NULL`, 'webhook_deliveries_has_body'],
     [`UPDATE webhook_attempts SET number = 0`, 'webhook_attempts_number_check'],
     [`UPDATE webhook_attempts SET error = 'timeout'`, 'webhook_attempts_has_result'],
-    [`UPDATE webhook_attempts SET event_id = 2`, 'webhook_attempts_delivery_fkey'],
   ],
   'an inbound hook': [
     [

@@ -155,26 +155,48 @@ SELECT l.workspace_id, l.id, l.lease, l.kind, l.url, l.hub_signature, l.recipien
 FROM leased l
 
 -- webhooks_list_deliveries
-SELECT d.event_id, d.event, d.payload, d.occurred_at, d.state, d.next_attempt_at, d.created_at, coalesce((
-  SELECT jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id}'::text[] ORDER BY a.number) FROM (
-    SELECT * FROM webhook_attempts t
-    WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = d.event_id
-    ORDER BY t.number DESC LIMIT 20) a), '[]') AS attempts
-FROM webhook_deliveries d
-WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND ($3::text IS NULL OR d.state = $3)
-  AND ($4::bigint IS NULL OR d.event_id < $4)
-ORDER BY d.event_id DESC LIMIT $5
+WITH page AS MATERIALIZED (
+  SELECT d.* FROM webhook_deliveries d
+  WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND ($3::text IS NULL OR d.state = $3)
+    AND ($4::bigint IS NULL OR d.event_id < $4)
+  ORDER BY d.event_id DESC LIMIT $5
+),
+tried AS (
+  SELECT a.event_id, jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id,recency}'::text[] ORDER BY a.number) AS attempts
+  FROM (
+    SELECT t.*, row_number() OVER (PARTITION BY t.event_id ORDER BY t.number DESC) AS recency
+    FROM webhook_attempts t
+    WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = ANY (ARRAY(SELECT p.event_id FROM page p))
+      -- By the clock of the sender.
+      AND t.started_at >= (SELECT min(p.created_at) - interval '1 day' FROM page p)) a
+  WHERE a.recency <= 20 GROUP BY a.event_id
+)
+SELECT p.event_id, p.event, p.payload, p.occurred_at, p.state, p.next_attempt_at, p.created_at,
+  coalesce(t.attempts, '[]') AS attempts
+FROM page p LEFT JOIN tried t ON t.event_id = p.event_id
+ORDER BY p.event_id DESC
 
 -- webhooks_list_open_deliveries
-SELECT d.event_id, d.event, d.payload, d.occurred_at, d.state, d.next_attempt_at, d.created_at, coalesce((
-  SELECT jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id}'::text[] ORDER BY a.number) FROM (
-    SELECT * FROM webhook_attempts t
-    WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = d.event_id
-    ORDER BY t.number DESC LIMIT 20) a), '[]') AS attempts
-FROM webhook_deliveries d
-WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.state = $3 AND d.state <> 'delivered'
-  AND ($4::bigint IS NULL OR d.event_id < $4)
-ORDER BY d.event_id DESC LIMIT $5
+WITH page AS MATERIALIZED (
+  SELECT d.* FROM webhook_deliveries d
+  WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.state = $3 AND d.state <> 'delivered'
+    AND ($4::bigint IS NULL OR d.event_id < $4)
+  ORDER BY d.event_id DESC LIMIT $5
+),
+tried AS (
+  SELECT a.event_id, jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id,recency}'::text[] ORDER BY a.number) AS attempts
+  FROM (
+    SELECT t.*, row_number() OVER (PARTITION BY t.event_id ORDER BY t.number DESC) AS recency
+    FROM webhook_attempts t
+    WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = ANY (ARRAY(SELECT p.event_id FROM page p))
+      -- By the clock of the sender.
+      AND t.started_at >= (SELECT min(p.created_at) - interval '1 day' FROM page p)) a
+  WHERE a.recency <= 20 GROUP BY a.event_id
+)
+SELECT p.event_id, p.event, p.payload, p.occurred_at, p.state, p.next_attempt_at, p.created_at,
+  coalesce(t.attempts, '[]') AS attempts
+FROM page p LEFT JOIN tried t ON t.event_id = p.event_id
+ORDER BY p.event_id DESC
 
 -- webhooks_lock_all
 SELECT w.id FROM unnest($1::uuid[], $2::uuid[]) AS x (workspace_id, id)
@@ -254,6 +276,9 @@ WITH o AS MATERIALIZED (
 UPDATE webhook_deliveries d SET payload = NULL FROM o
 WHERE d.workspace_id = o.workspace_id AND d.webhook_id = o.webhook_id AND d.event_id = o.event_id
 RETURNING d.event_id
+
+-- webhooks_renew_attempt_partitions
+SELECT renew_attempt_partitions($1, make_interval(days => $2)) AS dropped
 
 -- webhooks_replay_deliveries
 -- Materialized: read again and again by a join, it would go on behind the rows that it has just changed.

@@ -45,23 +45,38 @@ export function whichOf(state: DeliveryState | null): Which {
 }
 
 /**
- * Newest events first, each with its last attempts. Index: primary key, webhook_deliveries_open_idx
- * for waiting and dead ones. 51 of 100,000: 0.6 ms; ten dead ones among them: 0.3 ms. $1 workspace,
- * $2 webhook, $3 state or NULL, $4 last id of the previous page or NULL, $5 maximum number of rows.
+ * Newest events first, each with its last attempts. Indexes: primary keys,
+ * webhook_deliveries_open_idx for waiting and dead ones. Partitions of attempts from before the
+ * oldest delivery of the page are not read. 51 of 100,000 in 30 days read 12 buffers at the newest
+ * and 68 at the oldest end (210 without partitions). That takes 4 ms on a busy machine (1.2 ms
+ * without partitions), most of it to plan and open 34 partitions. A subquery for each delivery read
+ * 680 and 3,700 buffers. $1 workspace, $2 webhook, $3 state or NULL, $4 last id of the previous page
+ * or NULL, $5 maximum number of rows.
  */
 const listing = (name: string, which: Which) =>
   query<DeliveryRow>(
     name,
     `
-SELECT d.event_id, d.event, d.payload, d.occurred_at, d.state, d.next_attempt_at, d.created_at, coalesce((
-  SELECT jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id}'::text[] ORDER BY a.number) FROM (
-    SELECT * FROM webhook_attempts t
-    WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = d.event_id
-    ORDER BY t.number DESC LIMIT ${SHOWN_ATTEMPTS}) a), '[]') AS attempts
-FROM webhook_deliveries d
-WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND ${OF_STATE[which]('d', '$3')}
-  AND ($4::bigint IS NULL OR d.event_id < $4)
-ORDER BY d.event_id DESC LIMIT $5`,
+WITH page AS MATERIALIZED (
+  SELECT d.* FROM webhook_deliveries d
+  WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND ${OF_STATE[which]('d', '$3')}
+    AND ($4::bigint IS NULL OR d.event_id < $4)
+  ORDER BY d.event_id DESC LIMIT $5
+),
+tried AS (
+  SELECT a.event_id, jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id,recency}'::text[] ORDER BY a.number) AS attempts
+  FROM (
+    SELECT t.*, row_number() OVER (PARTITION BY t.event_id ORDER BY t.number DESC) AS recency
+    FROM webhook_attempts t
+    WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = ANY (ARRAY(SELECT p.event_id FROM page p))
+      -- By the clock of the sender.
+      AND t.started_at >= (SELECT min(p.created_at) - interval '1 day' FROM page p)) a
+  WHERE a.recency <= ${SHOWN_ATTEMPTS} GROUP BY a.event_id
+)
+SELECT p.event_id, p.event, p.payload, p.occurred_at, p.state, p.next_attempt_at, p.created_at,
+  coalesce(t.attempts, '[]') AS attempts
+FROM page p LEFT JOIN tried t ON t.event_id = p.event_id
+ORDER BY p.event_id DESC`,
   );
 
 export const listDeliveries = {
@@ -218,10 +233,20 @@ RETURNING d.event_id`,
 );
 
 /**
- * Removes at most $2 deliveries older than $1 days with their attempts. Waiting ones stay, unless
+ * Creates the partitions of attempts of the next days, and drops old ones. $1 days ahead, $2 days of
+ * retention.
+ */
+export const renewAttemptPartitions = command<{ dropped: string[] }>(
+  'webhooks_renew_attempt_partitions',
+  `SELECT renew_attempt_partitions($1, make_interval(days => $2)) AS dropped`,
+);
+
+/**
+ * Removes at most $2 deliveries older than $1 days. Waiting ones stay, unless
  * their webhook is deleted. A delivery that is being replayed is left alone. Index:
  * webhook_deliveries_age_idx, from $3 on (NULL: from the oldest), so that remaining rows are not
- * read for each batch. 5,000 of 200,000: 55 to 125 ms, most of it for their attempts.
+ * read for each batch. 5,000 of 100,000: 100 ms on a busy machine (250 ms when a foreign key removed
+ * their attempts).
  */
 export const pruneDeliveries = command<{ created_at: Date }>(
   'webhooks_prune_deliveries',

@@ -104,7 +104,8 @@ ORDER BY w.workspace_id, w.id FOR NO KEY UPDATE OF w`,
 
 /**
  * Stores the results of attempts. A message that was replayed meanwhile is sent again. Index:
- * primary keys, webhook_deliveries_open_idx. 1,000 of 100,000: 29 ms. $1 JSON array of Result.
+ * primary keys, webhook_deliveries_open_idx. 1,000 of 100,000: 15,600 buffers, 29 ms. A foreign key of
+ * attempts took 1,000 more. $1 JSON array of Result.
  */
 export const recordAttempts = command<{ event_id: string }>(
   'webhooks_record_attempts',
