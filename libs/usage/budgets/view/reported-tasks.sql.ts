@@ -14,9 +14,14 @@ FROM workspaces w CROSS JOIN LATERAL (
   ORDER BY n.logged_at LIMIT 1) l`,
 );
 
+/** The seconds for which the key of a task lives after its last usage. */
+export const TASK_SECONDS = 3_600;
+
 export interface ReportedTask {
   workspace_id: string;
   task_id: string;
+  /** The seconds that its key still lives. It is 0 or less if the key has expired. */
+  seconds: number;
 }
 
 /**
@@ -25,12 +30,12 @@ export interface ReportedTask {
  * Index: agent_usage_logs_seq_key.
  */
 export const readReportedTasks = query<
-  { position: string } & (ReportedTask | { workspace_id: null; task_id: null })
+  { position: string } & (ReportedTask | { workspace_id: null; task_id: null; seconds: null })
 >(
   'usage_read_reported_tasks',
   `
 WITH report AS MATERIALIZED (
-  SELECT workspace_id, task_id, seq FROM agent_usage_logs
+  SELECT workspace_id, task_id, seq, logged_at FROM agent_usage_logs
   WHERE seq > $1 AND seq <= (SELECT position FROM usage_rollup_progress) ORDER BY seq LIMIT $2
 ),
 bound AS (
@@ -38,6 +43,9 @@ bound AS (
     ELSE max(seq) END AS position
   FROM report
 )
-SELECT b.position, t.workspace_id, t.task_id
-FROM bound b LEFT JOIN (SELECT DISTINCT workspace_id, task_id FROM report) t ON true`,
+SELECT b.position, t.workspace_id, t.task_id, t.seconds
+FROM bound b LEFT JOIN (
+  SELECT workspace_id, task_id,
+    ceil(${TASK_SECONDS} - extract(epoch FROM now() - max(logged_at)))::int AS seconds
+  FROM report GROUP BY 1, 2) t ON true`,
 );

@@ -57,17 +57,18 @@ async function aBudget(allocated: number, task: string | null = null): Promise<s
 
 const set = (id: string, column: string, value: number) =>
   sql(`UPDATE usage_budgets SET ${column} = $2 WHERE id = $1`, id, value);
-async function report(): Promise<void> {
+async function report(task = taskId, minutesAgo = 0): Promise<void> {
   await sql(
     `INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, model,
       input_tokens, output_tokens,
        cache_read_tokens, cache_write_tokens, cost_usd, logged_at)
-     VALUES ($1, $2, $3, $4, $5, 'a model', 40, 1, 2, 3, 0.25, now())`,
+     VALUES ($1, $2, $3, $4, $5, 'a model', 40, 1, 2, 3, 0.25, now() - make_interval(mins => $6))`,
     workspaceId,
     runId,
     newId(),
-    taskId,
+    task,
     agentId,
+    minutesAgo,
   );
 }
 
@@ -106,8 +107,13 @@ describe('the keys in Valkey', () => {
       task: { consumed: '92', agents: JSON.stringify([agentId]) },
       alerts: [],
     });
-    for (const key of ['position', `current:${workspaceId}`, `task:${taskId}`]) {
-      expect(await valkey.commands.ttl(`usage:${key}`)).toBeGreaterThan(86_000);
+    for (const [key, seconds] of [
+      ['position', 86_400],
+      [`current:${workspaceId}`, 86_400],
+      [`task:${taskId}`, 3_600],
+    ] as const) {
+      const ttl = await valkey.commands.ttl(`usage:${key}`);
+      expect([key, ttl > seconds - 60 && ttl <= seconds]).toEqual([key, true]);
     }
     expect((await checkRebuildable(db.serviceUrl, place)).violations).toEqual([]);
   });
@@ -142,6 +148,21 @@ describe('the keys in Valkey', () => {
     await valkey.commands.set('usage:position', older ?? '');
     await follow();
     expect(await look()).toEqual(same);
+  });
+
+  it('a flush restores the keys of tasks with usage of the last hour, for the rest of it', async () => {
+    const recent = await aHeldTask(db.owner, { workspaceId, agentId });
+    await report(taskId, 61);
+    await report(recent.taskId, 90);
+    await report(recent.taskId, 40);
+    await clear();
+    await follow();
+    expect((await look()).task).toEqual({});
+    expect((await look()).current).toMatchObject({ total_tokens: '138' });
+    const key = `usage:task:${recent.taskId}`;
+    expect(await valkey.commands.hget(key, 'consumed')).toBe('92');
+    const ttl = await valkey.commands.ttl(key);
+    expect(ttl > 1_100 && ttl <= 1_200).toBe(true);
   });
 
   it('a server that was suspended does not set keys back', async () => {

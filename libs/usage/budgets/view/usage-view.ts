@@ -3,7 +3,12 @@ import { Database, firstRow } from '#lib/database';
 import { ValkeyClient } from '#lib/valkey';
 import { viewKeys, type ViewKey } from './view-keys.js';
 import { readTaskViews, readWorkspaceViews } from './read-views.sql.js';
-import { readReportedTasks, type ReportedTask, readViewBegin } from './reported-tasks.sql.js';
+import {
+  readReportedTasks,
+  type ReportedTask,
+  readViewBegin,
+  TASK_SECONDS,
+} from './reported-tasks.sql.js';
 
 /** The position of the keys in the ledger. Valkey loses it, or sets it back, with the keys. */
 const POSITION_KEY = 'usage:position';
@@ -15,16 +20,18 @@ const WRITE = `
 local expected, position, seconds = ARGV[1], ARGV[2], ARGV[3]
 if expected ~= '*' and (redis.call('get', KEYS[1]) or '') ~= expected then return 0 end
 for i = 2, #KEYS do
-  local kind, values = ARGV[2 * i], cjson.decode(ARGV[2 * i + 1])
+  local kind, values, expiry = unpack(ARGV, 3 * i - 2, 3 * i)
+  values = cjson.decode(values)
   redis.call('del', KEYS[i])
   if #values > 0 then
     redis.call(kind, KEYS[i], unpack(values))
-    redis.call('expire', KEYS[i], seconds)
+    redis.call('expire', KEYS[i], expiry)
   end
 end
 if expected ~= '*' then redis.call('set', KEYS[1], position, 'EX', seconds) end
 return 1`;
-const LIVES_SECONDS = 86_400;
+/** Reports of this time are read again if the position is lost. */
+const POSITION_SECONDS = 86_400;
 
 /** The result of one round. `caught_up`: keys are as new as the sums; `away`: Valkey is down. */
 export type ViewResult = 'caught_up' | 'more' | 'away';
@@ -51,7 +58,10 @@ export class UsageView {
     const from = at.value ?? (await firstRow(this.database.service, readViewBegin))?.position;
     const rows = await this.database.service.rows(readReportedTasks, [from ?? '0', BATCH_SIZE]);
     const position = rows[0]?.position ?? rolledUp;
-    const tasks = rows.filter((row): row is typeof row & ReportedTask => row.task_id !== null);
+    const tasks = rows
+      .filter((row): row is typeof row & ReportedTask => row.task_id !== null)
+      // Old usage of a task counts for its workspace alone.
+      .map((row) => (row.seconds > 0 ? row : { ...row, task_id: null }));
     const written = await this.write(tasks, { expected: at.value ?? '', position });
     if (!written) return 'away';
     return BigInt(position) < BigInt(rolledUp) ? 'more' : 'caught_up';
@@ -65,8 +75,8 @@ export class UsageView {
   private async write(tasks: readonly Refreshed[], move: Move): Promise<boolean> {
     const keys = await this.keysOf(tasks);
     const names = [POSITION_KEY, ...keys.map(({ key }) => key)];
-    const values = keys.flatMap(({ kind, values }) => [kind, JSON.stringify(values)]);
-    const args = [move.expected, move.position, `${LIVES_SECONDS}`, ...values];
+    const values = keys.flatMap((key) => [key.kind, JSON.stringify(key.values), `${key.seconds}`]);
+    const args = [move.expected, move.position, `${POSITION_SECONDS}`, ...values];
     const sent = await this.valkey.change((commands) =>
       commands.eval(WRITE, names.length, ...names, ...args),
     );
@@ -78,9 +88,11 @@ export class UsageView {
     const workspaces = [...new Set(changed.map((each) => each.workspace_id))];
     const tasks = changed.filter((each) => each.task_id !== null);
     const params = [tasks.map((each) => each.workspace_id), tasks.map((each) => each.task_id)];
+    const seconds = new Map(tasks.map((each) => [each.task_id, each.seconds]));
     return viewKeys(
       workspaces.length === 0 ? [] : await service.rows(readWorkspaceViews, [workspaces]),
       tasks.length === 0 ? [] : await service.rows(readTaskViews, params),
+      (id) => seconds.get(id) ?? TASK_SECONDS,
     );
   }
 }
@@ -89,6 +101,8 @@ export class UsageView {
 interface Refreshed {
   workspace_id: string;
   task_id: string | null;
+  /** The time for which the key of the task lives. */
+  seconds?: number;
 }
 
 interface Move {
