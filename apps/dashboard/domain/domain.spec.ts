@@ -4,6 +4,7 @@ import { splitMatches } from './log-line.js';
 import { allowedCommands, TASK_STATUSES } from './status.js';
 import { toTaskDraft } from './task-draft.js';
 import { parseFilter } from './task-filter.js';
+import { toUsageDays } from './usage-days.js';
 
 const ESCAPE = String.fromCharCode(27);
 const BELL = String.fromCharCode(7);
@@ -100,4 +101,22 @@ it('a form becomes a task draft, and input that is not a JSON object is refused'
   });
   form.set('input', '[1]');
   expect(() => toTaskDraft(form)).toThrow('not a JSON object');
+});
+
+it.each([
+  ['UTC', '2026-03-30'],
+  ['Asia/Tokyo', '2026-03-31'],
+  ['America/New_York', '2026-03-30'],
+])('the last of 30 days of usage is today in %s', (timeZone, today) => {
+  const now = Date.parse('2026-03-30T22:30:00Z');
+  const items = [
+    { key: today, totalTokens: '7' },
+    { key: '2026-03-28', totalTokens: '5' },
+    { key: '2026-01-01', totalTokens: '3' },
+  ];
+  const { times, values } = toUsageDays(items, now, timeZone);
+  expect(times).toHaveLength(30);
+  expect(times.at(-1)).toBe(Date.parse(`${today}T00:00`) / 1000);
+  expect(values.at(-1)).toBe(7);
+  expect(values.filter((value) => value > 0)).toEqual([5, 7]);
 });

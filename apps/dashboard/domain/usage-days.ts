@@ -1,13 +1,23 @@
 const DAY_MS = 86_400_000;
 const DAYS = 30;
 
-/** Tokens per UTC day of the last 30 days. Times are Unix seconds. A day without usage has 0. */
-export function toUsageDays(items: { key: string | null; totalTokens: string }[], nowMs: number) {
+/**
+ * Tokens per day of the last 30 days of a time zone. Times are Unix seconds of the date's midnight
+ * in the browser, where the chart has its ticks. A day without usage has 0.
+ */
+export function toUsageDays(
+  items: { key: string | null; totalTokens: string }[],
+  nowMs: number,
+  timeZone: string,
+) {
   const used = new Map(items.map(({ key, totalTokens }) => [key, Number(totalTokens)]));
-  const today = Math.floor(nowMs / DAY_MS);
-  const days = Array.from({ length: DAYS }, (_, index) => (today - DAYS + 1 + index) * DAY_MS);
+  // The Swedish form of a date is that of ISO 8601.
+  const today = Date.parse(new Intl.DateTimeFormat('sv', { timeZone }).format(nowMs));
+  const dates = Array.from({ length: DAYS }, (_, index) =>
+    new Date(today - (DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+  );
   return {
-    times: days.map((ms) => ms / 1000),
-    values: days.map((ms) => used.get(new Date(ms).toISOString().slice(0, 10)) ?? 0),
+    times: dates.map((date) => Date.parse(`${date}T00:00`) / 1000),
+    values: dates.map((date) => used.get(date) ?? 0),
   };
 }

@@ -6,6 +6,7 @@ import { POLICIES } from '../components/budget-lines.js';
 import { BudgetPanel } from '../components/budget-panel.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Button, Empty, Field, Loaded, Page } from '../components/parts.js';
+import { ownTimeZone } from '../domain/time-zone.js';
 
 type Recurrence = components['schemas']['Recurrence'];
 
@@ -52,8 +53,6 @@ export function BudgetsPage() {
 
 const ONCE = 'once';
 const PERIODS = { [ONCE]: 'Once', day: 'Every day', week: 'Every week', month: 'Every month' };
-
-const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The period that the form names. A recurring one follows the calendar. */
 function periodOf(form: FormData) {

@@ -344,13 +344,22 @@ WHERE workspace_id = $1 AND event = 'budget.alert' AND details ->> 'budgetId' = 
 ORDER BY id DESC
 LIMIT $4
 
+-- usage_list_past_periods
+SELECT id, details ->> 'periodStart' AS period_start, details ->> 'periodEnd' AS period_end,
+  details ->> 'allocated' AS allocated, details ->> 'consumed' AS consumed
+FROM journal
+WHERE workspace_id = $1 AND event = 'budget.ended' AND details ->> 'budgetId' = $2
+  AND ($3::bigint IS NULL OR id < $3)
+ORDER BY id DESC
+LIMIT $4
+
 -- usage_lost_after
 SELECT k.since::timestamp AT TIME ZONE 'UTC' AS since FROM usage_logs_kept k
 WHERE k.workspace_id = $1 AND k.since::timestamp AT TIME ZONE 'UTC' > $2::timestamptz
 
 -- usage_read_reported_tasks
 WITH report AS MATERIALIZED (
-  SELECT workspace_id, task_id, seq FROM agent_usage_logs
+  SELECT workspace_id, task_id, seq, logged_at FROM agent_usage_logs
   WHERE seq > $1 AND seq <= (SELECT position FROM usage_rollup_progress) ORDER BY seq LIMIT $2
 ),
 bound AS (
@@ -358,8 +367,11 @@ bound AS (
     ELSE max(seq) END AS position
   FROM report
 )
-SELECT b.position, t.workspace_id, t.task_id
-FROM bound b LEFT JOIN (SELECT DISTINCT workspace_id, task_id FROM report) t ON true
+SELECT b.position, t.workspace_id, t.task_id, t.seconds
+FROM bound b LEFT JOIN (
+  SELECT workspace_id, task_id,
+    ceil(3600 - extract(epoch FROM now() - max(logged_at)))::int AS seconds
+  FROM report GROUP BY 1, 2) t ON true
 
 -- usage_read_task_views
 SELECT t.id AS task_id, b.allocated::text AS allocated,

@@ -14,7 +14,7 @@ export interface AlertRow {
 
 /**
  * Lists the alerts of a budget, the newest first, as far back as the journal goes.
- * Index: journal_budget_alerts_idx of each partition, backwards.
+ * Index: journal_budgets_idx of each partition, backwards.
  * $1 workspace, $2 budget as text, $3 the last id of the previous page or NULL, $4 maximum number
  * of rows.
  */

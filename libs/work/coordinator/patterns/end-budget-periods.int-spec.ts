@@ -80,6 +80,43 @@ describe('a recurring budget', () => {
     await scene.holdsEverything();
   });
 
+  it('its ended periods are listed, the newest first, page by page', async () => {
+    const budget = await makeBudget(daily);
+    const path = `/budgets/${budget}/periods`;
+    const list = async (query = '') =>
+      (await scene.workspace.api.get<{ items: object[]; nextCursor: string | null }>(path + query))
+        .body;
+    expect(await list()).toEqual({ items: [], nextCursor: null });
+    const held = await scene.held({ projectId: project });
+    const ended: object[] = [];
+    for (const tokens of [40, 2]) {
+      await use(held, `${tokens}`, tokens);
+      await passPeriod(budget);
+      const { periodStart, periodEnd } = await read(budget);
+      await scene.recover();
+      ended.unshift({ periodStart, periodEnd, allocated: '20000', consumed: `${tokens}` });
+    }
+    // Another budget has periods of its own.
+    const other = await make('/budgets', { scope: 'global', allocated: 5, ...daily });
+    await passPeriod(other);
+    await scene.recover();
+    expect(await list()).toEqual({ items: ended, nextCursor: null });
+    const first = await list('?limit=1');
+    expect(first.items).toEqual(ended.slice(0, 1));
+    const rest = await list(`?limit=1&cursor=${first.nextCursor}`);
+    expect(rest).toEqual({ items: ended.slice(1), nextCursor: null });
+    expect((await scene.workspace.api.get(`${path}?cursor=WyJ4Il0`)).body['code']).toBe(
+      'malformed_cursor',
+    );
+    const stranger = await server.newWorkspace();
+    expect(await stranger.api.get(path)).toMatchObject({
+      status: 404,
+      body: { code: 'budget_not_found' },
+    });
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/cancel`);
+    await scene.holdsEverything();
+  });
+
   it('a task that a used up budget paused resumes in the next period', async () => {
     const budget = await makeBudget(daily);
     const held = await scene.held({ projectId: project });
