@@ -136,6 +136,42 @@ describe('a task with the coding agent Codex', () => {
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
   });
 
+  it('a budget refuses a request before it is sent, and the task continues after a raise', async () => {
+    const { body: project } = await fleet.api.post<{ id: string }>('/projects', { name: 'Small' });
+    const { body: budget } = await fleet.api.post<{ id: string }>('/budgets', {
+      scope: 'project',
+      scopeId: project.id,
+      allocated: 5_000,
+      recurrence: { every: 'month' },
+    });
+    const values = { projectId: project.id, estimatedTokens: 100 };
+    const id = await run([{ text: 'The budget was raised.' }], values);
+    expect(await untilStatus(id, 'PAUSED', 'COMPLETED', 'ABORTED')).toMatchObject({
+      status: 'PAUSED',
+      pausedFor: 'budget',
+      retryCount: 0,
+    });
+    const answers = () => models!.requests.filter(({ path }) => path.endsWith('/v1/responses'));
+    expect(answers()).toEqual([]);
+    const counts = models!.requests.filter(({ path }) => path.endsWith('/input_tokens'));
+    expect(counts).toHaveLength(1);
+    const refused = await waitFor('the reason in the log', async () =>
+      (await logOf(id)).find(({ event }) => event === 'budget_refused'),
+    );
+    expect(refused.message).toMatch(/^The budget of its project/);
+
+    await fleet.api.patch(`/budgets/${budget.id}`, { allocated: 10_000_000 });
+    expect(await untilStatus(id, 'COMPLETED', 'ABORTED')).toMatchObject({
+      status: 'COMPLETED',
+      summary: 'The budget was raised.',
+      retryCount: 0,
+    });
+    const { body: after } = await fleet.api.get<Record<string, string>>(`/budgets/${budget.id}`);
+    expect(answers()).toHaveLength(1);
+    const { input, output, cacheRead } = models!.served();
+    expect(after).toMatchObject({ consumed: String(input + output + cacheRead), reserved: '0' });
+  });
+
   it('a run without a key of its provider fails, and says so', async () => {
     const id = await run([{ text: 'never' }]);
     await untilStatus(id, 'COMPLETED');

@@ -251,6 +251,8 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`INSERT INTO usage_rollup_progress VALUES (2, 0)`, 'usage_rollup_progress_id_check'],
     [`UPDATE usage_budgets SET alerted_percent = 60`, 'usage_budgets_alerted_percent_check'],
     [`UPDATE task_runs SET held_tokens = -1`, 'task_runs_usage_is_positive'],
+    [`UPDATE task_runs SET request_holds = '[]'`, 'task_runs_request_holds_check'],
+    [`UPDATE task_runs SET wanted_tokens = 0`, 'task_runs_wanted_is_positive'],
     [`UPDATE model_prices SET input_usd = -1`, 'usd_price_check'],
     [`UPDATE model_prices SET cache_write_usd = 'NaN'`, 'usd_price_check'],
     [`UPDATE model_prices SET tier = 'a tier'`, 'model_prices_tier_check'],

@@ -15,20 +15,19 @@ import {
   type SessionSignal,
   SpawnError,
 } from '#lib/session-runtime';
-import type { DroverApi } from '../api/drover-api.js';
 import type { FailureClass, RunFailure } from '../api/types.js';
 import { classifyExit } from '../execution/classify.js';
 import { environmentOf, filesOf, secretsOf } from '../execution/surroundings.js';
 import type { Job, Outcome } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
-import { RunModelGate } from './model-gate.js';
+import { type ModelGateParts, RunModelGate } from './model-gate.js';
 
 /** The time between two checkpoints of a conversation. */
 const CHECKPOINT_MS = 5_000;
 
 export interface AgentExecutionOptions {
   driver: RuntimeDriver;
-  api: Pick<DroverApi, 'modelAccess'>;
+  api: ModelGateParts['api'];
   offered: (kind: string) => OfferedKind | undefined;
   workspaceId?: string;
   log: Log;

@@ -11,14 +11,15 @@ import type {
 import type { DroverApi } from '../api/drover-api.js';
 import type { ProviderLimit } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
+import { RequestHolds } from './request-holds.js';
 
 /** The time for which the way to a provider is known. A changed key counts after it. */
 const ACCESS_MS = 60_000;
 
 export interface ModelGateParts {
-  api: Pick<DroverApi, 'modelAccess'>;
+  api: Pick<DroverApi, 'modelAccess' | 'holdRequest' | 'releaseRequest'>;
   runId: string;
-  report: Pick<JobReports, 'usage' | 'endEarly'>;
+  report: Pick<JobReports, 'log' | 'usage' | 'endEarly'>;
   log: Log;
 }
 
@@ -30,8 +31,13 @@ export class RunModelGate implements ModelGate {
   /** The limit of the provider that refused the run. */
   limit: ProviderLimit | undefined;
   private readonly known = new Map<Provider, { access: ModelAccess | undefined; until: number }>();
+  private readonly holds: RequestHolds;
+  /** The refusal by a budget, which all later requests get. */
+  private refusal: Admission | undefined;
 
-  constructor(private readonly parts: ModelGateParts) {}
+  constructor(private readonly parts: ModelGateParts) {
+    this.holds = new RequestHolds(parts);
+  }
 
   readonly access = async (provider: Provider): Promise<ModelAccess | undefined> => {
     const known = this.known.get(provider);
@@ -41,16 +47,21 @@ export class RunModelGate implements ModelGate {
     return access;
   };
 
-  readonly admit = (request: ModelRequest): Promise<Admission> => {
-    const { limit } = this;
-    if (limit === undefined) return Promise.resolve({ kind: 'admitted' });
-    const message = `The provider of ${request.model} has refused this run; it continues later.`;
-    return Promise.resolve({ kind: 'refused', reason: 'provider_limited', message });
+  readonly admit = async (request: ModelRequest, signal: AbortSignal): Promise<Admission> => {
+    const { limit, refusal } = this;
+    if (limit !== undefined) {
+      const message = `The provider of ${request.model} has refused this run; it continues later.`;
+      return { kind: 'refused', reason: 'provider_limited', message };
+    }
+    if (refusal !== undefined) return refusal;
+    const admission = await this.hold(request, signal);
+    if (admission.kind === 'refused' && this.refusal === undefined) this.end(admission);
+    return admission;
   };
 
   readonly ended = (usage: ModelUsage): void => {
     const { id, model, input, output, cacheRead, cacheWrite } = usage;
-    if (input + output + cacheRead + cacheWrite === 0) return;
+    if (input + output + cacheRead + cacheWrite === 0) return this.holds.release(id);
     this.parts.report.usage([
       {
         id,
@@ -75,6 +86,27 @@ export class RunModelGate implements ModelGate {
     };
     this.parts.report.endEarly('provider_limited');
   };
+
+  private async hold(request: ModelRequest, signal: AbortSignal): Promise<Admission> {
+    try {
+      return await this.holds.ask(request, signal);
+    } catch (error) {
+      if (hasCode(error, 'stale_run', 'run_not_found')) {
+        return { kind: 'refused', reason: 'run_ended', message: 'The run has ended.' };
+      }
+      // The server can have held it before the agent broke off.
+      this.holds.release(request.id);
+      throw error;
+    }
+  }
+
+  /** The server has applied the policy of the budget to the task. */
+  private end(refusal: Extract<Admission, { kind: 'refused' }>): void {
+    this.refusal = refusal;
+    if (refusal.reason !== 'budget_exceeded') return;
+    this.parts.report.log('WARN', refusal.message, 'budget_refused');
+    this.parts.report.endEarly('budget');
+  }
 
   private async ask(provider: Provider): Promise<ModelAccess | undefined> {
     try {

@@ -9,6 +9,7 @@ import type {
   LiveTask,
   LogEntry,
   ModelAccess,
+  ModelHold,
   ProgressReport,
   Registration,
   Signals,
@@ -100,6 +101,26 @@ export class DroverApi {
   modelAccess(runId: string, provider: ModelAccess['provider']): Promise<ModelAccess> {
     const init = { ...run(runId), body: { provider } };
     return this.server.post('/api/v1/runs/{runId}/model-access', init);
+  }
+
+  /**
+   * Holds the upper bound of a request to a model before it is sent.
+   *
+   * @param wish `final`: a refusal applies the policy of the budget to the task
+   */
+  holdRequest(
+    runId: string,
+    requestId: string,
+    wish: { tokens: number; final: boolean },
+  ): Promise<ModelHold> {
+    const init = { params: { path: { runId, requestId } }, body: wish };
+    return this.server.put('/api/v1/runs/{runId}/model-holds/{requestId}', init);
+  }
+
+  /** Releases the hold of a request that used nothing. */
+  releaseRequest(runId: string, requestId: string): Promise<unknown> {
+    const init = { params: { path: { runId, requestId } } };
+    return this.server.delete('/api/v1/runs/{runId}/model-holds/{requestId}', init);
   }
 
   /** The server accepts usage of a finished run, too. */

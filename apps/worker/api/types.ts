@@ -67,13 +67,16 @@ export interface UsageAnswer {
 /** The way to a provider of models, with its key. */
 export type ModelAccess = Schemas['ModelAccess'];
 
+export type ModelHold = Schemas['ModelHold'];
+
 /** The limit of a provider that has refused a run. Model and time are optional. */
 export type ProviderLimit = Omit<Schemas['ReportProviderLimit'], 'checkpointData' | 'runId'>;
 
 /** A question to people, which ends a run. */
 export type Question = Omit<Schemas['AskQuestion'], 'checkpointData'>;
 
-export type ReleaseReason = 'drain' | 'paused' | 'unstarted' | 'provider_limited' | 'disk_full';
+export type ReleaseReason =
+  'drain' | 'paused' | 'unstarted' | 'budget_used_up' | 'provider_limited' | 'disk_full';
 
 /** The report of a run's end to the server. */
 export type FinalReport =

@@ -32,9 +32,10 @@ export interface JobReports {
   progress(report: ProgressReport): void;
   usage(reports: readonly UsageLine[]): void;
   /**
-   * The job must end: the provider of its model has refused it, or it has asked people a question.
+   * The job must end: the provider of its model or a budget has refused it, or it has asked people a
+   * question.
    */
-  endEarly(kind: 'provider_limited' | 'question'): void;
+  endEarly(kind: 'budget' | 'provider_limited' | 'question'): void;
 }
 
 export type Outcome =

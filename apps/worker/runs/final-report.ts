@@ -1,12 +1,12 @@
 import { assertNever } from '#lib/kernel';
 import type { JsonObject, StopCause } from '#lib/agent-host';
-import type { FinalReport, RunFailure } from '../api/types.js';
+import type { FinalReport, ReleaseReason, RunFailure } from '../api/types.js';
 import type { Outcome } from '../execution/job.js';
 
 /** The reason why the worker ended a run before the run ended itself. */
 export type RunStopKind = Extract<
   StopCause['kind'],
-  'timeout' | 'pause' | 'drain' | 'provider_limited' | 'question'
+  'timeout' | 'pause' | 'drain' | 'budget' | 'provider_limited' | 'question'
 >;
 
 export interface RunEnd {
@@ -41,7 +41,7 @@ export function decideFinalReport({
   }
   const finished = outcome.kind === 'succeeded' && outcome.result !== undefined;
   if (cause !== undefined && !finished) {
-    const reason = cause === 'drain' ? 'drain' : 'paused';
+    const reason = REASONS[cause] ?? 'paused';
     return { kind: 'release', reason, ...checkpointData };
   }
   switch (outcome.kind) {
@@ -58,6 +58,11 @@ export function decideFinalReport({
       return assertNever(outcome);
   }
 }
+
+const REASONS: Partial<Record<RunStopKind, ReleaseReason>> = {
+  drain: 'drain',
+  budget: 'budget_used_up',
+};
 
 function timedOut(outcome: Outcome, timeoutSeconds: number): RunFailure {
   const evidence = outcome.kind === 'failed' ? outcome.error : undefined;

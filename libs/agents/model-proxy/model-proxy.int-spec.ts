@@ -108,6 +108,29 @@ describe('a request through the proxy', () => {
     expect(asked.every(({ inputBound }) => inputBound > 1000)).toBe(true);
   });
 
+  it('the provider counts the input of a request before its admission', async () => {
+    const counts: (number | undefined)[] = [];
+    await open([{}], {
+      async admit({ countInput }) {
+        counts.push(await countInput?.());
+        return { kind: 'admitted' };
+      },
+    });
+    for (const wire of wires) await rig.read(wire);
+    const asked = rig.server.requests.filter(({ served }) => served === undefined);
+    const said = asked.map(({ path, body, status }) => [path, Object.keys(body), status]);
+    expect(said).toEqual([
+      ['/v1/messages/count_tokens', ['model', 'messages'], 200],
+      ['/v1/responses/input_tokens', ['model', 'input'], 200],
+      ['/v1beta/models/gemini-2.5-pro:countTokens', ['generateContentRequest'], 200],
+    ]);
+    const served = asked.map(({ body }) => (JSON.stringify(body).length >> 2) + 1000);
+    const counted = Object.fromEntries(wires.map((wire, index) => [wire, counts[index]]));
+    const [messages, responses, gemini] = served;
+    expect(counted).toEqual({ messages, responses, chat: undefined, gemini });
+    expect(rig.ended).toHaveLength(wires.length);
+  });
+
   it('requests without usage need no admission', async () => {
     await open([], { admit: () => Promise.reject(new Error('asked')) });
     const counted = await rig.ask('/anthropic/v1/messages/count_tokens', { messages: [] });

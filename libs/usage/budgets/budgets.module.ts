@@ -9,6 +9,7 @@ import { BudgetAlertsController } from './http/budget-alerts.controller.js';
 import { BudgetsController } from './http/budgets.controller.js';
 import { PastPeriodsController } from './http/past-periods.controller.js';
 import { ProjectionController } from './http/projection.controller.js';
+import { RequestHolds } from './holds/request-holds.js';
 import { BudgetPeriods } from './periods/budget-periods.js';
 import { PastPeriods } from './periods/past-periods.js';
 import { Projections } from './projection/projections.js';
@@ -31,12 +32,13 @@ import { UsageView } from './view/usage-view.js';
     Budgets,
     PastPeriods,
     Projections,
+    RequestHolds,
     RunBudgets,
     Throttles,
     UsageFollower,
     UsageCharges,
     UsageView,
   ],
-  exports: [BudgetPeriods, RunBudgets, Throttles, UsageCharges, UsageView],
+  exports: [BudgetPeriods, RequestHolds, RunBudgets, Throttles, UsageCharges, UsageView],
 })
 export class BudgetsModule {}

@@ -11,6 +11,7 @@ export {
   isUsedUp,
   NO_BUDGETS,
 } from './holds/available-budgets.sql.js';
+export { type HoldAnswer, RequestHolds } from './holds/request-holds.js';
 export { BudgetPeriods } from './periods/budget-periods.js';
 export { duePeriods, nextPeriodDue } from './periods/end-periods.sql.js';
 export { leavesNoLimit } from './store/period.sql.js';

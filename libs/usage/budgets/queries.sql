@@ -3,8 +3,10 @@
 -- apply_settlement
 WITH run_charged AS (
   UPDATE task_runs r SET used_tokens = r.used_tokens + u.tokens,
-    used_cost_usd = r.used_cost_usd + u.cost, held_tokens = u.held
-  FROM jsonb_to_recordset($2::jsonb) AS u ("runId" uuid, tokens bigint, cost numeric, held bigint)
+    used_cost_usd = r.used_cost_usd + u.cost, held_tokens = u.held,
+    request_holds = coalesce(u.requests, r.request_holds)
+  FROM jsonb_to_recordset($2::jsonb) AS u ("runId" uuid, tokens bigint, cost numeric, held bigint,
+    requests jsonb)
   WHERE r.workspace_id = $1 AND r.id = u."runId"
 )
 UPDATE usage_budgets b SET consumed = b.consumed + u.consumed,
@@ -197,14 +199,16 @@ FOR NO KEY UPDATE
 
 -- lock_used_runs
 WITH task AS MATERIALIZED (
-  SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens FROM agent_tasks t
+  SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens, t.run_id FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.id IN (
     SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[]))
   ORDER BY t.id
   FOR NO KEY UPDATE
 )
 SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens,
-  r.held_tokens, r.budget_ids, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live
+  r.held_tokens, r.budget_ids, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live,
+  r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS NOT DISTINCT FROM r.id AS is_current, r.used_tokens,
+  coalesce(r.estimated_tokens, 0) AS first_held, r.request_holds, r.wanted_tokens
 FROM task_runs r JOIN task t ON t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 ORDER BY r.id
@@ -454,6 +458,18 @@ told AS (
 SELECT u.workspace_id, u.task_id, u.id AS budget_id, count(t.budget_id)::int AS told
 FROM untold u LEFT JOIN told t ON t.budget_id = u.id
 GROUP BY 1, 2, 3
+
+-- write_request_holds
+WITH run_holding AS (
+  UPDATE task_runs r SET request_holds = u.requests, held_tokens = u.held, budget_ids = u."heldOf",
+    wanted_tokens = u.wanted
+  FROM jsonb_to_recordset($2::jsonb)
+    AS u ("runId" uuid, requests jsonb, held bigint, "heldOf" uuid[], wanted bigint)
+  WHERE r.workspace_id = $1 AND r.id = u."runId"
+)
+UPDATE usage_budgets b SET reserved = greatest(b.reserved + u.reserved, 0), updated_at = now()
+FROM jsonb_to_recordset($3::jsonb) AS u (id uuid, reserved bigint)
+WHERE b.workspace_id = $1 AND b.id = u.id AND u.reserved <> 0
 
 -- write_throttles
 WITH wanted AS MATERIALIZED (

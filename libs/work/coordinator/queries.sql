@@ -960,17 +960,23 @@ LIMIT $1
 SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
 FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id
   AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
-WHERE (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.covers_until > now())) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
+WHERE (b.is_used_up AND (b.policy <> 'finish' AND (b.period_start <= now() AND b.covers_until > now()))) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
 ORDER BY t.workspace_id, t.id, b.policy
 LIMIT $1
 
 -- tasks_paused_for_budgets
 SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
+LEFT JOIN LATERAL (
+  SELECT r.wanted_tokens, r.held_tokens, r.budget_ids FROM task_runs r
+  WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id
+  ORDER BY r.generation DESC LIMIT 1) r ON true
 WHERE t.status = 'PAUSED' AND t.paused_for = 'budget' AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.covers_until > now())))
+    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND ((b.policy <> 'finish' AND (b.period_start <= now() AND b.covers_until > now())) AND (b.is_used_up
+      OR b.available + CASE WHEN b.id = ANY (r.budget_ids) THEN r.held_tokens ELSE 0 END
+        < r.wanted_tokens)))
 ORDER BY t.workspace_id, t.id
 LIMIT $1
 

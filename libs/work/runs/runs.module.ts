@@ -12,6 +12,7 @@ import { ClaimBatcher } from './claims/claim-batcher.js';
 import { CompletionBatcher } from './reports/completion-batcher.js';
 import { AgentTasksController } from './http/agent-tasks.controller.js';
 import { AgentWorkController } from './http/agent-work.controller.js';
+import { ModelHoldsController } from './http/model-holds.controller.js';
 import { ProviderLimitReportsController } from './http/provider-limit-reports.controller.js';
 import { RunBatchesController } from './http/run-batches.controller.js';
 import { RunUsageController } from './http/run-usage.controller.js';
@@ -19,6 +20,7 @@ import { RunTokensController } from './http/run-tokens.controller.js';
 import { RunsController } from './http/runs.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
 import { LostSessions } from './leases/lost-sessions.js';
+import { ModelHolds } from './reports/model-holds.js';
 import { ProviderLimitReports } from './reports/provider-limit-reports.js';
 import { RunCompletion } from './reports/run-completion.js';
 import { RunModels } from './claims/run-models.js';
@@ -39,6 +41,7 @@ import { TasksOfAgent } from './leases/tasks-of-agent.js';
     RunBatchesController,
     RunsController,
     RunUsageController,
+    ModelHoldsController,
     ProviderLimitReportsController,
     RunTokensController,
     AgentWorkController,
@@ -59,6 +62,7 @@ import { TasksOfAgent } from './leases/tasks-of-agent.js';
     RunCompletion,
     RunTokens,
     RunUsage,
+    ModelHolds,
     ProviderLimitReports,
     Signals,
     TaskAssignment,

@@ -1,3 +1,4 @@
+import { newId } from '#lib/kernel';
 import { GATEWAY_BODY, gatewayHeaders, isGatewayRoute } from './gateway.js';
 import type { CallerKind, Parameter, Route, Schema } from './openapi.js';
 import { fillPath, type Wire, withQuery } from './requests.js';
@@ -59,7 +60,7 @@ const BY_COLLECTION: Record<string, Thing> = {
  * Ids that a client chooses and that name nothing here, and the one that a person's body must not
  * contain.
  */
-const NO_THINGS = ['bootId', 'previousBootId', 'parentTaskId'];
+const NO_THINGS = ['bootId', 'previousBootId', 'parentTaskId', 'requestId'];
 
 /** Returns every place of the route's path, query and body. `headerPlaces` has the headers. */
 export function placesOf(route: Route): Place[] {
@@ -70,7 +71,9 @@ export function placesOf(route: Route): Place[] {
     thing: where === 'query' && name === 'taskId' ? 'task' : thingOf(route, name),
   });
   return [
-    ...route.pathParams.filter((param) => !choiceOf(param)).map(({ name }) => named('path', name)),
+    ...route.pathParams
+      .filter((param) => valueOf(param) === undefined)
+      .map(({ name }) => named('path', name)),
     ...route.queryParams
       .filter(({ schema }) => isId(schema) || isId(schema.items ?? {}))
       .map(({ name }) => named('query', name)),
@@ -102,9 +105,9 @@ function bodyPlaces(route: Route): Place[] {
   return found;
 }
 
-/** The first word of a closed list, which is no thing of a tenant. */
-function choiceOf({ schema }: Parameter): string | undefined {
-  return schema.enum?.[0] as string | undefined;
+/** A value that names no thing of a tenant: an id of the client, or the first word of a closed list. */
+function valueOf({ name, schema }: Parameter): string | undefined {
+  return NO_THINGS.includes(name) ? newId() : (schema.enum?.[0] as string | undefined);
 }
 
 function isId({ format }: Schema): boolean {
@@ -136,7 +139,7 @@ export function requestWith(route: Route, asker: Asker, ids: Ids): Wire {
   const { own, headers } = asker.caller;
   const values: Record<string, string> = {};
   for (const param of route.pathParams) {
-    values[param.name] = choiceOf(param) ?? own[thingOf(route, param.name)];
+    values[param.name] = valueOf(param) ?? own[thingOf(route, param.name)];
   }
   const query: Record<string, string> = {};
   const changed: Record<string, string> = {};

@@ -94,7 +94,7 @@ class Answering {
       return end(response, seen, 200, { object: 'list', data: [], models: [] });
     }
     if (seen.method === 'HEAD') return end(response, seen, 200, undefined);
-    if (/\/messages\/count_tokens$|:countTokens$/.test(path)) {
+    if (/\/messages\/count_tokens$|\/responses\/input_tokens$|:countTokens$/.test(path)) {
       const count = JSON.stringify(seen.body).length >> 2;
       return end(response, seen, 200, { input_tokens: count, totalTokens: count });
     }

@@ -2,12 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { inputBoundOf, outputBoundOf } from './bound.js';
 
 const image = 'A'.repeat(400_000);
+const boundOf = (body: object) => inputBoundOf(body, Buffer.byteLength(JSON.stringify(body)));
 
 describe('the bound of a request', () => {
-  it('half a token counts for each byte of text, whatever its escapes', () => {
-    expect(inputBoundOf({ input: 'a'.repeat(100) })).toBe(1000 + 53);
-    expect(inputBoundOf({ input: '世界'.repeat(100) })).toBe(1000 + 303);
-    expect(inputBoundOf({ input: '"\n'.repeat(100) })).toBe(1000 + 103);
+  it('a token counts for each byte', () => {
+    expect(boundOf({ input: 'a'.repeat(100) })).toBe(1000 + 112);
+    expect(boundOf({ input: '世界'.repeat(100) })).toBe(1000 + 612);
+    expect(boundOf({ input: { max: 12345 } })).toBe(1000 + 23);
   });
 
   it.each([
@@ -15,14 +16,28 @@ describe('the bound of a request', () => {
     [{ image_url: `data:image/png;base64,${image}` }],
     [{ inlineData: { mimeType: 'image/png', data: image } }],
   ])('an inline image counts as an image (%#)', (body) => {
-    const bound = inputBoundOf(body);
+    const bound = boundOf(body);
     expect(bound).toBeGreaterThanOrEqual(7000);
     expect(bound).toBeLessThan(7100);
   });
 
+  it.each([
+    [{ content: [{ type: 'text', text: `data:image/png;base64,${image}` }] }],
+    [
+      {
+        content: [
+          { type: 'tool_use', input: { source: { media_type: 'image/png', data: image } } },
+        ],
+      },
+    ],
+    [{ functionCall: { args: { inlineData: { mimeType: 'image/png', data: image } } } }],
+  ])('a text that looks like an image counts by its bytes (%#)', (body) => {
+    expect(boundOf(body)).toBeGreaterThan(image.length);
+  });
+
   it('an inline document counts by its bytes', () => {
     const source = { type: 'base64', media_type: 'application/pdf', data: image };
-    expect(inputBoundOf({ source })).toBeGreaterThan(image.length / 2);
+    expect(boundOf({ source })).toBeGreaterThan(image.length);
   });
 
   it.each([

@@ -1,53 +1,56 @@
 import { isObject, type JsonObject, numberIn } from './json.js';
 
-/**
- * Bytes of UTF-8 text per token, from below. A whole conversation of English, code or JSON has 3 to
- * 5 bytes a token, one of Chinese or Japanese 2 to 3. Tokens of digits and random letters have 1 to 2
- * bytes, so a conversation that consists mostly of them can exceed the bound.
- */
-const BYTES_PER_TOKEN = 2;
 /** The dearest image of the three providers has fewer tokens, whatever its size in bytes. */
 const TOKENS_PER_IMAGE = 6_000;
 /** Providers add instructions for tools, and marks between messages. */
-const ADDED_TOKENS = 1_000;
+export const ADDED_TOKENS = 1_000;
 /** Shorter texts are cheap enough as text. */
 const SHORTEST_IMAGE = 1_000;
 
 /**
- * Returns the upper bound of the input tokens of a request: 1,000, and half a token for each byte of
- * its texts and keys, and 6,000 for each inline image instead of its bytes. Inline audio and documents
- * count by their bytes. The proxy refuses requests whose conversation the provider stores
- * (`whyUncounted`). A file that a request names by its id or URL is not bounded.
+ * Returns the upper bound of the input tokens of a request: 1,000, and a token for each of its bytes,
+ * and 6,000 for each inline image instead of its bytes. A token of text has at least one byte. The
+ * proxy refuses requests whose conversation the provider stores (`whyUncounted`). A compressed
+ * document, and a file that a request names by its id or URL, can have more tokens.
+ *
+ * @param bytes the size of the request
  */
-export function inputBoundOf(body: unknown): number {
-  const sum = { bytes: 0, images: 0 };
-  addUp(body, sum);
-  return ADDED_TOKENS + Math.ceil(sum.bytes / BYTES_PER_TOKEN) + TOKENS_PER_IMAGE * sum.images;
+export function inputBoundOf(body: unknown, bytes: number): number {
+  const images = imagesIn(body);
+  return ADDED_TOKENS + bytes - images.bytes + TOKENS_PER_IMAGE * images.count;
 }
 
-function addUp(value: unknown, sum: { bytes: number; images: number }): void {
-  if (typeof value === 'string') {
-    if (value.length >= SHORTEST_IMAGE && value.startsWith('data:image/')) sum.images += 1;
-    else sum.bytes += Buffer.byteLength(value);
-  } else if (Array.isArray(value)) {
-    for (const element of value) addUp(element, sum);
+interface Images {
+  count: number;
+  bytes: number;
+}
+
+/** The model sees these as text, whatever they look like. */
+const TEXTS = new Set(['args', 'arguments', 'response', 'text', 'tools']);
+
+function imagesIn(value: unknown, key = '', images: Images = { count: 0, bytes: 0 }): Images {
+  if (Array.isArray(value)) {
+    for (const element of value) imagesIn(element, key, images);
   } else if (isObject(value)) {
-    const isImage = hasImageData(value);
-    if (isImage) sum.images += 1;
-    for (const key in value) {
-      if (isImage && key === 'data') continue;
-      sum.bytes += key.length;
-      addUp(value[key], sum);
+    const data = imageDataIn(value, key);
+    if (data !== undefined && data.length >= SHORTEST_IMAGE) {
+      images.count += 1;
+      // Base64 has no characters of more bytes, and none that JSON must escape.
+      images.bytes += data.length;
     }
-  } else {
-    sum.bytes += BYTES_PER_TOKEN * 4;
+    if (value.type === 'tool_use') return images;
+    for (const name in value) if (!TEXTS.has(name)) imagesIn(value[name], name, images);
   }
+  return images;
 }
 
-/** Anthropic's `source` and Gemini's `inlineData`. */
-function hasImageData(value: JsonObject): boolean {
+function imageDataIn(value: JsonObject, key: string): string | undefined {
+  const url = key === 'image_url' ? value.url : value.image_url;
+  if (typeof url === 'string' && url.startsWith('data:image/')) return url;
+  if (!['source', 'inlineData', 'inline_data'].includes(key)) return undefined;
   const type = value.media_type ?? value.mimeType ?? value.mime_type;
-  return typeof value.data === 'string' && typeof type === 'string' && type.startsWith('image/');
+  const isImage = typeof type === 'string' && type.startsWith('image/');
+  return isImage && typeof value.data === 'string' ? value.data : undefined;
 }
 
 /** Returns the request's own limit of output tokens, for all answers that it asks for. */

@@ -22,6 +22,11 @@ export interface ModelRequest {
   inputBound: number;
   /** The request's own limit of output tokens, or undefined if it names none. */
   outputBound: number | undefined;
+  /**
+   * Asks the provider for a lower bound of the input. It takes a request of its own, and undefined
+   * means that the provider does not tell.
+   */
+  countInput?: () => Promise<number | undefined>;
 }
 
 export type Admission =
@@ -38,7 +43,7 @@ export type Admission =
     };
 
 export type RefusalReason =
-  'budget_exceeded' | 'model_not_allowed' | 'provider_limited' | 'no_provider';
+  'budget_exceeded' | 'model_not_allowed' | 'provider_limited' | 'no_provider' | 'run_ended';
 
 /** The usage of one admitted request. All counts are tokens. */
 export interface ModelUsage {

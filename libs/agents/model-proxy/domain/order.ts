@@ -16,13 +16,12 @@ export interface Order {
 export function orderOf(
   route: Route,
   { body, query, model }: { body: JsonObject; query: URLSearchParams; model: string | undefined },
-  { baseUrl }: ModelAccess,
+  access: ModelAccess,
 ): Order {
-  const base = baseUrl.replace(/(?:\/v1(?:beta)?)?\/?$/, '');
   const path = model === undefined ? route.path : withModel(route, model);
   const rest = new URLSearchParams(query);
   rest.delete('key');
-  const url = `${base}${path}${rest.size > 0 ? `?${rest}` : ''}`;
+  const url = `${urlAt(access, path)}${rest.size > 0 ? `?${rest}` : ''}`;
   const options = objectIn(body.stream_options);
   const hidesUsage =
     route.wire === 'chat' && body.stream === true && options.include_usage !== true;
@@ -32,4 +31,9 @@ export function orderOf(
   };
   const isChanged = Object.keys(changes).length > 0;
   return { url, body: isChanged ? { ...body, ...changes } : undefined, hidesUsage };
+}
+
+/** Returns the address of a path at a provider. */
+export function urlAt({ baseUrl }: Pick<ModelAccess, 'baseUrl'>, path: string): string {
+  return `${baseUrl.replace(/(?:\/v1(?:beta)?)?\/?$/, '')}${path}`;
 }

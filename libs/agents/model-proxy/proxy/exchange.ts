@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { inputBoundOf, outputBoundOf } from '../domain/bound.js';
-import type { ModelAccess, ModelRequest } from '../domain/contract.js';
+import type { Admission, ModelAccess, ModelRequest } from '../domain/contract.js';
+import { countOrderOf } from '../domain/count-order.js';
 import { isObject, type JsonObject, parseJson, textIn } from '../domain/json.js';
 import { type Order, orderOf } from '../domain/order.js';
 import { providerOf, type Route, routeOf, whyUncounted } from '../domain/route.js';
 import { answerRefusal } from './answer-refusal.js';
+import { countInput } from './count-input.js';
 import { Forwarding } from './forwarding.js';
 import type { ModelProxyOptions, ProxyLimits } from './model-proxy.js';
 import { readRequest } from './read-body.js';
@@ -81,10 +83,11 @@ export class Exchange {
     await new Forwarding(this.parts, call).run();
   }
 
-  private async count(route: Route, access: ModelAccess, { body, bytes }: Sent): Promise<void> {
-    const asked = this.read(route, body);
+  private async count(route: Route, access: ModelAccess, sent: Sent): Promise<void> {
+    const { body, bytes } = sent;
+    const asked = this.read(route, access, sent);
     const startedAt = new Date();
-    const admission = await decide(() => this.parts.options.admit(asked));
+    const admission = await decide(() => this.admit(asked));
     if (admission.kind === 'refused') throw new Refused(403, admission.reason, admission.message);
     const order = this.order(route, access, body, admission.model);
     const forwarding = new Forwarding(this.parts, {
@@ -105,13 +108,33 @@ export class Exchange {
     }
   }
 
-  private read({ provider, wire, model: ofPath }: Route, body: JsonObject): ModelRequest {
+  private async admit(asked: ModelRequest): Promise<Admission> {
+    const { response, options } = this.parts;
+    const gone = new AbortController();
+    const leave = () => gone.abort();
+    response.on('close', leave);
+    try {
+      return await options.admit(asked, gone.signal);
+    } finally {
+      response.off('close', leave);
+    }
+  }
+
+  private read(route: Route, access: ModelAccess, { body, bytes }: Sent): ModelRequest {
+    const { provider, wire, model: ofPath } = route;
     const uncounted = wire && whyUncounted(wire, body);
     if (uncounted !== undefined) throw new Refused(400, 'not_countable', uncounted);
     const model = ofPath ?? textIn(body.model);
     if (model === undefined) throw new Refused(400, 'no_model', 'The request names no model.');
-    const bounds = { inputBound: inputBoundOf(body), outputBound: outputBoundOf(body) };
-    return { id: randomUUID(), provider, model, ...bounds };
+    const order = countOrderOf(route, body);
+    return {
+      id: randomUUID(),
+      provider,
+      model,
+      inputBound: inputBoundOf(body, bytes?.length ?? 0),
+      outputBound: outputBoundOf(body),
+      ...(order && { countInput: () => countInput(this.parts, access, order) }),
+    };
   }
 
   private order(route: Route, access: ModelAccess, body: JsonObject, model?: string): Order {

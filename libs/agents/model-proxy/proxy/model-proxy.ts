@@ -26,8 +26,11 @@ export interface ModelProxyOptions {
    * the caller caches it.
    */
   access(provider: Provider): Promise<ModelAccess | undefined>;
-  /** Decides before each request that has usage. A rejection refuses the request with status 503. */
-  admit(request: ModelRequest): Promise<Admission>;
+  /**
+   * Decides before each request that has usage. A rejection refuses the request with status 503. The
+   * signal is aborted when the agent no longer waits.
+   */
+  admit(request: ModelRequest, signal: AbortSignal): Promise<Admission>;
   /** Called exactly once for each admitted request. */
   ended(usage: ModelUsage): void;
   limited(limit: SeenLimit): void;

@@ -6,6 +6,8 @@ import type { Remembered } from './session-memory.js';
 export interface StopCause {
   kind:
     | 'asked'
+    /** A budget has refused a request of it, and its policy was applied to the task. */
+    | 'budget'
     | 'completed'
     | 'drain'
     /** Its run is no longer the live run of its task, so nothing of it is reported. */

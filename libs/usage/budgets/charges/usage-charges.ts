@@ -17,15 +17,12 @@ import { WakeUps } from '#lib/valkey';
 import { type Compliance, complianceOf, isConsumed, type Standing } from '../domain/compliance.js';
 import { type ChargedRun, settle, type Settlement } from '../domain/settle.js';
 import { applySettlement } from './settlement.sql.js';
-import {
-  lockAgentsOfRuns,
-  lockChargedBudgets,
-  lockUsedRuns,
-  type UsedRunRow,
-} from './lock-charged.sql.js';
+import { columnOf } from '../store/bounds.js';
+import { lockBudgets, toJson } from '../store/lock-budgets.js';
+import { lockUsedRuns, type UsedRunRow } from '../store/lock-charged.sql.js';
+import { lockAgentsOfRuns } from './lock-agents.sql.js';
 import { MAX_ALERTED, tellBudgetAlerts } from '../store/tell-budget-alerts.sql.js';
 import { toChargedRun } from './charged-run.js';
-import { toStanding } from './standing.js';
 
 /** The reports of one run. */
 export interface RunUsage {
@@ -177,9 +174,13 @@ async function recordInTransaction(
   const settlement = settle(runs, budgets);
   const rows = taken.flatMap(({ run, fresh }) => fresh.map((report) => logRow(run, report)));
   if (rows.length > 0) {
+    const charged = settlement.runs.map(({ requests, ...charge }) => ({
+      ...charge,
+      requests: requests && columnOf(requests),
+    }));
     await tx.pipeline([
       [insertUsage, [workspaceId, JSON.stringify(rows)]],
-      [applySettlement, [workspaceId, toJson(settlement.runs), toJson(settlement.budgets)]],
+      [applySettlement, [workspaceId, toJson(charged), toJson(settlement.budgets)]],
       [tellBudgetAlerts, [MAX_ALERTED, workspaceId]],
     ]);
   }
@@ -229,17 +230,6 @@ async function compareWithRecorded(
   });
 }
 
-async function lockBudgets(
-  tx: Transaction,
-  workspaceId: string,
-  runs: readonly ChargedRun[],
-): Promise<Standing[]> {
-  const scopes = runs.flatMap((run) => run.scopes.filter((scope) => scope !== null));
-  const held = runs.flatMap(({ heldOf }) => heldOf);
-  const rows = await tx.rows(lockChargedBudgets, [workspaceId, scopes, held]);
-  return rows.map(toStanding);
-}
-
 /** Returns the budgets after the settlement, in their order. */
 function applyTo(budgets: readonly Standing[], settlement: Settlement): Standing[] {
   const changes = new Map(settlement.budgets.map((charge) => [charge.id, charge]));
@@ -258,10 +248,4 @@ function truncateOperation(operation: string): string {
 function conflictOf(id: string): DroverError {
   const detail = `A report with the id "${id}" says something else.`;
   return new DroverError('usage_report_conflict', { detail });
-}
-
-function toJson(rows: readonly object[]): string {
-  return JSON.stringify(rows, (_, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value,
-  );
 }

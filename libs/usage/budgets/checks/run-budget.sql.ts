@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { isActiveBudget, isLiveRun, scopesOf } from '#lib/transitions';
-import type { ChargedBudgetRow } from '../charges/lock-charged.sql.js';
+import type { ChargedBudgetRow } from '../store/lock-charged.sql.js';
 
 /** Tokens are bigints as text, costs are numerics as text. */
 export interface RunUseRow {

@@ -3,7 +3,7 @@ import { Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type CommitCheck, commitCheckOf } from '../domain/commit-check.js';
 import { complianceOf } from '../domain/compliance.js';
-import { toStanding } from '../charges/standing.js';
+import { toStanding } from '../store/standing.js';
 import { readRunBudgets, readRunUse } from './run-budget.sql.js';
 
 /** The tokens that a run holds and has used, and the advice for it. Tokens are bigints as text. */

@@ -63,7 +63,7 @@ function adviceOf(standings: readonly BudgetStanding[]): Advice {
   return standings.some(({ percentUsed }) => percentUsed > WARNED_PERCENT) ? 'warn' : 'continue';
 }
 
-function standingOf({
+export function standingOf({
   id,
   scope,
   scopeId,

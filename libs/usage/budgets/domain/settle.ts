@@ -1,3 +1,5 @@
+import { type Bounds, heldAfter, sumOf } from './request-holds.js';
+
 /**
  * Settles reports of usage with their runs and the budgets that cover these. It is pure; amounts
  * are tokens. The caller holds all locks.
@@ -14,6 +16,13 @@ export interface ChargedRun {
   heldOf: readonly string[];
   /** The estimate of its task. */
   estimate: bigint;
+  /** Its requests to models, if it holds any and has new reports (`request-holds.ts`). */
+  requests?: {
+    /** Those that have not ended with these reports. */
+    left: Bounds;
+    usedBefore: bigint;
+    firstHeld: bigint;
+  };
   isLive: boolean;
   /** The ids of its workspace, project, milestone and task. */
   scopes: readonly (string | null)[];
@@ -34,6 +43,8 @@ export interface RunCharge {
   tokens: bigint;
   cost: string;
   held: bigint;
+  /** Its requests to models that are still under way, if it held any. */
+  requests?: Bounds;
 }
 
 export interface BudgetCharge {
@@ -55,7 +66,8 @@ const GROWTH_DIVISOR = 4n;
 /**
  * Takes usage from the hold of its run first, and charges it to every budget that covers the task
  * now. A live run that has used up its hold takes another quarter of its estimate from each budget
- * that it holds, if all of them have that much left. Usage is charged in any case.
+ * that it holds, if all of them have that much left. A run that holds single requests returns the
+ * rest of the bounds of the ended ones instead. Usage is charged in any case.
  */
 export function settle(
   runs: readonly ChargedRun[],
@@ -63,7 +75,7 @@ export function settle(
 ): Settlement {
   const accounts = budgets.map((budget) => ({ budget, consumed: 0n, reserved: 0n }));
   const charges = runs.map((run) => {
-    const settled = min(run.tokens, run.held);
+    const settled = run.held - heldBy(run);
     for (const account of accounts) {
       const { id, isActive, scopeId } = account.budget;
       if (run.heldOf.includes(id)) account.reserved -= settled;
@@ -73,13 +85,21 @@ export function settle(
   });
   for (const charge of charges) charge.held += growHold(charge, accounts);
   return {
-    runs: charges.flatMap(({ run: { runId, tokens, cost }, held }) =>
-      tokens === 0n ? [] : [{ runId, tokens, cost, held }],
+    runs: charges.flatMap(({ run: { runId, tokens, cost, requests }, held }) =>
+      tokens === 0n && requests === undefined
+        ? []
+        : [{ runId, tokens, cost, held, ...(requests && { requests: requests.left }) }],
     ),
     budgets: accounts.flatMap(({ budget: { id }, consumed, reserved }) =>
       consumed === 0n && reserved === 0n ? [] : [{ id, consumed, reserved }],
     ),
   };
+}
+
+/** Returns the hold of a run after its reports, before it grows. */
+function heldBy({ held, tokens, requests, isLive }: ChargedRun): bigint {
+  if (requests === undefined || !isLive) return held - min(tokens, held);
+  return heldAfter({ held, used: tokens, ...requests, left: sumOf(requests.left) });
 }
 
 /** A budget with the amounts that are added to it. */
@@ -92,6 +112,7 @@ function growHold(
   { run, held }: { run: ChargedRun; held: bigint },
   accounts: readonly Account[],
 ): bigint {
+  if (run.requests !== undefined) return 0n;
   if (!run.isLive || run.tokens === 0n || held > 0n || run.heldOf.length === 0) return 0n;
   const wanted = max(run.estimate / GROWTH_DIVISOR, 1n);
   const own = accounts.filter(({ budget }) => run.heldOf.includes(budget.id));

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { query, type Transaction } from '#lib/database';
-import { type TaskCommand, TaskCommands } from '#lib/task-manager';
+import { pauseRequest, type TaskCommand, TaskCommands } from '#lib/task-manager';
 import { isActiveBudget, isLeased, lockTasks, scopesOf, type SweepResult } from '#lib/transitions';
-import { pauseRequest } from '../domain/pause-request.js';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
@@ -14,7 +13,12 @@ interface Found {
   policy: 'pause' | 'abort' | null;
 }
 
-const USED_UP = `(b.is_used_up AND b.policy <> 'finish' AND ${isActiveBudget('b')})`;
+const LIMITS = `(b.policy <> 'finish' AND ${isActiveBudget('b')})`;
+const USED_UP = `(b.is_used_up AND ${LIMITS})`;
+/** The last run `r` of a task could not go on: its request does not fit beside the other holds. */
+const REFUSES = `(${LIMITS} AND (b.is_used_up
+      OR b.available + CASE WHEN b.id = ANY (r.budget_ids) THEN r.held_tokens ELSE 0 END
+        < r.wanted_tokens))`;
 
 /**
  * Running tasks that an exhausted budget covers. A task of two budgets gets the stricter policy.
@@ -35,17 +39,23 @@ LIMIT $1`,
 );
 
 /**
- * Tasks that were paused for a budget and have no exhausted budget any more. Index:
- * agent_tasks_paused_for_idx. $1 rows at most, $2 workspace or NULL, $3 only these tasks or NULL.
+ * Tasks that were paused for a budget and have no exhausted budget any more. If a budget refused a
+ * request of their last run, each budget must have the tokens for it. Indexes:
+ * agent_tasks_paused_for_idx, task_runs_task_idx, usage_budgets_scope_idx. $1 rows at most, $2
+ * workspace or NULL, $3 only these tasks or NULL.
  */
 const tasksPausedForBudgets = query<Found>(
   'tasks_paused_for_budgets',
   `
 SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
+LEFT JOIN LATERAL (
+  SELECT r.wanted_tokens, r.held_tokens, r.budget_ids FROM task_runs r
+  WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id
+  ORDER BY r.generation DESC LIMIT 1) r ON true
 WHERE t.status = 'PAUSED' AND t.paused_for = 'budget' AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (${scopesOf('t')}) AND ${USED_UP})
+    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (${scopesOf('t')}) AND ${REFUSES})
 ORDER BY t.workspace_id, t.id
 LIMIT $1`,
 );

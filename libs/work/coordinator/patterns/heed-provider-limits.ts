@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { query, type Sql, type Transaction } from '#lib/database';
-import { TaskCommands } from '#lib/task-manager';
+import { pauseRequest, TaskCommands } from '#lib/task-manager';
 import { countByWorkspace, isLeased, lockTasks, type SweepResult } from '#lib/transitions';
 import { removePastProviderLimits } from '#lib/provider-limits';
 import { WakeUps } from '#lib/valkey';
-import { pauseRequest } from '../domain/pause-request.js';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 import { dueAt } from './due.sql.js';

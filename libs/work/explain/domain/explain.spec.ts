@@ -287,7 +287,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     'paused for a budget, and waiting for another task',
     { agents: free, dependencies: [prerequisite], task: paused('coordinator:budget:1', 'budget') },
     ['paused', 'waiting_for_dependency'],
-    /It continues when no budget/,
+    /It continues when every budget/,
   ],
   [
     'a retry to come',

@@ -243,7 +243,7 @@ function paused({ task }: ExplainFacts): Reason {
 
 function whenResumed(pausedFor: PausedFor | null): string {
   if (pausedFor === 'budget') {
-    return 'when no budget that covers it is used up, or when it is resumed';
+    return 'when every budget that covers it has the tokens again, or when it is resumed';
   }
   if (pausedFor === 'provider') {
     return 'when its provider accepts requests again, or when it is resumed';

@@ -1,4 +1,5 @@
 export { type CommandRequest, type TaskCommand } from './commands.js';
+export { pauseRequest } from './pause-request.js';
 export { MAX_ANSWERS, type TaskAnswer } from './task-answer.js';
 export { visibilityOf } from './access.js';
 export { idAfter } from './cursor.js';

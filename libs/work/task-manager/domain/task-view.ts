@@ -9,6 +9,8 @@ export const HIDDEN_OF_RUNS = [
   'endedBy',
   'conflictSeenAt',
   'conflictToldAt',
+  'requestHolds',
+  'wantedTokens',
 ] as const;
 
 export type DependencyPolicy = 'block' | 'fail' | 'ignore';

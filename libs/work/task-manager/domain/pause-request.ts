@@ -1,5 +1,5 @@
 import { COORDINATOR } from '#lib/kernel';
-import type { CommandRequest } from '#lib/task-manager/domain';
+import type { CommandRequest } from './commands.js';
 
 /** The coordinator's request to tasks: stop for a budget or a provider limit, or go on (null). */
 export function pauseRequest(

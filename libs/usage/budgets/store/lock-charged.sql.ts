@@ -13,10 +13,19 @@ export interface UsedRunRow {
   held_tokens: string;
   budget_ids: string[];
   is_live: boolean;
+  /** It is the live run of its task. */
+  is_current: boolean;
+  used_tokens: string;
+  /** The tokens that it held when it was handed out; 0 without budgets. */
+  first_held: string;
+  /** The upper bounds of its requests to models that are under way, by their ids. */
+  request_holds: Record<string, number>;
+  /** The tokens that it had to hold for a refused request. */
+  wanted_tokens: string | null;
 }
 
 /**
- * Locks the runs that reports name, live or ended, and their tasks.
+ * Locks the given runs, live or ended, and their tasks.
  *
  * Tasks are locked by id, as everywhere, and before their runs. Indexes: primary keys.
  * $1 workspace, $2 runs.
@@ -25,29 +34,20 @@ export const lockUsedRuns = query<UsedRunRow>(
   'lock_used_runs',
   `
 WITH task AS MATERIALIZED (
-  SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens FROM agent_tasks t
+  SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens, t.run_id FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.id IN (
     SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[]))
   ORDER BY t.id
   FOR NO KEY UPDATE
 )
 SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens,
-  r.held_tokens, r.budget_ids, ${isLiveRun('r')} AS is_live
+  r.held_tokens, r.budget_ids, ${isLiveRun('r')} AS is_live,
+  ${isLiveRun('r')} AND t.run_id IS NOT DISTINCT FROM r.id AS is_current, r.used_tokens,
+  coalesce(r.estimated_tokens, 0) AS first_held, r.request_holds, r.wanted_tokens
 FROM task_runs r JOIN task t ON t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 ORDER BY r.id
 FOR NO KEY UPDATE OF r`,
-);
-
-/**
- * Locks the agents of runs that end in the same transaction: after runs, before budgets.
- * Index: primary key. $1 workspace, $2 agents.
- */
-export const lockAgentsOfRuns = query<never>(
-  'lock_agents_of_runs',
-  `
-SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($2::uuid[])
-ORDER BY a.id FOR NO KEY UPDATE`,
 );
 
 /** A budget that usage is charged to. Tokens are bigints as text. */

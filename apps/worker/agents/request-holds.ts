@@ -1,0 +1,88 @@
+import { hasCode, type HostLog, pause, retrying } from '#lib/agent-host';
+import { type BackoffPolicy, fullJitter } from '#lib/kernel';
+import type { Admission, ModelRequest } from '#lib/model-proxy';
+import type { DroverApi } from '../api/drover-api.js';
+import type { ModelHold } from '../api/types.js';
+
+/** The time for which a request waits until other requests return their tokens. */
+const PATIENCE_MS = 120_000;
+/** Usage reaches the server about a second after its request. */
+const WAIT: BackoffPolicy = { baseMs: 500, capMs: 5_000 };
+
+export interface RequestHoldsParts {
+  api: Pick<DroverApi, 'holdRequest' | 'releaseRequest'>;
+  runId: string;
+  log: HostLog;
+  /** The pause between two questions for the tokens of a request. */
+  wait?: BackoffPolicy;
+}
+
+/** Asks the server for the tokens of each request of one run before it is sent. */
+export class RequestHolds {
+  constructor(private readonly parts: RequestHoldsParts) {}
+
+  /**
+   * Holds the upper bound of a request: the bytes of its input, or else the provider's count of it,
+   * and its own limit of output. It waits while other requests hold the tokens, and while the server
+   * is out of reach.
+   */
+  async ask(request: ModelRequest, signal: AbortSignal): Promise<Admission> {
+    const { wait = WAIT } = this.parts;
+    const until = performance.now() + PATIENCE_MS;
+    let input = request.inputBound;
+    let isCounted = request.countInput === undefined;
+    for (let waits = 0; ; waits += 1) {
+      const tokens = input + (request.outputBound ?? 0);
+      const { outcome } = await this.hold(request, { tokens, final: false }, signal);
+      if (outcome === 'granted') return { kind: 'admitted' };
+      if (!isCounted) {
+        isCounted = true;
+        input = Math.min(input, (await request.countInput?.()) ?? input);
+        continue;
+      }
+      const isOver = outcome === 'refused' || performance.now() >= until;
+      if (isOver) return this.insist(request, tokens, signal);
+      await pause(fullJitter(wait, waits, Math.random()), signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Ends the hold of a request without usage. The end of the run does it as well. */
+  release(requestId: string): void {
+    const { api, runId, log } = this.parts;
+    const giveUp = AbortSignal.timeout(PATIENCE_MS);
+    void retrying('release of a request', () => api.releaseRequest(runId, requestId), {
+      log,
+      signal: giveUp,
+    }).catch(() => undefined);
+  }
+
+  /** Asks for the last time, so that the policy of the budget counts. */
+  private async insist(
+    request: ModelRequest,
+    tokens: number,
+    signal: AbortSignal,
+  ): Promise<Admission> {
+    const { outcome, message } = await this.hold(request, { tokens, final: true }, signal);
+    if (outcome === 'granted') return { kind: 'admitted' };
+    return { kind: 'refused', reason: 'budget_exceeded', message: message ?? 'No budget is left.' };
+  }
+
+  private async hold(
+    { id }: ModelRequest,
+    wish: { tokens: number; final: boolean },
+    signal: AbortSignal,
+  ): Promise<Pick<ModelHold, 'outcome' | 'message'>> {
+    const { api, runId, log } = this.parts;
+    try {
+      return await retrying('hold of a request', () => api.holdRequest(runId, id, wish), {
+        log,
+        signal,
+      });
+    } catch (error) {
+      // A server of the version before holds nothing.
+      if (hasCode(error, 'route_not_found')) return { outcome: 'granted', message: null };
+      throw error;
+    }
+  }
+}

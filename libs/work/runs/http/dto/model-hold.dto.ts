@@ -1,0 +1,48 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Flag, TokenCount } from '#lib/http';
+import {
+  HOLD_OUTCOMES,
+  type ModelHoldView,
+  type ModelRequestWish,
+} from '../../reports/model-holds.js';
+import { BudgetStandingDto } from './usage.dto.js';
+
+/** More tokens than one request can use: such a bound is a mistake. */
+const ABSURD_TOKENS = 10n ** 12n;
+
+export class SetModelHoldDto implements ModelRequestWish {
+  @TokenCount({
+    min: 1n,
+    max: ABSURD_TOKENS,
+    description: 'The upper bound of the tokens of the request: input and output',
+  })
+  tokens!: string;
+
+  @Flag({
+    optional: true,
+    description:
+      'Whether a refusal applies the policy of the budget to the task; true by default. With ' +
+      'false the host can ask again, with a lower bound or later.',
+  })
+  final?: boolean;
+}
+
+export class ModelHoldDto implements ModelHoldView {
+  @ApiProperty({
+    enum: HOLD_OUTCOMES,
+    description:
+      'Only a `granted` request can be sent. `wait`: it would fit if other requests or runs held ' +
+      'nothing, and `final` is false.',
+  })
+  outcome!: ModelHoldView['outcome'];
+
+  @ApiProperty({ type: String, nullable: true, description: 'The reason, for people' })
+  message!: string | null;
+
+  @ApiProperty({
+    type: BudgetStandingDto,
+    nullable: true,
+    description: 'The budget that has too few tokens available',
+  })
+  budget!: BudgetStandingDto | null;
+}

@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { type BudgetStanding, type HoldAnswer, RequestHolds } from '#lib/budgets';
+import { Database } from '#lib/database';
+import { pauseRequest, TaskCommands } from '#lib/task-manager';
+import type { Reporter } from './reporter.js';
+
+/** A request to a model that its host asks for before it sends it. */
+export interface ModelRequestWish {
+  /** The upper bound of its tokens. */
+  tokens: string;
+  /** The default is true. */
+  final?: boolean;
+}
+
+export const HOLD_OUTCOMES = ['granted', 'wait', 'refused'] as const;
+
+export interface ModelHoldView {
+  outcome: (typeof HOLD_OUTCOMES)[number];
+  /** One sentence for the agent and its user. */
+  message: string | null;
+  /** The budget that has too little. */
+  budget: BudgetStanding | null;
+}
+
+const REASON = 'budget_used_up';
+
+/**
+ * Requests of runs to models, which hold tokens before they are sent. The policy of the budget that
+ * refuses one decides about the task, before the answer.
+ */
+@Injectable()
+export class ModelHolds {
+  constructor(
+    private readonly database: Database,
+    private readonly holds: RequestHolds,
+    private readonly commands: TaskCommands,
+  ) {}
+
+  /** @throws DroverError `run_not_found`, `stale_run`, `validation_failed` */
+  async ask(
+    { workspaceId, runId, agentId }: Reporter,
+    requestId: string,
+    { tokens, final: isFinal = true }: ModelRequestWish,
+  ): Promise<ModelHoldView> {
+    const wish = { runId, agentId, requestId, tokens: BigInt(tokens), isFinal };
+    const answer = await this.holds.ask(workspaceId, wish);
+    if (answer.kind === 'granted') return { outcome: 'granted', message: null, budget: null };
+    if (answer.kind === 'refused' && isFinal) await this.applyPolicy(workspaceId, answer);
+    const { kind, budget } = answer;
+    return { outcome: kind, message: describe(budget, tokens), budget };
+  }
+
+  /** @throws DroverError `run_not_found` */
+  release({ workspaceId, runId, agentId }: Reporter, requestId: string): Promise<void> {
+    return this.holds.release(workspaceId, { runId, agentId, requestId });
+  }
+
+  /** The coordinator resumes the task when its budgets have the tokens. */
+  private async applyPolicy(
+    workspaceId: string,
+    { taskId, budget }: Extract<HoldAnswer, { kind: 'refused' }>,
+  ): Promise<void> {
+    const command = budget.policy === 'abort' ? 'cancel' : 'pause';
+    const request = pauseRequest('budget', budget.budgetId, REASON);
+    const { wake } = await this.database
+      .tenant(workspaceId)
+      .transaction((tx) =>
+        this.commands.obey(tx, workspaceId, command, { ids: [taskId], request }),
+      );
+    wake();
+  }
+}
+
+function describe({ scope, available, allocated }: BudgetStanding, tokens: string): string {
+  const whose = scope === 'global' ? 'workspace' : scope;
+  return (
+    `The budget of its ${whose} has ${available} of ${allocated} tokens available, ` +
+    `and this request can use ${tokens}.`
+  );
+}
