@@ -9,6 +9,9 @@ import { createPerson, TestBrowser } from './dashboard/browser.js';
 
 /** Administration of a workspace in the dashboard. */
 
+/** That of the browser. Its midnight is at 15:00 in UTC. */
+const TIME_ZONE = 'Asia/Tokyo';
+
 let fleet: TestFleet;
 let browser: TestBrowser;
 let page: Page;
@@ -24,7 +27,8 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
   browser = await TestBrowser.start(`http://127.0.0.1:${fleet.port}`);
-  page = await browser.openSignedIn(await createPerson(fleet, [fleet.workspaceId]));
+  const person = await createPerson(fleet, [fleet.workspaceId]);
+  page = await browser.openSignedIn(person, { timeZone: TIME_ZONE });
 });
 
 afterAll(async () => {
@@ -35,6 +39,8 @@ afterAll(async () => {
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text });
+const panel = (name: string) =>
+  page.locator('section').filter({ has: page.getByRole('heading', { name }) });
 const openDialog = () => page.locator('dialog[open]');
 const confirm = (name: string) => openDialog().getByRole('button', { name, exact: true }).click();
 
@@ -124,8 +130,6 @@ describe('the dashboard', () => {
       return (await fleet.api.get<{ items: object[] }>(path)).body.items.length === 2;
     });
     await page.goto('/budgets');
-    const panel = (name: string) =>
-      page.locator('section').filter({ has: page.getByRole('heading', { name }) });
     await panel('Whole workspace').getByRole('button', { name: 'Move tokens' }).click();
     await openDialog().getByRole('combobox').selectOption({ label: 'Project Invoices' });
     await openDialog().getByLabel('Tokens').fill('60');
@@ -133,6 +137,53 @@ describe('the dashboard', () => {
     await panel('Project Invoices').getByText('80 of 160 tokens').waitFor();
     await panel('Project Invoices').getByText('(80 of 100)').first().waitFor();
     await panel('Whole workspace').getByText('0 of 940 tokens').waitFor();
+  });
+
+  it('an admin creates a recurring budget in the time zone of the browser', async () => {
+    const { body: project } = await fleet.api.post<{ id: string }>('/projects', {
+      name: 'Letters',
+    });
+    await page.goto('/budgets');
+    await button('Create budget').click();
+    // Labels include their hints.
+    const field = (name: string) => openDialog().getByLabel(new RegExp(`^${name}`));
+    await field('Period').selectOption('Once');
+    await field('Days').waitFor();
+    expect(await field('Time zone').count()).toBe(0);
+    await field('Period').selectOption('Every week');
+    expect([await field('Time zone').inputValue(), await field('Days').count()]).toEqual([
+      TIME_ZONE,
+      0,
+    ]);
+    await field('Tokens').fill('5000');
+    await field('Project ID').fill(project.id);
+    await field('When exhausted').selectOption('Cancel running tasks');
+    await field('Time zone').fill('Mars/Olympus');
+    await confirm('Create budget');
+    await openDialog()
+      .getByRole('alert')
+      .getByText(/timeZone/)
+      .waitFor();
+    await field('Time zone').fill(TIME_ZONE);
+    await confirm('Create budget');
+    await openDialog().waitFor({ state: 'detached' });
+    await panel('Project Letters').getByText(`5.0k tokens every week (${TIME_ZONE})`).waitFor();
+    const { body } = await fleet.api.get<{ items: { periodStart: string }[] }>(
+      `/budgets?scope=project&scopeId=${project.id}`,
+    );
+    expect(body.items).toMatchObject([
+      { policy: 'abort', recurrence: { every: 'week', timeZone: TIME_ZONE, allocated: '5000' } },
+    ]);
+    const start = new Date(body.items[0]?.periodStart ?? '');
+    expect([start.getUTCDay(), start.toISOString().slice(11)]).toEqual([0, '15:00:00.000Z']);
+  });
+
+  it('the chart of usage has the days of the time zone of the browser', async () => {
+    const usage = page.waitForResponse((answer) => answer.url().includes('/api/v1/usage?'));
+    await page.goto('/');
+    const answer = await usage;
+    expect(new URL(answer.url()).searchParams.get('timeZone')).toBe(TIME_ZONE);
+    expect(answer.status()).toBe(200);
   });
 
   it('an admin pauses a task type and ends the pause', async () => {

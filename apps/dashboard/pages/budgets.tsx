@@ -109,11 +109,15 @@ function NewBudget() {
         </select>
       </Field>
       {every === ONCE ? (
-        <Field label="Days" hint="The period starts now. Then usage has no limit.">
+        <Field key="days" label="Days" hint="The period starts now. Then usage has no limit.">
           <input className="input" name="days" type="number" min={1} max={3650} defaultValue={30} />
         </Field>
       ) : (
-        <Field label="Time zone" hint="Periods begin at midnight, on Mondays, or on the first.">
+        <Field
+          key="zone"
+          label="Time zone"
+          hint="Periods begin at midnight, on Mondays, or on the first."
+        >
           <input className="input" name="timeZone" required defaultValue={ownTimeZone()} />
         </Field>
       )}

@@ -22,6 +22,13 @@ export interface Person {
   password: string;
 }
 
+interface PageOptions {
+  dark?: boolean;
+  width?: number;
+  /** The IANA name. Default: that of the machine. */
+  timeZone?: string;
+}
+
 /** Creates a user who can sign in and has a role in each workspace. */
 export async function createPerson(
   { db }: TestFleet,
@@ -56,11 +63,12 @@ export class TestBrowser {
   }
 
   /** Opens a page in a new context. The time limit of a wait suits the slowest machine. */
-  async open(options: { dark?: boolean; width?: number } = {}): Promise<Page> {
+  async open(options: PageOptions = {}): Promise<Page> {
     const context = await this.browser.newContext({
       baseURL: this.address,
       colorScheme: options.dark ? 'dark' : 'light',
       viewport: { width: options.width ?? 1280, height: 900 },
+      ...(options.timeZone && { timezoneId: options.timeZone }),
     });
     const page = await context.newPage();
     page.setDefaultTimeout(WAIT_MS);
@@ -77,7 +85,7 @@ export class TestBrowser {
     return page;
   }
 
-  async openSignedIn(person: Person, options?: { dark?: boolean; width?: number }): Promise<Page> {
+  async openSignedIn(person: Person, options?: PageOptions): Promise<Page> {
     const page = await this.open(options);
     await page.goto('/');
     await signIn(page, person);
