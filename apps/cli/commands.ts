@@ -17,6 +17,11 @@ export const COMMANDS: readonly Entry[] = [
   },
   { name: 'run', summary: 'Run a command as a task and follow it', load: run },
   { name: 'task', summary: 'Create, follow and manage tasks', load: tasks },
+  {
+    name: 'attach',
+    summary: 'Follow the conversation of a coding agent and talk to it',
+    load: attach,
+  },
   { name: 'question', summary: 'List and answer questions of runs', load: questions },
   { name: 'claim', summary: 'Claim a task for the agent of the token', load: claims },
   { name: 'claim:renew', summary: 'Renew the lease of a claimed task', load: claims },
@@ -68,6 +73,9 @@ function run() {
 }
 function tasks() {
   return import('./commands/tasks.js');
+}
+function attach() {
+  return import('./commands/attach.js');
 }
 function questions() {
   return import('./commands/questions.js');

@@ -165,7 +165,7 @@ class Worker {
     this.signals = new SignalLoop<Signals>({
       log,
       listensWhenIdle: true,
-      poll: (body, signal) => api.signals(body, signal),
+      poll: (body, signal) => api.signals({ ...body, heard: this.runs.heard() }, signal),
       runIds: () => this.runs.runIds(),
       onSignals: (signals) => {
         this.runs.follow(signals);

@@ -84,6 +84,7 @@ describe('the document', () => {
 /** Commands that only a task in a certain status accepts. */
 const NEEDED: Record<string, string> = {
   'POST /agent-tasks/{id}/archive': 'COMPLETED',
+  'POST /agent-tasks/{id}/continue': 'COMPLETED',
   'POST /agent-tasks/{id}/retry': 'FAILED',
 };
 
@@ -97,6 +98,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, rou
   it.each(kindsOf(route))('the route answers a %s as documented', async (kind) => {
     const tenant = reads ? read : await aTenant(app);
     await setModelKeys(app, route, tenant);
+    await giveAgents(route, tenant);
     const wire = await goodRequest(route, { tenant, kind });
     const answer = await send(app.url, wire);
     expect(`${answer.status} ${answer.text}`).toMatch(/^20/);
@@ -161,6 +163,15 @@ async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<stri
     default:
       return {};
   }
+}
+
+/** Routes of conversations need tasks with a coding agent. */
+async function giveAgents({ name }: Route, { workspaceId }: Tenant): Promise<void> {
+  if (!/\/(continue|messages)$/.test(name)) return;
+  await app.db.owner.query(
+    `UPDATE agent_tasks SET agent = '{"kind": "codex"}' WHERE workspace_id = $1`,
+    [workspaceId],
+  );
 }
 
 async function aTaskThatIs({ workspaceId }: Tenant, status: string): Promise<string> {

@@ -49,6 +49,7 @@ const NAMELESS = [
 const UNRESOLVED = [
   'POST /agents/{id}/heartbeat currentTaskId',
   'POST /agents/{id}/signals runIds.[]',
+  'POST /agents/{id}/signals heard.[].runId',
   'GET /workspaces/{workspaceId}/agent-tokens issuedBy',
   'GET /workspaces/{workspaceId}/agent-tokens agentId',
   'GET /audit-log actorId',

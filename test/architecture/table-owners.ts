@@ -117,6 +117,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   gateways: { owner: 'runs' },
   session_spawns: { owner: 'runs' },
+  run_messages: { owner: 'runs' },
   task_log_lines: { owner: 'transitions' },
 
   coordinator_leadership: { owner: 'coordinator' },

@@ -3,6 +3,7 @@ import { kindOf } from '#lib/agent-kinds';
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { AGENTS, agentProgram } from '../support/agent-programs.js';
 import { TestFleet } from '../support/fleet.js';
+import type { BuiltProcess } from '../support/processes.js';
 import { type ModelServer, type Script, startModelServer } from '../support/model-server/index.js';
 import { waitFor } from '../support/wait-for.js';
 import { Program } from './program.js';
@@ -13,18 +14,24 @@ interface Entry {
   message: string | null;
 }
 
+interface Question {
+  id: string;
+  prompt: string;
+}
+
 const KEY = 'sk-canary-0123456789abcdef0123456789abcdef';
 /** The stand-in answers for any model. This one has a price. */
 const MODEL = 'claude-haiku-4-5';
 
 let fleet: TestFleet;
+let worker: BuiltProcess;
 let models: ModelServer | undefined;
 
 beforeAll(async () => {
   await agentProgram(kindOf('codex')!);
   const sandbox = await testSandbox();
   fleet = await TestFleet.atSharedServer();
-  await fleet.startWorker('agents', {
+  worker = await fleet.startWorker('agents', {
     DROVER_AGENTS: AGENTS,
     ...(sandbox && variablesOf(sandbox)),
   });
@@ -58,7 +65,9 @@ const untilStatus = (id: string, ...statuses: string[]) =>
   });
 
 async function logOf(id: string): Promise<Entry[]> {
-  const { body } = await fleet.api.get<{ items: Entry[] }>(`/agent-tasks/${id}/logs?limit=200`);
+  const { body } = await fleet.api.get<{ items: Entry[] }>(
+    `/agent-tasks/${id}/logs?order=asc&limit=200`,
+  );
   return body.items;
 }
 
@@ -121,6 +130,93 @@ describe('a task with the coding agent Codex', () => {
       0,
       expect.stringMatching(/haiku\.txt[^]*Seventeen syllables\./),
     ]);
+  });
+
+  it('the agent asks for permissions and gets them from a person', async () => {
+    const id = await run(
+      [
+        { calls: [{ run: 'echo queues > haiku.txt' }] },
+        { calls: [{ run: 'rm -rf haiku.txt' }] },
+        { calls: [{ run: 'git push --force' }] },
+        { text: 'The haiku stays.' },
+      ],
+      {
+        agent: {
+          kind: 'codex',
+          model: MODEL,
+          permissionMode: 'ask',
+          settings: { permissions: [{ tool: 'shell', pattern: 'git push*', decision: 'deny' }] },
+        },
+      },
+    );
+    const decide = async (about: string, answer: string) => {
+      const question = await waitFor(`a question about ${about}`, async () => {
+        const path = `/questions?status=open&taskId=${id}`;
+        const { body } = await fleet.api.get<{ items: Question[] }>(path);
+        return body.items.find(({ prompt }) => prompt.includes(about));
+      });
+      expect(question).toMatchObject({
+        runWaits: true,
+        choices: ['allow once', 'allow for this run', 'deny'],
+        default: 'deny',
+      });
+      expect((await fleet.task(id))['status']).toBe('RUNNING');
+      const { status } = await fleet.api.post(`/questions/${question.id}/answer`, { answer });
+      expect(status).toBe(200);
+    };
+    await decide('echo queues > haiku.txt', 'allow once');
+    await decide('rm -rf haiku.txt', 'deny');
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+    expect(task).toMatchObject({ status: 'COMPLETED', summary: 'The haiku stays.' });
+    const notes = (await logOf(id))
+      .filter(({ event }) => event === 'agent_permission')
+      .map(({ message }) => message);
+    expect(notes).toEqual([
+      expect.stringContaining('Permission asked'),
+      expect.stringContaining('"allow once"'),
+      expect.stringContaining('Permission asked'),
+      expect.stringContaining('"deny"'),
+      expect.stringContaining('Denied by a rule'),
+    ]);
+  });
+
+  it('a message is heard after the turn, and another one instead of the rest of a turn', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const second = [{ text: 'It never ends.', chunks: 3, hangAfter: 1 }, { text: 'Third.' }];
+    const id = await run(() => [{ text: 'First.', beforeChunk: () => released }, ...second]);
+    const untilAsked = (times: number) =>
+      waitFor(`request ${times} of the agent`, () => {
+        const asked = models?.requests.filter(({ path }) => path.includes('/responses'));
+        return asked?.length === times;
+      });
+    await untilAsked(1);
+    const { runId } = await fleet.task(id);
+    const send = (text: string, deliver: string) =>
+      fleet.api.post<{ id: string }>(`/runs/${String(runId)}/messages`, { text, deliver });
+    expect((await send('Now the second.', 'turn_end')).status).toBe(201);
+    await worker.said('Message to a run received');
+    release();
+    await untilAsked(2);
+    // The stand-in knows only whole answers, so it would repeat the one that broke off.
+    second.shift();
+    expect((await send('Instead, the third.', 'interrupt')).status).toBe(201);
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+    expect(task).toMatchObject({ status: 'COMPLETED', summary: 'Third.' });
+    const entries = (await logOf(id)).filter(({ event }) =>
+      ['agent_message', 'message_delivered'].includes(event),
+    );
+    expect(entries.map(({ message }) => message)).toEqual([
+      'First.',
+      'Now the second.',
+      'Instead, the third.',
+      'Third.',
+    ]);
+    const { body } = await fleet.api.get<{ items: { state: string }[] }>(
+      `/runs/${String(runId)}/messages`,
+    );
+    expect(body.items.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+    expect((await send('Too late.', 'turn_end')).status).toBe(409);
   });
 
   it('a provider that refuses for a while holds the task back at no attempt', async () => {

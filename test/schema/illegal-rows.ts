@@ -341,14 +341,30 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
       'questions_answer_is_there',
     ],
     [
-      `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
-       SELECT workspace_id, uuidv7(), task_id, run_id, agent_id, prompt, free_text, deadline_at, 'fail' FROM questions`,
+      `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline, status, closed_at)
+       SELECT workspace_id, uuidv7(), task_id, run_id, agent_id, prompt, free_text, deadline_at, 'fail', 'cancelled', now() FROM questions`,
       'questions_run_key',
     ],
     [
       `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
        SELECT workspace_id, uuidv7(), task_id, uuidv7(), agent_id, prompt, free_text, deadline_at, 'fail' FROM questions`,
       'questions_open_key',
+    ],
+    [`UPDATE questions SET run_waits = true`, 'questions_of_waiting_runs_have_defaults'],
+  ],
+  'a message to a run': [
+    [`UPDATE run_messages SET run_id = uuidv7()`, 'run_messages_run_fkey'],
+    [`UPDATE run_messages SET sequence = 0`, 'run_messages_sequence_check'],
+    [`UPDATE run_messages SET type = 'A'`, 'run_messages_type_check'],
+    [`UPDATE run_messages SET text = ''`, 'run_messages_text_check'],
+    [`UPDATE run_messages SET data = '[]'`, 'run_messages_data_check'],
+    [`UPDATE run_messages SET deliver = 'later'`, 'run_messages_deliver_check'],
+    [`UPDATE run_messages SET state = 'lost', closed_at = now()`, 'run_messages_state_check'],
+    [`UPDATE run_messages SET state = 'delivered'`, 'run_messages_wait_until_closed'],
+    [
+      `INSERT INTO run_messages (workspace_id, id, run_id, sequence, type, text, deliver, sender)
+       SELECT workspace_id, uuidv7(), run_id, sequence, type, text, deliver, sender FROM run_messages`,
+      'run_messages_sequence_key',
     ],
   ],
   'an agent': [

@@ -203,6 +203,11 @@ function otherRows({
        VALUES ($1, $2, $2, $3, $4, 'Which?', true, now(), 'fail')`,
       [workspaceId, taskId, held.runId, agentId],
     ],
+    [
+      `INSERT INTO run_messages (workspace_id, id, run_id, sequence, type, text, deliver, sender)
+       VALUES ($1, $2, $3, 1, 'message', 'Hello', 'turn_end', 'user:1')`,
+      [workspaceId, taskId, held.runId],
+    ],
     [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
     [`INSERT INTO event_numbers VALUES ('channels', $1, 1)`, [workspaceId]],
     [

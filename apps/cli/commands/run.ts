@@ -1,16 +1,15 @@
 import type { Cli } from '../cli.js';
 import type { Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { readLog, type Log, readTask } from '../follow.js';
-import { formatLogEntry, type Task } from '../task-view.js';
+import { readLog, readTask } from '../follow.js';
+import { printEntry, toExitCode } from '../task-output.js';
+import type { Task } from '../task-view.js';
 import type { Flags } from '../flags.js';
 import { toTaskFields, type NewTask, TASK_OPTIONS } from '../task-file.js';
 
 const TITLE_LENGTH = 200;
 /** The first delay before a session of an agent that died is repeated. It doubles each time. */
 const RETRY_SECONDS = 2;
-/** Levels of Drover's own messages that `run` prints beside the output. */
-const PRINTED_LEVELS: readonly Log['level'][] = ['WARN', 'ERROR', 'CRITICAL'];
 
 const commands: Commands = {
   run: {
@@ -93,7 +92,7 @@ async function follow(cli: Cli, id: string): Promise<number> {
   const drover = cli.patient;
   try {
     for await (const entry of readLog(drover, id, { follow: true, signal: leaving.signal })) {
-      print(cli, entry);
+      printEntry(cli, entry);
     }
     isDone = true;
     return await toExitCode(cli, await readTask(drover, id));
@@ -113,34 +112,4 @@ function cancel(cli: Cli, id: string): Promise<unknown> {
     params,
     body: { reason: 'Ctrl-C in drover run' },
   });
-}
-
-/** Prints the output of the process, and messages of Drover to stderr. */
-function print(cli: Cli, entry: Log): void {
-  const { event, message, details, level } = entry;
-  const stream = (details as { stream?: string } | null)?.stream ?? event;
-  if (cli.out.json) return cli.out.value(entry);
-  if (stream === 'stdout' || event === 'agent_message') return cli.out.raw(`${message ?? ''}\n`);
-  if (stream === 'stderr' || event === 'agent_tool') return cli.out.note(message ?? '');
-  if (event === 'question_asked')
-    cli.out.note(`drover: ${message ?? ''}\n${answerCommand(details)}`);
-  else if (PRINTED_LEVELS.includes(level))
-    cli.out.note(`drover: ${formatLogEntry(cli.out, entry)}`);
-}
-
-function answerCommand(details: Log['details']): string {
-  const { questionId } = (details ?? {}) as { questionId?: string };
-  return `Answer with \`drover question answer ${questionId} ANSWER\`.`;
-}
-
-async function toExitCode(cli: Cli, task: Task): Promise<number> {
-  const { status, lastError, abortMessage } = task;
-  if (status === 'COMPLETED') return EXIT.ok;
-  const params = { path: { id: task.id }, query: { limit: 1 } };
-  const { items } = await cli.drover.get('/api/v1/agent-tasks/{id}/runs', { params });
-  const why = lastError ?? abortMessage;
-  cli.out.note(`drover: the task ended as ${status}${why ? `: ${why}` : ''}`);
-  const exitCode = items[0]?.exitCode ?? null;
-  if (status === 'ABORTED' && exitCode === null) return EXIT.interrupted;
-  return exitCode || EXIT.failed;
 }

@@ -6,6 +6,7 @@ import { toFailure, usageError } from '../failure.js';
 import type { Flags } from '../flags.js';
 import { omitUndefined } from '../flags.js';
 import { readLog, readTask } from '../follow.js';
+import { sendMessage } from '../messages.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { cleanLine } from '../output/clean.js';
 import { formatAge, formatBar } from '../output/output.js';
@@ -240,6 +241,34 @@ const edit: CommandSpec = {
   },
 };
 
+const message: CommandSpec = {
+  usage: 'message <id> <text>',
+  summary: 'Send a message to the coding agent of a running task',
+  about: 'The agent hears it after its current turn. `drover attach` shows its answer.',
+  options: [['--interrupt', 'end the current turn of the agent first']],
+  examples: ["task message $TASK 'Use ISO weeks, too'"],
+  run: async (cli, [id = '', text = ''], flags) => {
+    const deliver = flags.has('interrupt') ? 'interrupt' : 'turn_end';
+    const sent = await sendMessage(cli.drover, id, { text, deliver });
+    cli.out.done(sent, `Message ${sent.id} sent to run ${sent.runId}`);
+  },
+};
+
+const continueTask: CommandSpec = {
+  usage: 'continue <id> <text>',
+  summary: 'Continue the conversation of a finished task in a new task',
+  about: 'Prints the ID of the new task. Follow it with `drover attach`.',
+  examples: ["task continue $TASK 'Now add a test for week 53'"],
+  run: async (cli, [id = '', text = '']) => {
+    const params = { path: { id } };
+    const task = await cli.drover.post('/api/v1/agent-tasks/{id}/continue', {
+      params,
+      body: { text },
+    });
+    cli.out.done(task, task.id);
+  },
+};
+
 const runs: CommandSpec = {
   usage: 'runs <id>',
   summary: 'List the runs of a task',
@@ -282,6 +311,8 @@ const commands: Commands = {
       transition('resume', 'Resume paused tasks', 'resumed'),
       transition('archive', 'Archive finished tasks', 'archived'),
       edit,
+      message,
+      continueTask,
       runs,
     ],
   },

@@ -1,13 +1,14 @@
-import type { Log, Running } from '#lib/agent-host';
+import type { Log } from '#lib/agent-host';
 import type { AgentEnd, FailureClass as AgentFailure } from '#lib/agent-kinds';
 import {
   AgentSession,
   type AgentSessionEnd,
+  composeContinuation,
   composePrompt,
   type Handover,
   type OfferedKind,
 } from '#lib/agent-sessions';
-import { strictestNetwork } from '#lib/kernel';
+import { type PermissionRule, strictestNetwork } from '#lib/kernel';
 import {
   readLimits,
   Redactor,
@@ -15,12 +16,14 @@ import {
   type SessionSignal,
   SpawnError,
 } from '#lib/session-runtime';
-import type { FailureClass, RunFailure } from '../api/types.js';
+import type { FailureClass, RunFailure, RunMessage } from '../api/types.js';
 import { classifyExit } from '../execution/classify.js';
 import { environmentOf, filesOf, secretsOf } from '../execution/surroundings.js';
-import type { Job, Outcome } from '../execution/job.js';
+import type { Job, Outcome, RunningJob } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
+import { AgentTalk } from './agent-talk.js';
 import { type ModelGateParts, RunModelGate } from './model-gate.js';
+import { RunPermissions } from './run-permissions.js';
 
 /** The time between two checkpoints of a conversation. */
 const CHECKPOINT_MS = 5_000;
@@ -39,7 +42,7 @@ interface TaskAgent {
   kind: string;
   model?: string;
   permissionMode?: 'auto' | 'ask' | 'plan' | 'read-only';
-  settings?: Record<string, unknown>;
+  settings?: Record<string, unknown> & { permissions?: PermissionRule[] };
 }
 
 /**
@@ -47,10 +50,7 @@ interface TaskAgent {
  *
  * @throws SpawnError if this machine cannot start it
  */
-export async function startAgent(
-  job: Job,
-  options: AgentExecutionOptions,
-): Promise<Running<Outcome>> {
+export async function startAgent(job: Job, options: AgentExecutionOptions): Promise<RunningJob> {
   const agent = job.task.agent as unknown as TaskAgent;
   const offered = options.offered(agent.kind);
   if (offered === undefined) {
@@ -59,19 +59,37 @@ export async function startAgent(
   const { driver, api, workspaceId, log, passedEnv } = options;
   const { run, task, report } = job;
   const secrets = secretsOf(job, passedEnv);
-  const lines = new AgentLog(report, new Redactor(secrets));
+  const left = leftBy(task.checkpointData);
+  const lines = new AgentLog(report, new Redactor(secrets), left.transcript);
   // Routing knows prices, not the provider that the program speaks to.
   const { model } = agent;
   const gate = new RunModelGate({ api, runId: run.id, report, log });
-  const session = await AgentSession.start(
+  const { permissionMode = 'auto' } = agent;
+  const { permissions: rules = [], ...settings } = agent.settings ?? {};
+  const permissions = new RunPermissions({
+    rules,
+    mode: permissionMode === 'plan' ? 'read-only' : permissionMode,
+    report,
+    redact: (text) => lines.redacted(text),
+    note: (level, text) => lines.note(level, text, 'agent_permission'),
+    // A session that cannot start waits for no decision.
+    decide: (...decision) =>
+      void starting.then(
+        (session) => session.decide(...decision),
+        () => undefined,
+      ),
+  });
+  const talk = new AgentTalk({ lines, permissions, report });
+  const starting = AgentSession.start(
     {
       ...offered,
       id: run.id,
       workspaceId,
-      prompt: composePrompt(task, handoverOf(task.checkpointData)),
+      prompt: promptOf(task, left),
       model,
-      permissionMode: agent.permissionMode ?? 'auto',
-      settings: agent.settings ?? {},
+      // With rules, the program asks before it uses a tool.
+      permissionMode: rules.length === 0 || permissionMode === 'plan' ? permissionMode : 'ask',
+      settings,
       mcpServers: [],
       env: environmentOf(job, {}),
       files: filesOf(job),
@@ -80,18 +98,19 @@ export async function startAgent(
       limits: readLimits(task.inputContext['limits'], 'inputContext.limits'),
       token: run.token,
     },
-    { driver, gate, onEvent: (event) => lines.add(event) },
+    { driver, gate, onEvent: talk.onEvent },
   );
-  return new AgentExecution(job, { session, lines, gate });
+  return new AgentExecution(job, { session: await starting, lines, gate, talk });
 }
 
 interface Parts {
   session: AgentSession;
   lines: AgentLog;
   gate: RunModelGate;
+  talk: AgentTalk;
 }
 
-class AgentExecution implements Running<Outcome> {
+class AgentExecution implements RunningJob {
   readonly exit: Promise<Outcome>;
   private readonly timer: NodeJS.Timeout;
   private kept = 0;
@@ -112,6 +131,10 @@ class AgentExecution implements Running<Outcome> {
     this.parts.session.notify(signal);
   }
 
+  hear(message: RunMessage): void {
+    this.parts.talk.hear(message, this.parts.session);
+  }
+
   private conclude({ end, exit }: AgentSessionEnd): Outcome {
     clearInterval(this.timer);
     this.keep();
@@ -129,19 +152,32 @@ class AgentExecution implements Running<Outcome> {
     if (lines.done === this.kept) return;
     this.kept = lines.done;
     const { kind } = this.job.task.agent as unknown as TaskAgent;
-    const agent = { kind, transcript: lines.transcript };
+    const { continues } = leftBy(this.job.task.checkpointData);
+    const agent = { kind, transcript: lines.transcript, ...(continues && { continues }) };
     this.job.report.progress({ checkpointData: { ...this.job.task.checkpointData, agent } });
   }
 }
 
+interface Left extends Handover {
+  /** The conversation is that of a finished task, which a person continues. */
+  continues: boolean;
+}
+
 /** The checkpoint and the conversation that the last run left. */
-function handoverOf(checkpoint: unknown): Handover {
+function leftBy(checkpoint: unknown): Left {
   const { agent, ...rest } = (checkpoint ?? {}) as Record<string, unknown>;
-  const { transcript } = (agent ?? {}) as { transcript?: unknown };
+  const { transcript, continues } = (agent ?? {}) as { transcript?: unknown; continues?: unknown };
   return {
+    continues: continues === true,
     ...(Object.keys(rest).length > 0 && { checkpoint: rest }),
     ...(typeof transcript === 'string' && transcript !== '' && { transcript }),
   };
+}
+
+function promptOf(task: Job['task'], left: Left): string {
+  const { instructions } = task;
+  if (!left.continues || typeof instructions !== 'string') return composePrompt(task, left);
+  return composeContinuation(task, { ...left, request: instructions });
 }
 
 function networkOf(inputContext: object): 'host' | 'none' {

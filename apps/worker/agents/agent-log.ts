@@ -1,5 +1,5 @@
 import type { AgentEvent } from '#lib/agent-kinds';
-import { keepLine, type Redactor } from '#lib/session-runtime';
+import { keepText, type Redactor } from '#lib/session-runtime';
 import type { EntryLevel } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
 
@@ -16,10 +16,14 @@ export class AgentLog {
   /** The number of things that the agent has said or done. */
   done = 0;
 
+  /** @param earlier the end of the conversation that this one continues */
   constructor(
     private readonly report: JobReports,
     private readonly redactor: Redactor,
-  ) {}
+    earlier = '',
+  ) {
+    for (const line of earlier.split('\n')) this.push(line);
+  }
 
   /** The end of the conversation as text. */
   get transcript(): string {
@@ -40,12 +44,12 @@ export class AgentLog {
         break;
       case 'tool_result':
         this.write(event.ok ? 'DEBUG' : 'WARN', event.output, 'agent_tool_result');
+        for (const { path, diff } of event.diffs ?? []) {
+          this.write('DEBUG', `${path}\n${diff}`, 'agent_diff');
+        }
         break;
       case 'plan':
         this.write('INFO', planOf(event), 'agent_plan');
-        break;
-      case 'permission':
-        this.write('INFO', `Permission asked: ${event.title}`, 'agent_permission');
         break;
       case 'notice':
         this.write(LEVELS[event.level], event.text, 'agent_notice');
@@ -54,12 +58,33 @@ export class AgentLog {
     }
   }
 
+  note(level: EntryLevel, text: string, event: string): void {
+    this.write(level, text, event);
+  }
+
+  /** Keeps the words of a person for a later run. The server writes them to the log. */
+  keepWords(text: string): void {
+    this.keep(text, '[person] ');
+  }
+
+  redacted(text: string): string {
+    return this.redactor.redact(text);
+  }
+
   /** Keeps it for a later run as well. */
   private say(level: EntryLevel, text: string, event: string): void {
     this.write(level, text, event);
+    this.keep(text, event === 'agent_tool' ? '[tool] ' : '');
+  }
+
+  private keep(text: string, mark: string): void {
     this.done += 1;
-    const part = this.redacted(text).slice(0, MAX_PART);
-    this.parts.push(event === 'agent_tool' ? `[tool] ${part}` : part);
+    this.push(`${mark}${this.redacted(text).slice(0, MAX_PART)}`);
+  }
+
+  private push(part: string): void {
+    if (part === '') return;
+    this.parts.push(part);
     this.length += part.length;
     while (this.length > MAX_TRANSCRIPT) this.length -= (this.parts.shift() ?? '').length;
   }
@@ -68,13 +93,9 @@ export class AgentLog {
     if (text.trim() === '') return;
     this.report.log(
       level,
-      keepLine(text, 0, (line) => this.redacted(line)),
+      keepText(text, (line) => this.redacted(line)),
       event,
     );
-  }
-
-  private redacted(text: string): string {
-    return this.redactor.redact(text);
   }
 }
 

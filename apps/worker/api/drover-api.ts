@@ -5,12 +5,14 @@ import type {
   ClaimAnswer,
   ClaimedTask,
   FinalReport,
+  Heard,
   Heartbeat,
   LiveTask,
   LogEntry,
   ModelAccess,
   ModelHold,
   ProgressReport,
+  Question,
   Registration,
   Signals,
   UsageAnswer,
@@ -54,14 +56,17 @@ export class DroverApi {
     return { tasks, reason };
   }
 
-  async signals(body: { runIds: string[]; waitMs: number }, signal: AbortSignal): Promise<Signals> {
+  async signals(
+    body: { runIds: string[]; heard: Heard[]; waitMs: number },
+    signal: AbortSignal,
+  ): Promise<Signals> {
     const init = { ...this.agent(), body, signal };
     const answer: Partial<Signals> = await allowWait(this.server, body.waitMs).post(
       '/api/v1/agents/{id}/signals',
       init,
     );
-    const { drain = false, runs = [] } = answer;
-    return { drain, runs };
+    const { drain = false, runs = [], messages = [] } = answer;
+    return { drain, runs, messages };
   }
 
   /** The tasks of this agent's live runs, according to the server. */
@@ -95,6 +100,23 @@ export class DroverApi {
 
   logs(runId: string, entries: LogEntry[]): Promise<unknown> {
     return this.server.post('/api/v1/runs/{runId}/logs', { ...run(runId), body: { entries } });
+  }
+
+  /** Asks people a question for whose answer the run waits. */
+  ask(runId: string, question: Question): Promise<{ id: string }> {
+    const init = { ...run(runId), body: { ...question, runWaits: true } };
+    return this.server.post('/api/v1/runs/{runId}/questions', init);
+  }
+
+  /** Cancels the open question for whose answer the run waits. */
+  cancelQuestion(runId: string): Promise<unknown> {
+    return this.server.post('/api/v1/runs/{runId}/questions/cancel', run(runId));
+  }
+
+  /** The program of the run has received the messages at these positions. */
+  delivered(runId: string, positions: number[]): Promise<unknown> {
+    const init = { ...run(runId), body: { positions } };
+    return this.server.post('/api/v1/runs/{runId}/messages/delivered', init);
   }
 
   /** The address and key of a provider of models for a live run. */

@@ -72,7 +72,7 @@ export type ModelHold = Schemas['ModelHold'];
 /** The limit of a provider that has refused a run. Model and time are optional. */
 export type ProviderLimit = Omit<Schemas['ReportProviderLimit'], 'checkpointData' | 'runId'>;
 
-/** A question to people, which ends a run. */
+/** A question to people. It ends its run, unless the run waits for the answer. */
 export type Question = Omit<Schemas['AskQuestion'], 'checkpointData'>;
 
 export type ReleaseReason =
@@ -87,6 +87,12 @@ export type FinalReport =
   | { kind: 'questions'; question: Question; checkpointData?: JsonObject };
 
 export type RunSignal = Schemas['RunSignal'];
+
+/** A message to a run, or the answer to a question for which it waits. */
+export type RunMessage = Schemas['RunMessage'];
+
+/** The last message that this worker has of a run. */
+export type Heard = NonNullable<Schemas['AgentSignalsRequest']['heard']>[number];
 
 export type Registration = Schemas['RegisterAgent'];
 

@@ -1,5 +1,5 @@
 import type { KeptLine } from '#lib/session-runtime';
-import type { JsonObject } from '#lib/agent-host';
+import type { JsonObject, Running } from '#lib/agent-host';
 import type {
   ClaimedRun,
   ClaimedTaskBody,
@@ -8,6 +8,7 @@ import type {
   ProviderLimit,
   Question,
   RunFailure,
+  RunMessage,
 } from '../api/types.js';
 import type { RunFolder } from '../runs/run-folder.js';
 import type { UsageLine } from './usage-line.js';
@@ -36,6 +37,16 @@ export interface JobReports {
    * question.
    */
   endEarly(kind: 'budget' | 'provider_limited' | 'question'): void;
+  /** The program has received the messages at these positions. */
+  delivered(positions: readonly number[]): void;
+  /** Asks people while the job continues. The answer arrives as a message. */
+  ask(question: Question): Promise<{ id: string }>;
+  cancelQuestion(): Promise<unknown>;
+}
+
+/** A running job. One that hears gets the messages to its run, in their order. */
+export interface RunningJob extends Running<Outcome> {
+  hear?(message: RunMessage): void;
 }
 
 export type Outcome =

@@ -9,7 +9,7 @@ import {
 } from '#lib/agent-host';
 import { withAnySignal } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
-import type { ClaimedTask, FinalReport, LogEntry, ProgressReport } from '../api/types.js';
+import type { ClaimedTask, FinalReport, LogEntry, ProgressReport, Question } from '../api/types.js';
 import { withoutDetails } from './refused-report.js';
 
 const GATHER_MS = 200;
@@ -18,6 +18,9 @@ const MAX_BATCH_ENTRIES = 200;
  * The maximum of one request, in characters: in UTF-8 and JSON they stay below the server's 1 MiB.
  */
 const MAX_BATCH_CHARACTERS = 128 * 1024;
+
+/** The server accepts as many in one request. */
+const MAX_RECEIPTS = 1_000;
 
 /** The claims for the next tasks with the report of a run's end. */
 export interface NextClaims {
@@ -49,6 +52,9 @@ export class Reporter {
   private readonly entries: LogEntry[] = [];
   private readonly progressOutbox: Outbox<ProgressReport>;
   private readonly logOutbox: Outbox<LogEntry>;
+  /** Positions of messages that the program has received. */
+  private readonly received: number[] = [];
+  private readonly receiptOutbox: Outbox<number>;
 
   constructor(
     private readonly api: DroverApi,
@@ -58,6 +64,7 @@ export class Reporter {
     const gather = { ms: GATHER_MS, count: MAX_BATCH_ENTRIES };
     this.progressOutbox = new Outbox(this.progressReports(), { what: 'report', log, gather });
     this.logOutbox = new Outbox(this.logReports(), { what: 'report', log, gather });
+    this.receiptOutbox = new Outbox(this.receipts(), { what: 'report', log });
   }
 
   /** Aborted when the run is lost. */
@@ -70,6 +77,7 @@ export class Reporter {
     this.lost.abort();
     this.progressOutbox.stop();
     this.logOutbox.stop();
+    this.receiptOutbox.stop();
   }
 
   progress(report: ProgressReport): void {
@@ -80,6 +88,25 @@ export class Reporter {
   write(entries: LogEntry[]): void {
     this.entries.push(...entries);
     this.logOutbox.wake();
+  }
+
+  delivered(positions: readonly number[]): void {
+    this.received.push(...positions);
+    this.receiptOutbox.wake();
+  }
+
+  /**
+   * Asks people a question for whose answer the run waits.
+   *
+   * @throws RunLostError, or the server's refusal
+   */
+  async ask(question: Question, giveUp: AbortSignal): Promise<{ id: string }> {
+    return this.retry('question', () => this.api.ask(this.runId, question), giveUp);
+  }
+
+  /** @throws RunLostError, or the server's refusal */
+  async cancelQuestion(giveUp: AbortSignal): Promise<void> {
+    await this.retry('question', () => this.api.cancelQuestion(this.runId), giveUp);
   }
 
   /** Warns the author of the work, who reads the run's log and not the worker's. */
@@ -98,8 +125,9 @@ export class Reporter {
   }
 
   /**
-   * Delivers the rest of the log, and then the end of the run. Unsent progress is dropped, since
-   * the end contains it. Sent progress must arrive first: after the end it would be stale.
+   * Delivers the rest of the log and the receipts of messages, and then the end of the run. Unsent
+   * progress is dropped, since the end contains it. Sent progress must arrive first: after the end
+   * it would be stale.
    *
    * @throws RunLostError if the run is no longer live; the last error if `giveUp` is aborted
    */
@@ -107,6 +135,7 @@ export class Reporter {
     this.waiting = {};
     await this.progressOutbox.flush(giveUp);
     await this.logOutbox.flush(giveUp);
+    await this.receiptOutbox.flush(giveUp);
     const send = (final: FinalReport) => () => this.sendEnd(final, claims);
     try {
       return await this.retry('run end', send(report), giveUp);
@@ -148,6 +177,24 @@ export class Reporter {
       settleRefused: (_, error) => {
         this.entries.shift();
         this.warnOperator('log entry', error);
+      },
+    };
+  }
+
+  private receipts(): Reports<number> {
+    return {
+      next: () => this.received.slice(0, MAX_RECEIPTS),
+      send: async (positions) => {
+        // The log shows a message behind the entries that were written before it.
+        const last = this.entries.at(-1);
+        const isSent = () => last === undefined || !this.entries.includes(last);
+        await this.logOutbox.flush(this.lost.signal, isSent);
+        await this.unlessLost(this.api.delivered(this.runId, positions));
+      },
+      forget: ({ length }) => void this.received.splice(0, length),
+      settleRefused: (_, error) => {
+        this.received.shift();
+        this.warnOperator('receipt of a message', error);
       },
     };
   }

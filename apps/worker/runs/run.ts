@@ -1,14 +1,14 @@
-import {
-  isCurable,
-  LiveSession,
-  type Log,
-  messageOf,
-  type Running,
-  type StopCause,
-} from '#lib/agent-host';
+import { isCurable, LiveSession, type Log, messageOf, type StopCause } from '#lib/agent-host';
 import { SpawnError } from '#lib/session-runtime';
-import type { ClaimedTask, FinalReport, ProgressReport, RunFailure } from '../api/types.js';
-import type { Job, JobReports, Outcome } from '../execution/job.js';
+import type {
+  ClaimedTask,
+  FinalReport,
+  Heard,
+  ProgressReport,
+  RunFailure,
+  RunMessage,
+} from '../api/types.js';
+import type { Job, JobReports, Outcome, RunningJob } from '../execution/job.js';
 import { recordOf, type RunRecord, type StateFile } from '../state/state-file.js';
 import { type DiskSpace, isNoSpace } from './disk-space.js';
 import { decideFinalReport, type RunStopKind } from './final-report.js';
@@ -30,7 +30,7 @@ export interface RunParts {
   /** The kind of the driver that will start the job. @throws SpawnError */
   driverOf: (job: Job) => string;
   /** @throws SpawnError */
-  start: (job: Job) => Promise<Running<Outcome>>;
+  start: (job: Job) => Promise<RunningJob>;
   /** Aborted when nobody may wait for the server any more. */
   giveUp: AbortSignal;
   claims: NextClaims;
@@ -56,7 +56,11 @@ export class Run {
   /** The latest progress of the process, for the heartbeat. */
   readonly latest: ProgressReport = {};
   private readonly record: RunRecord;
-  private readonly live: LiveSession<Outcome>;
+  private readonly live: LiveSession<Outcome, RunningJob>;
+  /** The position of the last message. */
+  private heardUpTo = 0;
+  /** Messages that came before the job could hear them. */
+  private readonly early: RunMessage[] = [];
   private readonly budget: OutputBudget;
 
   constructor(
@@ -79,6 +83,22 @@ export class Run {
   get wantsSignals(): boolean {
     const { stopping } = this.record;
     return !this.live.hasEnded && stopping?.kind !== 'lost' && stopping?.kind !== 'timeout';
+  }
+
+  /** The last message that it has; undefined if its job hears none. */
+  get heard(): Heard | undefined {
+    const { agent } = this.claimed.task;
+    if (agent === undefined || agent === null || !this.wantsSignals) return undefined;
+    return { runId: this.id, position: this.heardUpTo };
+  }
+
+  /** Passes a message on, once. */
+  hear(message: RunMessage): void {
+    if (message.position <= this.heardUpTo) return;
+    this.heardUpTo = message.position;
+    const { work } = this.live;
+    if (work === undefined) this.early.push(message);
+    else work.hear?.(message);
   }
 
   /** Never rejects. */
@@ -132,7 +152,7 @@ export class Run {
     return decideFinalReport({ outcome, cause, timeoutSeconds, checkpoint });
   }
 
-  private async start(): Promise<Running<Outcome>> {
+  private async start(): Promise<RunningJob> {
     const { memory, driverOf, start } = this.parts;
     await this.reportStart();
     // A process that would only be ended need not be started.
@@ -144,7 +164,9 @@ export class Run {
     this.record.startedAt = new Date().toISOString();
     // Recorded before the start, so that a restarted worker knows the session in any case.
     memory.add(this.record);
-    return start(job);
+    const work = await start(job);
+    for (const message of this.early.splice(0)) work.hear?.(message);
+    return work;
   }
 
   /**
@@ -201,7 +223,7 @@ export class Run {
   }
 
   private reports(): JobReports {
-    const { reporter, usage, graceSeconds } = this.parts;
+    const { reporter, usage, graceSeconds, giveUp } = this.parts;
     return {
       log: (level, line, event) => {
         const entries = this.budget.admit({ level, line, event, at: Date.now() });
@@ -213,6 +235,9 @@ export class Run {
       },
       usage: (reports) => usage.add(this.id, reports),
       endEarly: (kind) => this.stop({ kind, reason: kind }, graceSeconds * 1000),
+      delivered: (positions) => reporter.delivered(positions),
+      ask: (question) => reporter.ask(question, giveUp),
+      cancelQuestion: () => reporter.cancelQuestion(giveUp),
     };
   }
 

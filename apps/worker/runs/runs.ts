@@ -1,7 +1,7 @@
 import { causeOf, type Log, SessionHost } from '#lib/agent-host';
 import { parseTraceparent } from '#lib/kernel';
 import type { RegisteredAgent } from '../agent/registration.js';
-import type { ClaimedTask, ProgressReport, RunSignal, Signals } from '../api/types.js';
+import type { ClaimedTask, Heard, ProgressReport, RunSignal, Signals } from '../api/types.js';
 import type { WorkerConfig } from '../config.js';
 import type { OfferedKind } from '#lib/agent-sessions';
 import { startAgent } from '../agents/agent-execution.js';
@@ -69,10 +69,20 @@ export class Runs {
     return this.host.all().flatMap(({ id, wantsSignals }) => (wantsSignals ? [id] : []));
   }
 
-  follow({ runs }: Signals): void {
+  /** The last messages of the runs that hear messages. */
+  heard(): Heard[] {
+    return this.host.all().flatMap(({ heard }) => heard ?? []);
+  }
+
+  follow({ runs, messages }: Signals): void {
     for (const signal of runs) {
       const run = this.host.find(signal.runId);
       if (run?.wantsSignals === true) this.followOne(run, signal);
+    }
+    for (const message of messages) {
+      const { runId, position } = message;
+      this.options.log.info('Message to a run received', { runId, position });
+      this.host.find(runId)?.hear(message);
     }
   }
 

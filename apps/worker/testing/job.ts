@@ -49,6 +49,9 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     progress: (report) => recorded.progress.push(report),
     usage: (reports) => recorded.usage.push(...reports),
     endEarly: () => undefined,
+    delivered: () => undefined,
+    ask: () => Promise.reject(new Error('nobody answers here')),
+    cancelQuestion: () => Promise.resolve(),
   };
   const run = {
     id: runId,

@@ -327,12 +327,14 @@ LIMIT $1
 
 -- invariant_one_open_question
 SELECT 'task ' || coalesce(t.id, q.task_id) AS subject, problem
-FROM (SELECT * FROM agent_tasks t WHERE (t.status = 'PAUSED' AND t.paused_for = 'question')) t
+FROM (SELECT *, (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits FROM agent_tasks t WHERE (t.status = 'PAUSED' AND t.paused_for = 'question')
+  OR t.run_id IN (SELECT run_id FROM questions WHERE status = 'open' AND run_waits)) t
 FULL JOIN (SELECT * FROM questions WHERE status = 'open') q ON q.workspace_id = t.workspace_id AND q.task_id = t.id
 CROSS JOIN LATERAL (VALUES
   (q.id IS NULL, 'waits for an answer, and has no open question'),
   (t.id IS NULL, 'has an open question, and does not wait for an answer'),
-  (t.run_id IS NOT NULL, 'waits for an answer, and has a run'),
+  (t.waits AND t.run_id IS NOT NULL, 'waits for an answer, and has a run'),
+  (t.waits AND q.run_waits, 'waits for an answer to a question of a live run'),
   (q.deadline_at < now() - interval '60 seconds', 'has an open question whose deadline has passed')
 ) AS found (wrong, problem)
 WHERE found.wrong

@@ -1,7 +1,7 @@
 export * from './drivers/driver.js';
 export { DRIVER_KINDS, Drivers } from './drivers/drivers.js';
 export { copyStart, shorten } from './output/clean-text.js';
-export { keepLine, type KeptLine, MAX_LINE } from './output/kept-line.js';
+export { keepLine, keepText, type KeptLine, MAX_LINE } from './output/kept-line.js';
 export { LineSplitter } from './output/line-splitter.js';
 export { Redactor, secretsIn } from './output/redactor.js';
 export { describeExit, MAX_MESSAGE, reportsFullHeap } from './process/exit-facts.js';

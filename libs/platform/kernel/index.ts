@@ -21,6 +21,7 @@ export { fetchOver } from './system/fetch-over.js';
 export * from './system/make-folder.js';
 export * from './values/networks.js';
 export * from './values/pagination.js';
+export * from './values/permission-rules.js';
 export * from './async/read-at-most.js';
 export * from './secrets/redact.js';
 export * from './callers/runs-commands.js';

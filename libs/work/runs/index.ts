@@ -1,4 +1,5 @@
 export { ClaimService } from './claims/claim.service.js';
+export { RunMessages } from './messages/run-messages.js';
 export { refuseReport } from './reports/report-replay.js';
 export { type Reporter, reporterOf } from './reports/reporter.js';
 export { type Checkpoint, RunSecrets } from './reports/run-secrets.js';

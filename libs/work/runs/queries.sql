@@ -9,6 +9,16 @@ WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
     WHERE l.workspace_id = $1 AND l.task_id = r.task_id AND l.run_id = r.id
       AND l.event = $6::text)
 
+-- add_message
+INSERT INTO run_messages AS m
+  (workspace_id, id, run_id, sequence, type, text, data, deliver, question_id, sender)
+SELECT $1, $2, $3, last.sequence + 1, $4, $5, $6::jsonb, $7, $8, $9
+FROM (SELECT coalesce(max(p.sequence), 0) AS sequence FROM run_messages p
+  WHERE p.workspace_id = $1 AND p.run_id = $3) last
+WHERE $10::int IS NULL OR last.sequence < $10
+RETURNING m.id, m.run_id, m.sequence AS position, m.type, m.text, m.data, m.deliver, m.question_id, m.sender,
+  m.state, m.sent_at, m.closed_at
+
 -- agent_of_run
 SELECT r.agent_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
 
@@ -1610,6 +1620,27 @@ journaled AS (
 )
 SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved
 
+-- deliver_messages
+WITH run AS MATERIALIZED (
+  SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
+    ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)
+),
+m AS (
+  UPDATE run_messages m SET state = 'delivered', closed_at = now() FROM run
+  WHERE m.workspace_id = $1 AND m.run_id = run.id AND m.sequence = ANY ($6::int[])
+    AND m.state = 'waiting'
+  RETURNING m.*
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details, actor_kind, actor_id, session_key)
+  SELECT $1, run.task_id, run.id, $3, 'INFO', 'message_delivered', m.text, jsonb_strip_nulls(jsonb_build_object('messageId', m.id, 'position', m.sequence,
+        'type', m.type, 'data', m.data, 'deliver', m.deliver, 'sender', m.sender)), $4, $5, run.session_key
+  FROM run JOIN m ON m.question_id IS NULL ORDER BY m.sequence
+)
+SELECT (SELECT count(*)::int FROM m) AS delivered FROM run
+
 -- given_task
 SELECT t.status FROM agents a JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $3
 WHERE a.workspace_id = $1 AND a.id = $2
@@ -1923,6 +1954,17 @@ FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id 
 WHERE r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
 ORDER BY t.id
 FOR NO KEY UPDATE OF t
+
+-- message_target
+SELECT r.task_id, r.agent_id, t.run_id IS NOT DISTINCT FROM r.id AS is_live, t.agent IS NOT NULL AS hears
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = $2
+
+-- messages_of_run
+SELECT m.id, m.run_id, m.sequence AS position, m.type, m.text, m.data, m.deliver, m.question_id, m.sender,
+  m.state, m.sent_at, m.closed_at FROM run_messages m
+WHERE m.workspace_id = $1 AND m.run_id = $2 AND m.sequence > $3
+ORDER BY m.sequence LIMIT $4
 
 -- note_basic_gateway
 INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued)
@@ -2274,3 +2316,13 @@ page AS MATERIALIZED (
   WHERE before < 8388608
 )
 SELECT id, cut FROM page ORDER BY id DESC
+
+-- waiting_messages
+SELECT m.id, m.run_id, m.sequence AS position, m.type, m.text, m.data, m.deliver, m.question_id, m.sender,
+  m.state, m.sent_at, m.closed_at
+FROM unnest($3::uuid[], $4::int[]) AS heard (run_id, position)
+JOIN task_runs r ON r.workspace_id = $1 AND r.id = heard.run_id AND r.agent_id = $2
+JOIN run_messages m ON m.workspace_id = $1 AND m.run_id = heard.run_id
+  AND m.sequence > heard.position AND m.state = 'waiting'
+ORDER BY m.run_id, m.sequence
+LIMIT $5

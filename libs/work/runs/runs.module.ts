@@ -16,6 +16,7 @@ import { ModelHoldsController } from './http/model-holds.controller.js';
 import { ProviderLimitReportsController } from './http/provider-limit-reports.controller.js';
 import { RunBatchesController } from './http/run-batches.controller.js';
 import { RunUsageController } from './http/run-usage.controller.js';
+import { RunMessagesController } from './http/run-messages.controller.js';
 import { RunTokensController } from './http/run-tokens.controller.js';
 import { RunsController } from './http/runs.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
@@ -24,6 +25,7 @@ import { ModelHolds } from './reports/model-holds.js';
 import { ProviderLimitReports } from './reports/provider-limit-reports.js';
 import { RunCompletion } from './reports/run-completion.js';
 import { RunModels } from './claims/run-models.js';
+import { RunMessages } from './messages/run-messages.js';
 import { RunReports } from './reports/run-reports.js';
 import { RunSecrets } from './reports/run-secrets.js';
 import { RunTokens } from './reports/run-tokens.js';
@@ -43,6 +45,7 @@ import { TasksOfAgent } from './leases/tasks-of-agent.js';
     RunUsageController,
     ModelHoldsController,
     ProviderLimitReportsController,
+    RunMessagesController,
     RunTokensController,
     AgentWorkController,
     AgentTasksController,
@@ -57,6 +60,7 @@ import { TasksOfAgent } from './leases/tasks-of-agent.js';
     ClaimBatcher,
     CompletionBatcher,
     ClaimService,
+    RunMessages,
     RunModels,
     RunReports,
     RunCompletion,
@@ -69,6 +73,14 @@ import { TasksOfAgent } from './leases/tasks-of-agent.js';
     LostSessions,
     SessionLeases,
   ],
-  exports: [ClaimService, TaskAssignment, LostSessions, RunModels, RunReports, RunSecrets],
+  exports: [
+    ClaimService,
+    TaskAssignment,
+    LostSessions,
+    RunMessages,
+    RunModels,
+    RunReports,
+    RunSecrets,
+  ],
 })
 export class RunsModule {}

@@ -13,6 +13,16 @@ WHERE workspace_id = $1 AND id = ANY($3::uuid[]) AND archived_at IS NOT NULL
 -- command_policy
 SELECT allow_run_commands FROM workspaces WHERE id = $1
 
+-- continued_task
+SELECT (((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))) OR t.status = 'ARCHIVED') AS is_over, t.title, t.description, t.task_type, t.priority,
+  t.agent, t.input_context, t.metadata, t.secrets, t.required_capabilities, t.project_id, t.milestone_id,
+  t.max_retries, t.retry_backoff_seconds, t.timeout_seconds, t.checkpoint_data, t.summary,
+  ARRAY(SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = t.id) AS tags,
+  (SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s
+    WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
+FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2
+
 -- count_subtasks
 SELECT count(*)::int AS subtasks FROM (
   SELECT FROM agent_tasks WHERE workspace_id = $1 AND parent_task_id = $2 LIMIT $3) s
@@ -140,6 +150,10 @@ SELECT t.id, t.title, t.status, cardinality(s.before) <= $3 AND cardinality(s.af
 FROM sides s JOIN agent_tasks t
   ON t.workspace_id = $1 AND t.id = ANY(s.before[:$3] || s.after[:$3])
 ORDER BY t.id
+
+-- link_continuation
+UPDATE agent_tasks SET continues_id = $3, checkpoint_data = $4::jsonb
+WHERE workspace_id = $1 AND id = $2 RETURNING id
 
 -- lock_prerequisite_rows
 SELECT t.id, t.status, (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) AS completed, bad.ended_without_success,
@@ -330,7 +344,7 @@ FROM span, steps, (
 ) e
 
 -- task_views
-SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.estimated_complexity AS "estimatedComplexity", t.estimated_tokens AS "estimatedTokens", t.estimate_source AS "estimateSource", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.agent AS "agent", t.instructions AS "instructions", t.steps AS "steps", t.deliverables AS "deliverables", t.acceptance AS "acceptance", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.paused_for AS "pausedFor", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.parent_task_id AS "parentTaskId", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
+SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.estimated_complexity AS "estimatedComplexity", t.estimated_tokens AS "estimatedTokens", t.estimate_source AS "estimateSource", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.agent AS "agent", t.instructions AS "instructions", t.steps AS "steps", t.deliverables AS "deliverables", t.acceptance AS "acceptance", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.paused_for AS "pausedFor", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.parent_task_id AS "parentTaskId", t.continues_id AS "continuesId", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d

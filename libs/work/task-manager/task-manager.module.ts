@@ -3,12 +3,14 @@ import { AdmissionModule } from '#lib/admission';
 import { UsageBudgetModule } from '#lib/usage-budget';
 import { BulkCommands } from './commands/bulk-commands.js';
 import { TaskCommands } from './commands/task-commands.js';
+import { TaskContinuation } from './creation/task-continuation.js';
 import { TaskCreation } from './creation/task-creation.js';
 import { Subtasks } from './creation/subtasks.js';
 import { TaskDrafts } from './creation/task-drafts.js';
 import { TaskInserts } from './creation/task-inserts.js';
 import { TaskDependencies } from './dependencies/task-dependencies.js';
 import { BulkCommandsController } from './http/bulk-commands.controller.js';
+import { TaskContinuationController } from './http/task-continuation.controller.js';
 import { TaskCommandsController } from './http/task-commands.controller.js';
 import { TaskCreationController } from './http/task-creation.controller.js';
 import { TaskDependenciesController } from './http/task-dependencies.controller.js';
@@ -26,6 +28,7 @@ import { UpdateSecrets } from './updates/update-secrets.js';
   imports: [AdmissionModule, UsageBudgetModule],
   controllers: [
     TaskCreationController,
+    TaskContinuationController,
     BulkCommandsController,
     TaskCommandsController,
     TaskQueriesController,
@@ -37,6 +40,7 @@ import { UpdateSecrets } from './updates/update-secrets.js';
     TaskInserts,
     Subtasks,
     TaskCreation,
+    TaskContinuation,
     TaskCommands,
     BulkCommands,
     TaskQueries,

@@ -38,8 +38,11 @@ export const MANAGER_COMMANDS = section('Commands of the manager', {
   ),
   allowedCommands: differs(
     '`allowed_commands` is a list that the program in the container checks',
-    'The scopes of the token decide, and the server checks them.',
-    by('test/api/wrong-token.int-spec.ts', 'credentials of other callers are refused'),
+    'Rules of the task name operations of the API (`permissions`), and the server checks them.',
+    by(
+      'libs/work/task-manager/creation/agents-of-tasks.int-spec.ts',
+      'the server refuses operations that the rules of the task deny to its run',
+    ),
   ),
   capabilities: differs(
     '`capabilities` (`GIT`, `GITHUB_CLI`, `CURL`, `DOCKER`) install programs',

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit, RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { operationOf } from '#lib/http';
 import { type AccessPlan, planAccess } from '../domain/access-plan.js';
 import { ACCESS_METADATA, type AccessMetadata } from './decorators.js';
 
@@ -70,6 +71,6 @@ function readPlan(controller: Class, handler: Handler): RoutePlan {
   const metadata = (Reflect.getMetadata(ACCESS_METADATA, handler) ??
     Reflect.getMetadata(ACCESS_METADATA, controller)) as AccessMetadata | undefined;
   if (metadata === undefined) throw new Error('has neither @Auth nor @Public');
-  if (!metadata.public) return planAccess(metadata.options);
+  if (!metadata.public) return planAccess(metadata.options, operationOf(controller, handler));
   return metadata.unlimited ? 'unlimited' : 'public';
 }

@@ -1,4 +1,10 @@
-import { DroverError, type Caller, type MemberRole, type TokenCaller } from '#lib/kernel';
+import {
+  allowsOperation,
+  DroverError,
+  type Caller,
+  type MemberRole,
+  type TokenCaller,
+} from '#lib/kernel';
 import { isAtLeast } from './roles.js';
 import { covers, type Scope } from './scopes.js';
 
@@ -42,12 +48,14 @@ export interface AuthOptions {
 
 export interface AccessPlan extends Required<Omit<AuthOptions, 'scope'>> {
   scope: Scope | 'any' | undefined;
+  /** The id of the route's operation. */
+  operation: string;
 }
 
 /**
  * @throws Error if the options contradict each other; a start-up check reports it
  */
-export function planAccess(options: AuthOptions): AccessPlan {
+export function planAccess(options: AuthOptions, operation = ''): AccessPlan {
   const workspace = options.workspace ?? true;
   const plan: AccessPlan = {
     kinds: kindsOf(options),
@@ -58,6 +66,7 @@ export function planAccess(options: AuthOptions): AccessPlan {
     toleratesOutage: options.toleratesOutage ?? false,
     heartbeat: options.heartbeat ?? false,
     ticket: options.ticket ?? false,
+    operation,
   };
   if (plan.kinds.includes('api_key') && plan.scope === undefined) {
     throw new Error('accepts API keys but names no scope: add `scope`, or `kinds` without api_key');
@@ -108,6 +117,9 @@ export function checkKind(plan: AccessPlan, kind: CallerKind): void {
 
 /** @throws DroverError `forbidden` or `insufficient_scope` */
 export function checkRights(plan: AccessPlan, caller: Caller): void {
+  if (caller.kind === 'run' && caller.operations !== undefined) {
+    checkOperation(plan, caller.operations);
+  }
   if (caller.kind === 'api_key' && !hasScope(plan, caller.scopes)) {
     throw new DroverError('insufficient_scope', { detail: `The key needs ${plan.scope}.` });
   }
@@ -116,6 +128,14 @@ export function checkRights(plan: AccessPlan, caller: Caller): void {
       detail: `This needs the role ${plan.role}; yours is ${caller.role}.`,
     });
   }
+}
+
+/** @throws DroverError `forbidden` if the rules of the run's task deny the operation */
+function checkOperation({ operation }: AccessPlan, rules: readonly string[]): void {
+  if (allowsOperation(rules, operation)) return;
+  throw new DroverError('forbidden', {
+    detail: `The rules of the task do not allow the operation ${operation}.`,
+  });
 }
 
 function hasScope(plan: AccessPlan, held: readonly string[]): boolean {

@@ -49,13 +49,14 @@ export function toPayload(claims: Claims): Payload {
         tid: claims.taskId,
         ver: claims.tokenVersion,
         atk: claims.tokenId,
+        ops: claims.operations,
       };
   }
 }
 
 /** The claims of a payload. Undefined if a required one is missing or malformed. */
 export function fromPayload(payload: Payload): Claims | undefined {
-  const { typ, sub, sid, wid, ver, aid, tid, atk, exp } = payload;
+  const { typ, sub, sid, wid, ver, aid, tid, atk, ops, exp } = payload;
   switch (typ) {
     case 'user':
       if (!isUuid(sub) || !isSession(sid) || !(wid === undefined || isUuid(wid))) return undefined;
@@ -74,6 +75,7 @@ export function fromPayload(payload: Payload): Claims | undefined {
     case 'run':
       if (!isUuid(sub) || !isUuid(wid) || !isUuid(aid) || !isUuid(tid)) return undefined;
       if (!(ver === undefined || isVersion(ver)) || !isIdOrAbsent(atk)) return undefined;
+      if (!(ops === undefined || isTexts(ops))) return undefined;
       return {
         kind: 'run',
         workspaceId: wid,
@@ -82,6 +84,7 @@ export function fromPayload(payload: Payload): Claims | undefined {
         runId: sub,
         tokenVersion: ver,
         tokenId: atk,
+        ...(ops !== undefined && { operations: ops }),
       };
     default:
       return undefined;
@@ -98,6 +101,10 @@ function isVersion(value: unknown): value is number {
 
 function isIdOrAbsent(value: unknown): value is string | undefined {
   return value === undefined || isUuid(value);
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** The audience of a kind. A token of one kind is refused where another is expected. */

@@ -11,6 +11,26 @@ export interface FileDiff {
   diff: string;
 }
 
+/** The class of a tool, the same for all kinds. `read` changes nothing. */
+export type ToolCategory = 'shell' | 'edit' | 'read' | 'other';
+
+/** A tool that an agent asks to use. */
+export interface PermissionRequest {
+  id: string;
+  /** The kind's own name of the tool. */
+  tool: string;
+  category: ToolCategory;
+  title: string;
+  /**
+   * The command, or the paths of the files: relative ones for files in the work folder. For other
+   * tools, the title. It is never empty.
+   */
+  subjects: string[];
+  input: unknown;
+  /** The changes that the tool would make, as far as they are known. */
+  diffs?: FileDiff[];
+}
+
 /**
  * Something that an agent said or did. An unknown line of an agent makes no event. No event has a
  * number of tokens: the model proxy counts them.
@@ -31,8 +51,10 @@ export type AgentEvent =
   /** The whole plan. It replaces the one before. */
   | { type: 'plan'; entries: PlanEntry[] }
   /** The agent waits for `decide` with this `id`. */
-  | { type: 'permission'; id: string; tool: string; title: string; input: unknown }
+  | ({ type: 'permission' } & PermissionRequest)
   /** The agent no longer waits for this decision, for instance after an interrupt. */
   | { type: 'permission_closed'; id: string }
+  /** The program has received the words that `say` got with these ids. */
+  | { type: 'heard'; ids: string[] }
   | { type: 'turn_ended'; outcome: 'completed' | 'interrupted' | 'failed' }
   | { type: 'notice'; level: 'info' | 'warning' | 'error'; text: string };

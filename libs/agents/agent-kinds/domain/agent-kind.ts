@@ -86,12 +86,22 @@ export interface Conversation {
   line(text: string): void;
   /** Takes one line of the standard error output. */
   errorLine(text: string): void;
-  /** Takes a person's words: after the current turn, or instead of its rest. */
-  say(text: string, deliver: 'turn_end' | 'interrupt'): void;
-  /** Ends the current turn. The conversation then ends or waits as after any other turn. */
+  /**
+   * Takes a person's words: after the current turn, or instead of its rest. An event `heard` names
+   * the id when the program has them. Without an event, nobody has heard them.
+   */
+  say(text: string, deliver: 'turn_end' | 'interrupt', id?: string): void;
+  /**
+   * Ends the current turn and drops waiting words. The conversation then ends or waits as after any
+   * other turn.
+   */
   interrupt(): void;
-  /** Answers an event `permission`. An unknown or closed id changes nothing. */
-  decide(permissionId: string, decision: 'allow' | 'deny'): void;
+  /**
+   * Answers an event `permission`. An unknown or closed id changes nothing.
+   *
+   * @param why the reason of a denial, for programs that pass one on to the agent
+   */
+  decide(permissionId: string, decision: 'allow' | 'deny', why?: string): void;
   /** Ends the session after the current turn and the waiting words. */
   finish(): void;
   /** The program has ended, and all its lines were taken. Returns the meaning of its end. */

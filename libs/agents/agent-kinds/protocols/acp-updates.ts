@@ -4,8 +4,15 @@ import type {
   SessionUpdate,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import type { AgentEvent, FileDiff } from '../domain/agent-event.js';
+import type {
+  AgentEvent,
+  FileDiff,
+  PermissionRequest,
+  ToolCategory,
+} from '../domain/agent-event.js';
 import { diffOf } from './diff.js';
+import { objectOf, textOf } from './json-lines.js';
+import { subjectsOf } from './subjects.js';
 
 interface KnownCall {
   title: string;
@@ -98,6 +105,40 @@ export function answerTo(
   const option = found.find((each) => each !== undefined);
   if (decision === 'cancel' || option === undefined) return { outcome: { outcome: 'cancelled' } };
   return { outcome: { outcome: 'selected', optionId: option.optionId } };
+}
+
+const CATEGORIES: Record<string, ToolCategory> = {
+  execute: 'shell',
+  edit: 'edit',
+  delete: 'edit',
+  move: 'edit',
+  read: 'read',
+  search: 'read',
+  fetch: 'read',
+  think: 'read',
+};
+
+export function categoryOf({ kind }: ToolCallUpdate): ToolCategory {
+  return CATEGORIES[kind ?? ''] ?? 'other';
+}
+
+/** The tool of a request for a permission. */
+export function permissionOf(call: ToolCallUpdate, workDir: string): Omit<PermissionRequest, 'id'> {
+  const tool = call.kind ?? 'other';
+  const title = call.title ?? tool;
+  const category = categoryOf(call);
+  const diffs = diffsIn(call);
+  const paths = [...(call.locations ?? []), ...diffs].map(({ path }) => path);
+  const command = textOf(objectOf(call.rawInput).command);
+  const subjects = category === 'shell' ? [command || title] : subjectsOf(paths, title, workDir);
+  return {
+    tool,
+    category,
+    title,
+    subjects,
+    input: call.rawInput ?? call.content ?? {},
+    ...(diffs.length > 0 ? { diffs } : {}),
+  };
 }
 
 function diffsIn({ content }: ToolCallUpdate): FileDiff[] {

@@ -22,7 +22,7 @@ import type {
   PermissionMode,
 } from '../domain/agent-kind.js';
 import { classOfMessage } from '../domain/failures.js';
-import { AcpUpdates, answerTo } from './acp-updates.js';
+import { AcpUpdates, answerTo, categoryOf, permissionOf } from './acp-updates.js';
 import { Ending } from './ending.js';
 import { objectOf, parseLine, textOf } from './json-lines.js';
 import { Turns } from './turns.js';
@@ -34,9 +34,6 @@ export interface AcpDialect {
   /** Messages that the program writes about itself. */
   noise?: RegExp;
 }
-
-/** Kinds of tools that change nothing. */
-const HARMLESS = ['read', 'search', 'fetch', 'think'];
 
 /** A conversation by the Agent Client Protocol, through its SDK. */
 export class AcpConversation implements Conversation {
@@ -84,8 +81,8 @@ export class AcpConversation implements Conversation {
     this.ending.errorLine(text);
   }
 
-  say(words: string, deliver: 'turn_end' | 'interrupt'): void {
-    this.turns.say(words, deliver);
+  say(words: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
+    this.turns.say(words, deliver, id);
   }
 
   interrupt(): void {
@@ -228,16 +225,14 @@ export class AcpConversation implements Conversation {
     this.updates.takeCall({ ...toolCall, status: null, content: null });
     if (permissionMode === 'auto') return answerTo(options, 'allow');
     if (permissionMode !== 'ask') {
-      const isHarmless = HARMLESS.includes(toolCall.kind ?? '');
+      const isHarmless = categoryOf(toolCall) === 'read';
       return answerTo(options, isHarmless ? 'allow' : 'deny');
     }
     const id = `${(this.lastPermission += 1)}`;
     const decision = new Promise<'allow' | 'deny' | 'cancel'>((resolve) => {
       this.asked.set(id, resolve);
     });
-    const input = toolCall.rawInput ?? toolCall.content ?? {};
-    const tool = toolCall.kind ?? 'other';
-    this.io.emit({ type: 'permission', id, tool, title: toolCall.title ?? tool, input });
+    this.io.emit({ type: 'permission', id, ...permissionOf(toolCall, this.context.workDir) });
     return decision.then((decided) => answerTo(options, decided));
   }
 

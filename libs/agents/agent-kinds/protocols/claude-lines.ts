@@ -1,6 +1,12 @@
-import type { AgentEvent, FileDiff } from '../domain/agent-event.js';
+import type {
+  AgentEvent,
+  FileDiff,
+  PermissionRequest,
+  ToolCategory,
+} from '../domain/agent-event.js';
 import { diffOf } from './diff.js';
 import { type JsonObject, objectOf, objectsOf, textOf } from './json-lines.js';
+import { subjectsOf } from './subjects.js';
 
 /** Turns a piece of a message, an event of the provider's own stream, into events. */
 export function eventsOfPiece(event: JsonObject): AgentEvent[] {
@@ -62,6 +68,36 @@ function titleOf(name: string, input: JsonObject): string {
   ];
   const told = keys.map((key) => textOf(input[key])).find((text) => text !== '');
   return told === undefined ? name : `${name}: ${told}`;
+}
+
+const CATEGORIES: Record<string, ToolCategory> = {
+  Bash: 'shell',
+  Edit: 'edit',
+  MultiEdit: 'edit',
+  NotebookEdit: 'edit',
+  Write: 'edit',
+  Glob: 'read',
+  Grep: 'read',
+  LS: 'read',
+  Read: 'read',
+};
+
+/** The part of a request for a permission that its input tells. */
+export function permissionOf(
+  tool: string,
+  input: JsonObject,
+  { title, workDir }: { title: string; workDir: string },
+): Pick<PermissionRequest, 'category' | 'subjects' | 'diffs'> {
+  const category = CATEGORIES[tool] ?? 'other';
+  const path = textOf(input.file_path) || textOf(input.notebook_path) || textOf(input.path);
+  if (category === 'shell') return { category, subjects: [textOf(input.command) || title] };
+  const subjects = subjectsOf([path], title, workDir);
+  if (category !== 'edit') return { category, subjects };
+  const edits = Array.isArray(input.edits) ? objectsOf(input.edits) : [input];
+  const diff = edits
+    .map((edit) => diffOf(textOf(edit.old_string), textOf(edit.new_string) || textOf(edit.content)))
+    .join('');
+  return { category, subjects, diffs: [{ path, diff }] };
 }
 
 function contentOf(content: unknown): string {

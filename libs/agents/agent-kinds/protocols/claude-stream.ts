@@ -1,7 +1,7 @@
 import type { AgentEnd, FailureClass } from '../domain/agent-end.js';
 import type { AgentContext, AgentExit, AgentIo, Conversation } from '../domain/agent-kind.js';
 import { classOfMessage, classOfStatus } from '../domain/failures.js';
-import { eventsOfAssistant, eventsOfPiece, eventsOfUser } from './claude-lines.js';
+import { eventsOfAssistant, eventsOfPiece, eventsOfUser, permissionOf } from './claude-lines.js';
 import { Ending } from './ending.js';
 import { type JsonObject, objectOf, parseLine, textOf } from './json-lines.js';
 import { Turns } from './turns.js';
@@ -64,20 +64,20 @@ export class ClaudeConversation implements Conversation {
     this.ending.errorLine(text);
   }
 
-  say(words: string, deliver: 'turn_end' | 'interrupt'): void {
-    this.turns.say(words, deliver);
+  say(words: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
+    this.turns.say(words, deliver, id);
   }
 
   interrupt(): void {
     this.turns.interrupt();
   }
 
-  decide(permissionId: string, decision: 'allow' | 'deny'): void {
+  decide(permissionId: string, decision: 'allow' | 'deny', why?: string): void {
     if (!this.asked.has(permissionId)) return;
     const updatedInput = this.asked.get(permissionId);
     this.asked.delete(permissionId);
     if (decision === 'allow') this.answer(permissionId, { behavior: 'allow', updatedInput });
-    else this.answer(permissionId, { behavior: 'deny', message: 'A person denied this.' });
+    else this.answer(permissionId, { behavior: 'deny', message: why ?? 'A person denied this.' });
   }
 
   finish(): void {
@@ -156,7 +156,8 @@ export class ClaudeConversation implements Conversation {
     }
     this.asked.set(id, input);
     const title = textOf(request.title) || textOf(request.description) || tool;
-    this.io.emit({ type: 'permission', id, tool, title, input });
+    const what = permissionOf(tool, objectOf(input), { title, workDir: this.context.workDir });
+    this.io.emit({ type: 'permission', id, tool, title, input, ...what });
   }
 
   private closePermission(id: string): void {

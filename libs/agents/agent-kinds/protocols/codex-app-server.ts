@@ -1,9 +1,12 @@
 import type { AgentEnd, FailureClass } from '../domain/agent-end.js';
+import type { PermissionRequest } from '../domain/agent-event.js';
 import type { AgentContext, AgentExit, AgentIo, Conversation } from '../domain/agent-kind.js';
 import { classOfMessage, classOfStatus } from '../domain/failures.js';
-import { eventsOfEnd, eventsOfStart } from './codex-items.js';
+import { eventsOfEnd, eventsOfStart, pathsOf, toDiff } from './codex-items.js';
 import { Ending } from './ending.js';
 import { type JsonObject, objectOf, objectsOf, parseLine, textOf, toObject } from './json-lines.js';
+import { scriptOf } from './shell-words.js';
+import { subjectsOf } from './subjects.js';
 import { Turns } from './turns.js';
 
 /** What differs between the permission modes. Codex' own sandbox cannot nest in Drover's. */
@@ -63,8 +66,8 @@ export class CodexConversation implements Conversation {
     this.ending.errorLine(text);
   }
 
-  say(words: string, deliver: 'turn_end' | 'interrupt'): void {
-    this.turns.say(words, deliver);
+  say(words: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
+    this.turns.say(words, deliver, id);
   }
 
   interrupt(): void {
@@ -141,13 +144,17 @@ export class CodexConversation implements Conversation {
     if (method === 'item/commandExecution/requestApproval') {
       const { command, cwd, reason } = params;
       const title = textOf(command) || textOf(reason);
-      return this.ask(id, { tool: 'shell', title, input: { command, cwd, reason } });
+      const subjects = [scriptOf(title)];
+      const input = { command, cwd, reason };
+      return this.ask(id, { tool: 'shell', category: 'shell', title, subjects, input });
     }
     if (method === 'item/fileChange/requestApproval') {
       const item = objectOf(this.files.get(textOf(params.itemId)));
       const changes = objectsOf(item.changes);
       const title = changes.map(({ path }) => textOf(path)).join(', ');
-      return this.ask(id, { tool: 'apply_patch', title, input: { changes } });
+      const subjects = subjectsOf(pathsOf(changes), title, this.context.workDir);
+      const what = { title, subjects, input: { changes }, diffs: changes.map(toDiff) };
+      return this.ask(id, { tool: 'apply_patch', category: 'edit', ...what });
     }
     if (method === 'mcpServer/elicitation/request') {
       return this.send({ id, result: { action: 'decline', content: null, _meta: null } });
@@ -159,7 +166,7 @@ export class CodexConversation implements Conversation {
     this.send({ id, error: { code: -32601, message: `Drover does not know ${method}` } });
   }
 
-  private ask(id: unknown, permission: { tool: string; title: string; input: unknown }): void {
+  private ask(id: unknown, permission: Omit<PermissionRequest, 'id'>): void {
     const { permissionMode } = this.context;
     if (permissionMode === 'auto') return this.send({ id, result: { decision: 'accept' } });
     if (permissionMode !== 'ask') return this.send({ id, result: { decision: 'decline' } });

@@ -75,6 +75,11 @@ function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.map(textOf).filter((text) => text !== '') : [];
 }
 
-function toDiff({ path, diff }: JsonObject): FileDiff {
+/** The paths that changes of files name, also the new ones of renamed files. */
+export function pathsOf(changes: readonly JsonObject[]): string[] {
+  return changes.flatMap(({ path, kind }) => [textOf(path), textOf(objectOf(kind).move_path)]);
+}
+
+export function toDiff({ path, diff }: JsonObject): FileDiff {
   return { path: textOf(path), diff: textOf(diff) };
 }

@@ -6,7 +6,8 @@ function aSession(staysOpen = false) {
   const io = {
     write: () => {},
     endInput: () => void log.push('close'),
-    emit: (event: { type: string }) => void log.push(event.type),
+    emit: (event: { type: string; ids?: string[] }) =>
+      void log.push([event.type, ...(event.ids ?? [])].join(' ')),
   };
   const commands = {
     begin: (words: string) => void log.push(`begin ${words}`),
@@ -62,6 +63,25 @@ describe('the turns of a session', () => {
     turns.turnEnded('completed');
     turns.finish();
     expect(log).toEqual(['begin prompt', 'turn_ended', 'begin more', 'turn_ended', 'close']);
+  });
+
+  it('words are heard when their turn begins', () => {
+    const { log, turns } = aSession();
+    turns.ready();
+    turns.say('more', 'turn_end', 'a');
+    turns.say('and more', 'turn_end', 'b');
+    expect(log).toEqual(['begin prompt']);
+    turns.turnEnded('completed');
+    expect(log.slice(1)).toEqual(['turn_ended', 'begin more\n\nand more', 'heard a b']);
+  });
+
+  it('an interrupt of the session drops waiting words', () => {
+    const { log, turns } = aSession();
+    turns.ready();
+    turns.say('more', 'turn_end', 'a');
+    turns.interrupt();
+    turns.turnEnded('interrupted');
+    expect(log).toEqual(['begin prompt', 'interrupt', 'turn_ended', 'close']);
   });
 
   it('a failed turn ends the session, and waiting words are not said', () => {

@@ -2,6 +2,11 @@ import type { AgentIo } from '../domain/agent-kind.js';
 
 export type TurnOutcome = 'completed' | 'interrupted' | 'failed';
 
+interface Words {
+  text: string;
+  id?: string;
+}
+
 /** What a protocol does for its turns. */
 export interface TurnCommands {
   begin(words: string): void;
@@ -19,7 +24,7 @@ export class Turns {
   outcome?: TurnOutcome;
   isInputClosed = false;
 
-  private readonly waiting: string[];
+  private readonly waiting: Words[];
   private isReady = false;
   private isRunning = false;
   private isCancelled = false;
@@ -30,7 +35,7 @@ export class Turns {
     prompt: string,
     private staysOpen: boolean,
   ) {
-    this.waiting = [prompt];
+    this.waiting = [{ text: prompt }];
   }
 
   /** The program takes words from now on. */
@@ -40,18 +45,17 @@ export class Turns {
     else this.next();
   }
 
-  say(words: string, deliver: 'turn_end' | 'interrupt'): void {
+  say(text: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
     if (this.isInputClosed) return;
-    this.waiting.push(words);
+    this.waiting.push({ text, id });
     if (this.isRunning && deliver === 'interrupt') this.commands.interrupt();
     if (this.isReady && !this.isRunning) this.next();
   }
 
   interrupt(): void {
-    if (this.isRunning) return this.commands.interrupt();
-    if (this.isReady) return;
-    this.isCancelled = true;
     this.waiting.length = 0;
+    if (this.isRunning) return this.commands.interrupt();
+    this.isCancelled = !this.isReady;
   }
 
   finish(): void {
@@ -76,11 +80,14 @@ export class Turns {
   }
 
   private next(): void {
-    const words = this.waiting.splice(0).join('\n\n');
+    const waiting = this.waiting.splice(0);
+    const words = waiting.map(({ text }) => text).join('\n\n');
     if (words !== '') {
       this.isRunning = true;
       this.outcome = undefined;
       this.commands.begin(words);
+      const ids = waiting.flatMap(({ id }) => id ?? []);
+      if (ids.length > 0) this.io.emit({ type: 'heard', ids });
     } else if (!this.staysOpen) {
       this.close();
     }

@@ -6,8 +6,9 @@ import {
   type AgentEvent,
   type AgentKind,
   KindSettingsError,
+  type PermissionRequest,
 } from '../index.js';
-import { act, readSamples, type Sample } from './sample.js';
+import { act, readSamples, SAID, type Sample } from './sample.js';
 
 /** What a kind needs beyond the common context. */
 export interface ConformanceOptions {
@@ -97,9 +98,23 @@ export function describeKind(kind: AgentKind, options: ConformanceOptions): void
       expect(new Set(of('session').map(({ id }) => id)).size).toBeLessThanOrEqual(1);
       expect(endInputs).toBe(expected.turns.length === 0 ? endInputs : 1);
       expectWholeMessages(events);
+      expectKnownSubjects(of('permission'), sample.actions.decision !== undefined);
+      const heard = of('heard').flatMap(({ ids }) => ids);
+      expect(heard).toEqual(sample.actions.say === undefined ? [] : [SAID]);
       if (end.kind === 'failed') expect(end.message).not.toBe('');
     });
   });
+}
+
+/** Rules of a policy find each permission by its class, and by a command or a relative path. */
+function expectKnownSubjects(asked: PermissionRequest[], isDecided: boolean): void {
+  expect(asked.length > 0).toBe(isDecided);
+  for (const { category, subjects, diffs } of asked) {
+    expect(['shell', 'edit']).toContain(category);
+    if (category === 'edit') expect(subjects).toEqual(['hello.txt']);
+    else expect(subjects.join()).toMatch(/^mkdir -p .*hello\.txt/);
+    expect(diffs !== undefined).toBe(category === 'edit');
+  }
 }
 
 /** The pieces of each message make the whole message that follows. */

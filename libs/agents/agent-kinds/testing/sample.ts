@@ -41,13 +41,16 @@ export function readSamples(kind: string): Sample[] {
   });
 }
 
+/** The id of the words that are said. */
+export const SAID = 'said';
+
 /** Does what the host did after an event. */
 export function act(
   event: AgentEvent,
   actions: SampleActions,
   conversation: {
     decide(id: string, decision: 'allow' | 'deny'): void;
-    say(words: string, deliver: 'turn_end'): void;
+    say(words: string, deliver: 'turn_end', id: string): void;
     interrupt(): void;
   },
   done: Set<string>,
@@ -57,7 +60,7 @@ export function act(
     conversation.decide(event.id, actions.decision);
   }
   if (event.type === 'tool_call' && actions.say !== undefined && once('say')) {
-    conversation.say(actions.say, 'turn_end');
+    conversation.say(actions.say, 'turn_end', SAID);
   }
   if (event.type === 'message' && actions.interrupts === true && once('interrupt')) {
     conversation.interrupt();

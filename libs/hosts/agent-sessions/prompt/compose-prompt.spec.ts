@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { composeContinuation, composePrompt } from './compose-prompt.js';
+import { composeContinuation, composeMessage, composePrompt } from './compose-prompt.js';
 
 const TASK = { id: 'id', title: 'Mend the parser' };
 
@@ -50,4 +50,19 @@ test('a continued conversation gets the reason and new answers only', () => {
   expect(prompt).toMatch(/^Your session was interrupted \(the machine was lost\)\. Continue/);
   expect(prompt).toContain('Answer: 2026');
   expect(prompt).not.toContain('Mend the parser');
+});
+
+test.each([
+  [{ type: 'message', text: 'Use ISO weeks.' }, 'Use ISO weeks.'],
+  [{ type: 'review', text: 'Wrong.', data: {} }, '[review] Wrong.'],
+  [{ type: 'message', text: 'See:', data: { line: 7 } }, 'See:\n\n```json\n{\n  "line": 7\n}\n```'],
+])('the words of %j', (message, words) => {
+  expect(composeMessage(message)).toBe(words);
+});
+
+test('a finished conversation gets the request and its own end', () => {
+  const transcript = 'The parser is mended.';
+  const prompt = composeContinuation(TASK, { request: 'Now add a test.', transcript });
+  expect(prompt).toMatch(/^You have worked on "Mend the parser" before\. .*:\n\nNow add a test\./);
+  expect(prompt).toContain('## End of the earlier conversation\n\nThe parser is mended.');
 });

@@ -23,6 +23,14 @@ export interface Handover {
   ended?: string;
 }
 
+/** A message of a person to a running agent. */
+export interface MessageToAgent {
+  /** `message`, or a type that the agent sees. */
+  type: string;
+  text: string;
+  data?: object | null;
+}
+
 /** The first words to an agent that starts a task. */
 export function composePrompt(brief: Brief, handover: Handover = {}): string {
   const { title, description, instructions, steps, deliverables, acceptance } = brief;
@@ -41,13 +49,28 @@ export function composePrompt(brief: Brief, handover: Handover = {}): string {
   ]);
 }
 
-/** The words to an agent that continues its own conversation. */
-export function composeContinuation(brief: Brief, { ended }: Handover = {}): string {
+/**
+ * The words to an agent that continues its own conversation, or a finished one whose end is in
+ * `transcript`. A person who continues it gives `request`.
+ */
+export function composeContinuation(
+  brief: Brief,
+  { ended, request, transcript }: Handover & { request?: string } = {},
+): string {
+  const interrupted = `Your session was interrupted${ended === undefined ? '' : ` (${ended})`}. Continue where you stopped.`;
+  const finished = `You have worked on "${brief.title}" before. A person continues your conversation:`;
   return joined([
-    `Your session was interrupted${ended === undefined ? '' : ` (${ended})`}. Continue where you stopped.`,
+    request === undefined ? interrupted : `${finished}\n\n${request}`,
     'Do not repeat steps that you have finished. Check the files before you change them.',
     section('Answers of people', answersIn(brief)),
+    section('End of the earlier conversation', transcript),
+    request === undefined ? undefined : CLOSING,
   ]);
+}
+
+/** The words of a message to an agent. A plain message is its text. */
+export function composeMessage({ type, text, data }: MessageToAgent): string {
+  return joined([type === 'message' ? text : `[${type}] ${text}`, jsonOf(data)]);
 }
 
 const CLOSING = 'When you are done, end with a short summary of the results.';

@@ -145,13 +145,14 @@ export class AgentSession {
     this.session.notify(signal);
   }
 
-  /** Words of a person. */
-  say(text: string, deliver: 'turn_end' | 'interrupt'): void {
-    this.conversation.say(text, deliver);
+  /** Words of a person. An event `heard` names their id when the program has them. */
+  say(text: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
+    this.conversation.say(text, deliver, id);
   }
 
-  decide(permissionId: string, decision: 'allow' | 'deny'): void {
-    this.conversation.decide(permissionId, decision);
+  /** @param why the reason of a denial, for the agent */
+  decide(permissionId: string, decision: 'allow' | 'deny', why?: string): void {
+    this.conversation.decide(permissionId, decision, why);
   }
 
   private async follow(): Promise<AgentSessionEnd> {

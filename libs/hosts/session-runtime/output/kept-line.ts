@@ -38,3 +38,15 @@ export function keepLine(
   };
   return { size: kept.length, show };
 }
+
+/** Keeps a text with its lines, such as a message of an agent, as `keepLine` keeps one line. */
+export function keepText(text: string, redact: (text: string) => string): KeptLine {
+  const kept = copyStart(text, MAX_LINE + MARGIN);
+  const missing = text.length - kept.length;
+  const show = (): string => {
+    const clean = redact(kept.split('\n').map(cleanText).join('\n'));
+    const whole = missing === 0 ? clean.length : Math.max(clean.length - MARGIN, 0);
+    return shorten(clean, Math.min(whole, MAX_LINE), missing);
+  };
+  return { size: kept.length, show };
+}

@@ -36,13 +36,20 @@ export function TextList(options: ListOptions & { item: TextOptions }): Property
 
 /** A whole number from `min` to `max`. */
 export function Int(min: number, max: number, options: FieldOptions = {}): PropertyDecorator {
-  const rule = {
+  return field(intRule(min, max), options);
+}
+
+export function IntList(min: number, max: number, options: ListOptions): PropertyDecorator {
+  return listField(intRule(min, max), options);
+}
+
+function intRule(min: number, max: number): FieldRule {
+  return {
     name: 'int',
     message: `must be a whole number from ${min} to ${max}`,
     holds: (value: unknown) => Number.isInteger(value) && inRange(value as number, min, max),
-    schema: { type: 'integer', minimum: min, maximum: max } as const,
+    schema: { type: 'integer', minimum: min, maximum: max },
   };
-  return field(rule, options);
 }
 
 /** A number from `min` to `max`, rounded to a whole number. */

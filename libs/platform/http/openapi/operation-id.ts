@@ -16,6 +16,7 @@ const VERBS = [
   'change',
   'claim',
   'complete',
+  'continue',
   'create',
   'decline',
   'deregister',

@@ -61,6 +61,8 @@ export interface RunCaller extends AgentTokenMarks {
   agentId: string;
   taskId: string;
   runId: string;
+  /** The rules of its task for operations of the API, in order: see `operationRulesOf`. */
+  operations?: readonly string[];
 }
 
 /**

@@ -198,6 +198,26 @@ export const ERRORS = {
     'The run is not the live one of its task',
     'Stop the work. The task has moved on, and the server accepts no more reports of this run.',
   ),
+  not_continuable: e(
+    409,
+    'The task cannot be continued',
+    'Continue finished tasks with an `agent` only. Send a message to the live run of another task.',
+  ),
+  run_ended: e(
+    409,
+    'The run has ended',
+    'Send the message to the live run of the task, its `runId`, or continue the task.',
+  ),
+  run_hears_no_messages: e(
+    409,
+    'No coding agent executes the run',
+    'Only runs of tasks with an `agent` hear messages. Cancel the task, or wait for its end.',
+  ),
+  too_many_messages: e(
+    422,
+    'The run has received the maximum number of messages',
+    'Continue the task after the run has ended.',
+  ),
   question_closed: e(
     409,
     'The question is closed',

@@ -51,7 +51,9 @@ export class Scene {
   async held(values: Body = {}, { start = true } = {}): Promise<Held> {
     const capability = `only-${Math.random().toString(36).slice(2)}`;
     const id = await this.task({ requiredCapabilities: [capability], ...values });
-    const agent = await this.workspace.newAgent({ capabilities: [capability] });
+    const { kind } = (values['agent'] ?? {}) as { kind?: string };
+    const executes = kind === undefined ? [] : ['command', `kind:${kind}`];
+    const agent = await this.workspace.newAgent({ capabilities: [capability, ...executes] });
     const held = await this.claim(agent, id);
     if (start) expect((await agent.api.post(`/runs/${held.runId}/start`, {})).status).toBe(200);
     return held;

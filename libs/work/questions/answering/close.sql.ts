@@ -10,6 +10,9 @@ export interface ClosedRow {
   id: string;
   task_id: string;
   run_id: string;
+  agent_id: string;
+  /** The run is live and waits for the answer. */
+  run_waits: boolean;
   prompt: string;
   on_deadline: OnDeadline;
   /** NULL means none, so that its task fails. */
@@ -17,7 +20,8 @@ export interface ClosedRow {
   closed_at: Date;
 }
 
-const CLOSED = `q.id, q.task_id, q.run_id, q.prompt, q.on_deadline, q.answer, q.closed_at`;
+const CLOSED = `q.id, q.task_id, q.run_id, q.agent_id, q.run_waits, q.prompt, q.on_deadline,
+  q.answer, q.closed_at`;
 
 /**
  * Stores an answer with the journal row. No row if the question is closed.

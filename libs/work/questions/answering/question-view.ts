@@ -20,6 +20,7 @@ export interface QuestionView {
   answeredBy: string | null;
   byDefault: boolean;
   closedAt: string | null;
+  runWaits: boolean;
 }
 
 export function toQuestionView(row: QuestionRow): QuestionView {
@@ -41,5 +42,6 @@ export function toQuestionView(row: QuestionRow): QuestionView {
     answeredBy: row.answered_by,
     byDefault: row.status === 'expired' && row.answer !== null,
     closedAt: row.closed_at?.toISOString() ?? null,
+    runWaits: row.run_waits,
   };
 }

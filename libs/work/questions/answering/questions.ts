@@ -12,6 +12,7 @@ import {
   type Page,
   toPage,
 } from '#lib/kernel';
+import { RunMessages } from '#lib/runs';
 import { type ColumnOfTask, SecretValues, TaskSecrets, writeSecrets } from '#lib/secrets';
 import {
   idAfter,
@@ -48,6 +49,7 @@ export class Questions {
   constructor(
     private readonly database: Database,
     private readonly secrets: TaskSecrets,
+    private readonly messages: RunMessages,
     private readonly wakeUps: WakeUps,
   ) {}
 
@@ -81,8 +83,8 @@ export class Questions {
   }
 
   /**
-   * Answers a question. Its task returns to its position in the queue with the answer. A late
-   * answer counts while nobody has closed the question. The same answer from the same caller is
+   * Answers a question. Its task returns to its position in the queue with the answer. A run that
+   * waits receives it as a message. A late answer counts while nobody has closed the question. The same answer from the same caller is
    * accepted again, because the first acceptance may have been lost.
    *
    * @throws DroverError `question_not_found`, `validation_failed`, `question_closed`
@@ -97,21 +99,22 @@ export class Questions {
     const shown = values.redact(answer);
     const answeredBy = actor.id === null ? actor.kind : `${actor.kind}:${actor.id}`;
     const params = [workspaceId, id, shown, actor.kind, actor.id];
-    const answering = tenant.transaction(async (tx) => {
+    const answering = tenant.transaction(async (tx): Promise<(() => void) | undefined> => {
       await lockTasks(tx, workspaceId, [question.task_id]);
       const closed = await firstRow(tx, answerQuestion, params);
       if (!closed) {
         const row = await firstRow(tx, questionById, [workspaceId, id]);
         // Two secrets look the same.
         const isRepeated = row?.answer === answer && row.answered_by === answeredBy;
-        if (isRepeated && shown === answer) return;
+        if (isRepeated && shown === answer) return undefined;
         const members = { status: row?.status ?? 'cancelled', answer: row?.answer ?? null };
         throw new DroverError('question_closed', { members });
       }
-      await this.resume(tx, workspaceId, { closed, answer, answeredBy, actor, values });
+      const resumption = { closed, answer, answeredBy, actor, values };
+      return this.resume(tx, workspaceId, resumption);
     });
-    await this.secrets.written(answering);
-    this.wake(workspaceId);
+    const wake = await this.secrets.written(answering);
+    wake?.();
     return this.get(caller, id);
   }
 
@@ -134,14 +137,8 @@ export class Questions {
       return () => this.wakeUps.coordinator();
     }
     const values = SecretValues.NONE;
-    await this.resume(tx, workspaceId, {
-      closed,
-      answer,
-      answeredBy: null,
-      actor: COORDINATOR,
-      values,
-    });
-    return () => this.wake(workspaceId);
+    const resumption = { closed, answer, answeredBy: null, actor: COORDINATOR, values };
+    return this.resume(tx, workspaceId, resumption);
   }
 
   /** @throws DroverError `question_not_found` */
@@ -152,11 +149,19 @@ export class Questions {
     return row;
   }
 
+  /** @returns the call to make after the commit */
   private async resume(
     tx: Transaction,
     workspaceId: string,
     { closed, answer, answeredBy, actor, values }: Resumption,
-  ): Promise<void> {
+  ): Promise<() => void> {
+    if (closed.run_waits) {
+      const { run_id: runId, agent_id: agentId, id } = closed;
+      const sender = answeredBy ?? actor.kind;
+      const text = closed.answer ?? answer;
+      const told = { runId, agentId, questionId: id, text, sender };
+      return this.messages.answer(tx, workspaceId, told);
+    }
     const { id: questionId, task_id: taskId, prompt } = closed;
     const answeredAt = closed.closed_at.toISOString();
     const byDefault = answeredBy === null;
@@ -175,6 +180,7 @@ export class Questions {
     await tx.rows(reconsiderPrerequisites, [workspaceId, [taskId]]);
     const originals = writeSecrets(workspaceId, [original ?? column]);
     for (const [sql, params] of originals) await tx.rows(sql, params);
+    return () => this.wake(workspaceId);
   }
 
   /** Includes the secrets that can be opened, because the answers are sealed again as one. */

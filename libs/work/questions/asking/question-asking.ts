@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError, newId } from '#lib/kernel';
-import { type Checkpoint, type Reporter, refuseReport, RunSecrets } from '#lib/runs';
+import { type Checkpoint, type Reporter, refuseReport, RunMessages, RunSecrets } from '#lib/runs';
 import { writeSecrets } from '#lib/secrets';
 import {
   applyTransitions,
@@ -14,10 +14,11 @@ import {
   type Answerable,
   answerableOf,
   MAX_QUESTIONS,
+  MAX_WAITED_FOR,
   type QuestionRequest,
 } from '../domain/question.js';
-import { insertQuestion } from '../store/ask.sql.js';
-import { countQuestions, questionOfRun } from '../store/questions.sql.js';
+import { cancelWaitedFor, insertQuestion } from '../store/ask.sql.js';
+import { countQuestions, questionOfRun, waitedForByRun } from '../store/questions.sql.js';
 import { type QuestionView, toQuestionView } from '../answering/question-view.js';
 
 /** The end reason of a run that asked. */
@@ -34,19 +35,22 @@ export class QuestionAsking {
   constructor(
     private readonly database: Database,
     private readonly secrets: RunSecrets,
+    private readonly messages: RunMessages,
     private readonly wakeUps: WakeUps,
   ) {}
 
   /**
-   * Stores the question, ends the run and pauses its task, all or nothing. The same run gets the
-   * same answer for the same words.
+   * Stores the question, ends the run and pauses its task, all or nothing. With `runWaits` the run
+   * stays live, and an earlier question for which it waits is cancelled. The same run gets the same
+   * question for the same words.
    *
    * @throws DroverError `validation_failed`, `run_not_found`, `stale_run`, `illegal_transition`,
-   *   `too_many_questions`
+   *   `too_many_questions`, `run_hears_no_messages`
    */
   async ask(by: Reporter, request: QuestionRequest): Promise<QuestionView> {
     const answerable = answerableOf(request, Date.now());
     const asked = await this.seal(by, request, answerable);
+    if (asked.runWaits === true) return this.askAndWait(by, asked);
     const asking = this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockLeasedTask, [by.workspaceId, by.runId, by.agentId]);
       if (task) await this.rest(tx, by, task, asked);
@@ -56,6 +60,38 @@ export class QuestionAsking {
     // Its agent has room for another run.
     if (isNew) this.wakeUps.coordinator();
     return this.ofRun(by, asked.prompt);
+  }
+
+  /**
+   * Cancels the open question for which the run waits, if there is one.
+   *
+   * @throws DroverError `run_not_found`, `stale_run`
+   */
+  async cancel(by: Reporter): Promise<{ cancelled: number }> {
+    const { workspaceId, runId } = by;
+    const cancelling = this.database.tenant(workspaceId).transaction(async (tx) => {
+      const task = await firstRow(tx, lockLeasedTask, [workspaceId, runId, by.agentId]);
+      if (!task) return undefined;
+      const cancelled = await tx.rows(cancelWaitedFor, [workspaceId, task.id, runId]);
+      return { cancelled: cancelled.length };
+    });
+    return (await cancelling) ?? refuseReport(this.database, by);
+  }
+
+  private async askAndWait(by: Reporter, asked: Asked): Promise<QuestionView> {
+    const { workspaceId, runId } = by;
+    const asking = this.database.tenant(workspaceId).transaction(async (tx) => {
+      const task = await firstRow(tx, lockLeasedTask, [workspaceId, runId, by.agentId]);
+      if (!task) return undefined;
+      if (!(await this.messages.areHeard(tx, workspaceId, runId)))
+        throw new DroverError('run_hears_no_messages');
+      const open = await firstRow(tx, waitedForByRun, [workspaceId, task.id, runId]);
+      if (open?.prompt === asked.prompt) return open;
+      await this.store(tx, by, task, asked);
+      return firstRow(tx, waitedForByRun, [workspaceId, task.id, runId]);
+    });
+    const row = await asking;
+    return row ? toQuestionView(row) : refuseReport(this.database, by);
   }
 
   private async ofRun(by: Reporter, prompt: string): Promise<QuestionView> {
@@ -84,11 +120,15 @@ export class QuestionAsking {
     return safe;
   }
 
-  private async rest(tx: Transaction, by: Reporter, task: LockedTask, asked: Asked): Promise<void> {
+  /** Stores the question in place of one for which the run waits. */
+  private async store(tx: Transaction, by: Reporter, task: LockedTask, asked: Asked) {
     refuseResting(task);
     const { workspaceId, runId, actor } = by;
-    const counted = await firstRow(tx, countQuestions, [workspaceId, task.id]);
-    if ((counted?.count ?? 0) >= MAX_QUESTIONS) throw new DroverError('too_many_questions');
+    const { runWaits = false } = asked;
+    const counted = await firstRow(tx, countQuestions, [workspaceId, task.id, runWaits]);
+    const most = runWaits ? MAX_WAITED_FOR : MAX_QUESTIONS;
+    if ((counted?.count ?? 0) >= most) throw new DroverError('too_many_questions');
+    await tx.rows(cancelWaitedFor, [workspaceId, task.id, runId]);
     const { prompt, choices, freeText, deadlineSeconds, deadlineAt, onDeadline } = asked;
     await tx.rows(insertQuestion, [
       workspaceId,
@@ -103,9 +143,15 @@ export class QuestionAsking {
       deadlineAt ?? null,
       onDeadline,
       asked.default ?? null,
+      runWaits,
       actor.kind,
       actor.id,
     ]);
+  }
+
+  private async rest(tx: Transaction, by: Reporter, task: LockedTask, asked: Asked): Promise<void> {
+    await this.store(tx, by, task, asked);
+    const { workspaceId, runId, actor } = by;
     const { text, originals } = asked.checkpoint;
     const transition = {
       workspaceId,

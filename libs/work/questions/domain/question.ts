@@ -15,6 +15,8 @@ export const MAX_CHOICES = 20;
 export const MAX_WAIT_SECONDS = 7_776_000;
 /** For one task. Defaults that apply at once would let it run forever at no attempt. */
 export const MAX_QUESTIONS = 100;
+/** Questions for whose answers runs wait, for one task: permissions of a coding agent. */
+export const MAX_WAITED_FOR = 1_000;
 
 /** A question as a run asks it. */
 export interface QuestionRequest {
@@ -28,6 +30,8 @@ export interface QuestionRequest {
   onDeadline: OnDeadline;
   default?: string;
   checkpointData?: Record<string, unknown>;
+  /** The run stays live and waits for the answer. Default: it ends. */
+  runWaits?: boolean;
 }
 
 /** The valid answers. */
@@ -79,7 +83,9 @@ function errorsOfDeadline(request: QuestionRequest, now: number): FieldError[] {
 }
 
 function errorsOfDefault(request: QuestionRequest, answerable: Answerable): FieldError[] {
-  const { default: answer, onDeadline } = request;
+  const { default: answer, onDeadline, runWaits } = request;
+  if (runWaits === true && onDeadline !== 'default')
+    return [{ field: 'onDeadline', message: 'must be default where the run waits' }];
   if (answer === undefined) {
     if (onDeadline === 'fail') return [];
     return [{ field: 'default', message: 'must be given where the deadline makes it the answer' }];

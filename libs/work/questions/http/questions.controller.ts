@@ -9,6 +9,7 @@ import { Questions } from '../answering/questions.js';
 import {
   AnswerQuestionDto,
   AskQuestionDto,
+  CancelledQuestionsDto,
   QuestionDto,
   QuestionPageDto,
   QuestionsQuery,
@@ -27,12 +28,12 @@ export class QuestionsController {
   @Idempotent()
   @ApiOperation({
     operationId: 'askQuestion',
-    summary: 'Ask people a question; the run ends and its task waits for the answer',
+    summary: 'Ask people a question; the run ends, or waits for the answer with runWaits',
   })
   @ApiCreatedResponse({ type: QuestionDto })
   @ApiErrors(
     ...(['validation_failed', 'run_not_found', 'stale_run', 'illegal_transition'] as const),
-    'too_many_questions',
+    ...(['too_many_questions', 'run_hears_no_messages'] as const),
   )
   ask(
     @CurrentCaller() caller: Caller,
@@ -40,6 +41,16 @@ export class QuestionsController {
     @Body() body: AskQuestionDto,
   ) {
     return this.asking.ask(reporterOf(caller, runId), body);
+  }
+
+  @Post('runs/:runId/questions/cancel')
+  @HttpCode(200)
+  @Auth({ kinds: ['agent', 'run'] })
+  @ApiOperation({ summary: 'Cancel the open question for whose answer the run waits' })
+  @ApiOkResponse({ type: CancelledQuestionsDto })
+  @ApiErrors('validation_failed', 'run_not_found', 'stale_run')
+  cancel(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string) {
+    return this.asking.cancel(reporterOf(caller, runId));
   }
 
   @Get('questions')
@@ -66,7 +77,9 @@ export class QuestionsController {
   @HttpCode(200)
   @Auth({ role: 'MEMBER', scope: 'questions:answer' })
   @Idempotent()
-  @ApiOperation({ summary: 'Answer a question; its task resumes from its checkpoint' })
+  @ApiOperation({
+    summary: 'Answer a question; its task resumes, or its waiting run receives the answer',
+  })
   @ApiOkResponse({ type: QuestionDto })
   @ApiErrors('validation_failed', 'question_not_found', 'question_closed')
   answer(

@@ -3,6 +3,7 @@ import { Flag, Id, Int, JsonObject, OneOf, PageQuery, Text, TextList, Timestamp 
 import {
   ShownFlag,
   ShownId,
+  ShownInt,
   ShownOneOf,
   ShownText,
   ShownTextOrNull,
@@ -68,6 +69,14 @@ export class AskQuestionDto implements QuestionRequest {
   })
   default?: string;
 
+  @Flag({
+    optional: true,
+    description:
+      'Whether the run stays live and receives the answer as a message. By default the run ends. ' +
+      'Only runs of coding agents can wait, and onDeadline must be default.',
+  })
+  runWaits?: boolean;
+
   @JsonObject({ optional: true, description: 'The state from which the next run resumes' })
   checkpointData?: Record<string, unknown>;
 }
@@ -117,6 +126,12 @@ export class QuestionDto implements QuestionView {
   answeredBy!: string | null;
   @ShownFlag({ description: 'Whether nobody answered and the default counts' }) byDefault!: boolean;
   @ShownTimeOrNull() closedAt!: string | null;
+  @ShownFlag({ description: 'Whether the run is live and waits for the answer' })
+  runWaits!: boolean;
+}
+
+export class CancelledQuestionsDto {
+  @ShownInt({ description: '1 if the run waited for an answer, else 0' }) cancelled!: number;
 }
 
 export class QuestionPageDto {

@@ -18,11 +18,13 @@ export interface QuestionRow {
   answer: string | null;
   answered_by: string | null;
   closed_at: Date | null;
+  run_waits: boolean;
 }
 
 const SHOWN = `SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt,
   q.choices, q.free_text,
-  q.status, q.asked_at, q.deadline_at, q.on_deadline, q.default_answer, q.answer, q.answered_by, q.closed_at
+  q.status, q.asked_at, q.deadline_at, q.on_deadline, q.default_answer, q.answer, q.answered_by, q.closed_at,
+  q.run_waits
 FROM questions q JOIN agent_tasks t ON t.workspace_id = q.workspace_id AND t.id = q.task_id`;
 
 /** Index: primary keys. $1 workspace, $2 question. */
@@ -38,13 +40,29 @@ export const questionOfRun = query<QuestionRow>(
   'question_of_run',
   `
 ${SHOWN}
-WHERE q.workspace_id = $1 AND q.run_id = $2 AND q.agent_id = $3`,
+WHERE q.workspace_id = $1 AND q.run_id = $2 AND q.agent_id = $3 AND NOT q.run_waits`,
 );
 
-/** Number of questions of a task. Index: questions_task_idx. $1 workspace, $2 task. */
+/**
+ * The open question for whose answer a run waits. Index: questions_open_key. $1 workspace, $2 task,
+ * $3 run.
+ */
+export const waitedForByRun = query<QuestionRow>(
+  'waited_for_by_run',
+  `
+${SHOWN}
+WHERE q.workspace_id = $1 AND q.task_id = $2 AND q.run_id = $3 AND q.status = 'open' AND q.run_waits`,
+);
+
+/**
+ * Number of questions of a task: those that ended a run, or those for whose answers runs waited.
+ *
+ * Index: questions_task_idx. $1 workspace, $2 task, $3 whether runs waited.
+ */
 export const countQuestions = query<{ count: number }>(
   'count_questions',
-  `SELECT count(*)::int AS count FROM questions WHERE workspace_id = $1 AND task_id = $2`,
+  `SELECT count(*)::int AS count FROM questions
+WHERE workspace_id = $1 AND task_id = $2 AND run_waits = $3`,
 );
 
 /**

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { requireSelf } from '#lib/agent-manager';
 import type { Caller } from '#lib/kernel';
 import { type ClaimAnswer, ClaimService } from './claim.service.js';
+import type { Heard } from '../messages/run-messages.js';
 import { Signals, type SignalsAnswer } from '../signals/signals.js';
 
 /** Requests of an agent for itself, with its own token. */
@@ -27,11 +28,11 @@ export class AgentWork {
   signals(
     caller: Caller,
     agentId: string,
-    request: { runIds?: string[]; waitMs?: number },
+    request: { runIds?: string[]; heard?: Heard[]; waitMs?: number },
     gone: AbortSignal,
   ): Promise<SignalsAnswer> {
     const agent = requireSelf(caller, agentId);
-    const { runIds, waitMs = 0 } = request;
-    return this.signalling.wait({ agent, runIds, waitMs }, gone);
+    const { runIds, heard, waitMs = 0 } = request;
+    return this.signalling.wait({ agent, runIds, heard, waitMs }, gone);
   }
 }

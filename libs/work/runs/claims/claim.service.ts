@@ -1,6 +1,14 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Revocations, TokenService } from '#lib/identity';
-import { type AgentCaller, DroverError, tokenMarksOf, withAnySignal } from '#lib/kernel';
+import {
+  type AgentCaller,
+  DroverError,
+  errorInRules,
+  operationRulesOf,
+  type PermissionRule,
+  tokenMarksOf,
+  withAnySignal,
+} from '#lib/kernel';
 import { legalTaskTransitions, TASK_PHASES } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { ClaimedRow, NothingClaimed } from '../store/claim-tasks.sql.js';
@@ -157,7 +165,9 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     this.revocations.refuse(agent);
     const marks = tokenMarksOf(agent);
     const tasks = rows.map((row) => {
-      const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id, ...marks };
+      const operations = operationsOf(row.agent);
+      const ids = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
+      const run = { ...ids, ...marks, ...(operations && { operations }) };
       return toClaimedTask(row, this.tokens.issueRunToken(run));
     });
     const { lifecycle, mode, why, someHeld } = outcome;
@@ -185,4 +195,13 @@ function refuseUnlessMayClaim({ lifecycle, mode }: Attempt): void {
   if (lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
   if (lifecycle === 'DRAINING') throw new DroverError('agent_draining');
   if (mode === 'push') throw new DroverError('agent_is_push');
+}
+
+/** The rules of a task's coding agent for operations of the API. */
+function operationsOf(agent: unknown): string[] | undefined {
+  const { settings } = (agent ?? {}) as { settings?: { permissions?: unknown } };
+  const rules = settings?.permissions ?? [];
+  // Tasks that are older than rules can have anything there.
+  if (errorInRules(rules, '') !== undefined) return undefined;
+  return operationRulesOf(rules as PermissionRule[]);
 }

@@ -11,6 +11,8 @@ import { Revocations } from '#lib/identity';
 import { type AgentCaller, agentKey, DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from '../store/conflicts.sql.js';
+import type { RunMessageView } from '../domain/run-message.js';
+import { type Heard, RunMessages } from '../messages/run-messages.js';
 import { runSignals, type SignalRow } from './run-signals.sql.js';
 import { hasNewSignals, hasUnsent, warnedIn, signalKey } from './new-signals.js';
 
@@ -27,12 +29,16 @@ export interface SignalsAnswer {
   /** True if the agent must take no new work, and leave when it has finished. */
   drain: boolean;
   runs: RunSignal[];
+  /** Messages that the agent does not have yet, in their order. */
+  messages: RunMessageView[];
 }
 
 export interface SignalsRequest {
   agent: AgentCaller;
   /** Absent: all runs that it holds, including runs that it claims during the wait. */
   runIds?: readonly string[];
+  /** Absent: the agent passes no messages on. */
+  heard?: readonly Heard[];
   waitMs: number;
 }
 
@@ -59,6 +65,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
     private readonly database: Database,
     private readonly revocations: Revocations,
     private readonly wakeUps: WakeUps,
+    private readonly messages: RunMessages,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.unsubscribe = [
@@ -95,16 +102,16 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
       const bell = this.listen(request.agent.agentId, stop);
       try {
         this.revocations.refuse(request.agent);
-        const { drain, runs, nextDeadlineMs } = await this.look(request);
+        const { drain, runs, messages, nextDeadlineMs } = await this.look(request);
         warnedBefore ??= warnedIn(runs);
         const isNew =
           request.runIds === undefined
             ? hasUnsent(runs, this.sent.get(agentKey(request.agent)) ?? NOTHING)
             : hasNewSignals(runs, warnedBefore);
         const left = deadline - performance.now();
-        if (drain || isNew || left <= 0 || stop.aborted) {
+        if (drain || isNew || messages.length > 0 || left <= 0 || stop.aborted) {
           if (request.runIds === undefined) this.noteTold(agentKey(request.agent), runs);
-          return { drain, runs };
+          return { drain, runs, messages };
         }
         await bell.rung(Math.min(left, nextDeadlineMs, LOOK_AGAIN_MS));
       } finally {
@@ -113,11 +120,13 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
     }
   }
 
-  private async look({ agent, runIds }: SignalsRequest): Promise<Look> {
+  private async look({ agent, runIds, heard = [] }: SignalsRequest): Promise<Look> {
     const { workspaceId, agentId } = agent;
-    const rows = await this.database
-      .tenant(workspaceId)
-      .rows(runSignals, [workspaceId, agentId, runIds ?? [], runIds === undefined]);
+    const params = [workspaceId, agentId, runIds ?? [], runIds === undefined];
+    const [rows, messages] = await Promise.all([
+      this.database.tenant(workspaceId).rows(runSignals, params),
+      this.messages.waiting(agent, heard),
+    ]);
     const lifecycle = rows[0]?.lifecycle;
     if (lifecycle === undefined) throw new DroverError('agent_not_found');
     await this.noteConflicts(workspaceId, agentId, rows);
@@ -137,6 +146,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
     return {
       drain: lifecycle === 'DRAINING' || lifecycle === 'TERMINATED',
       runs,
+      messages,
       nextDeadlineMs: Math.min(...timeLeft.map((ms) => ms + 1)),
     };
   }

@@ -115,11 +115,33 @@ it.each([
   [{ agent: { kind: 'codex', permissionMode: 'sudo' } }, 'agent.permissionMode'],
   [{ agent: { kind: 'codex', tools: [] } }, 'agent.tools'],
   [{ agent: 'codex' }, 'agent'],
+  [
+    { agent: { kind: 'codex', settings: { permissions: [{ tool: 'shell' }] } } },
+    'agent.settings.permissions[0]',
+  ],
+  [
+    { agent: { kind: 'codex', permissionMode: 'plan', settings: { permissions: [] } } },
+    'agent.settings.permissions',
+  ],
   [{ steps: 'all' }, 'steps'],
 ])('%j is refused', async (values, field) => {
   const { status, body } = await create(values);
   expect(status).toBe(400);
   expect(body.errors?.map((error) => error.field)).toEqual([field]);
+});
+
+it('the server refuses operations that the rules of the task deny to its run', async () => {
+  const permissions = [
+    { tool: 'drover', pattern: 'listTasks', decision: 'allow' },
+    { tool: 'drover', pattern: 'list*', decision: 'deny' },
+  ];
+  const { body } = await create({ agent: { kind: 'codex', settings: { permissions } } });
+  const [claimed] = await claimOf(['command', 'kind:codex']);
+  const run = apiClient(server.url, { authorization: `Bearer ${claimed?.run.token}` });
+  expect((await run.get(`/agent-tasks/${body.id}`)).status).toBe(200);
+  const refused = await run.get<Task & { detail: string }>('/questions');
+  expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  expect(refused.body.detail).toContain('listQuestions');
 });
 
 it('a run cannot create a task with a coding agent unless its workspace allows that', async () => {

@@ -11,6 +11,7 @@ import {
   type GivenField,
   TASK_DEFAULTS,
 } from './task-fields.js';
+import { errorInPermissions } from './task-agent.js';
 import type { DependencyPolicy } from './task-view.js';
 
 /** A dependency as a client writes it: an existing task, or one of the same batch by its ref. */
@@ -99,6 +100,8 @@ export function draftTasks(
     }
     const refused = whyNotRequired(task);
     if (refused) errors.push({ ...refused, field: `${fieldOf(index)}${refused.field}` });
+    const badRule = errorInPermissions(task);
+    if (badRule) errors.push({ ...badRule, field: `${fieldOf(index)}${badRule.field}` });
     const edges = new Map<string, NewEdge>();
     task.dependsOn?.forEach((item, position) => {
       const field = `${fieldOf(index)}dependsOn[${position}]`;

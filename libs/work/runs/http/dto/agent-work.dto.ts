@@ -1,4 +1,4 @@
-import { Flag, Id, IdList, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
+import { Flag, Id, IdList, Int, NestedList, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 
 export class ClaimTasksDto {
@@ -23,6 +23,13 @@ export class ClaimTasksDto {
   leaseSeconds?: number;
 }
 
+class HeardDto {
+  @Id() runId!: string;
+
+  @Int(0, 1_000_000, { description: 'The position of the last message of the run; 0 for none' })
+  position!: number;
+}
+
 export class AgentSignalsRequestDto {
   @IdList({
     maxItems: 1000,
@@ -32,6 +39,15 @@ export class AgentSignalsRequestDto {
       'including runs that it claims meanwhile.',
   })
   runIds?: string[];
+
+  @NestedList(() => HeardDto, {
+    maxItems: 1000,
+    optional: true,
+    description:
+      'The last message that the agent has of each run. Without a run here, the answer has none ' +
+      'of its messages.',
+  })
+  heard?: HeardDto[];
 
   @Int(0, 30_000, { optional: true })
   waitMs?: number;

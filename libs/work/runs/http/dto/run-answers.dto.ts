@@ -4,6 +4,7 @@ import { type Network, NETWORKS, type Sent } from '#lib/kernel';
 import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import { MODEL_TIERS, type ModelTier } from '#lib/models';
+import { RunMessageDto } from './run-message.dto.js';
 import type { ReportOutcome } from '../../reports/report-replay.js';
 import type { ClaimedTask } from '../../claims/run-view.js';
 import type { RunSignal, SignalsAnswer } from '../../signals/signals.js';
@@ -217,4 +218,9 @@ export class AgentSignalsDto implements SignalsAnswer {
     description: 'The runs that must stop or pause, and the runs that the server warns',
   })
   runs!: RunSignalDto[];
+  @ApiProperty({
+    type: [RunMessageDto],
+    description: 'Up to 20 messages that wait for runs in `heard`, by run and position',
+  })
+  messages!: RunMessageDto[];
 }

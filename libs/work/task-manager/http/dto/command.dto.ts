@@ -17,6 +17,15 @@ export class CancelTaskDto extends TaskCommandDto {
   cascade?: boolean;
 }
 
+export class ContinueTaskDto {
+  @Text({
+    max: 64_000,
+    example: 'Now add a test for week 53.',
+    description: 'The instructions for the agent',
+  })
+  text!: string;
+}
+
 /** The filters of the list as JSON: lists are arrays, numbers are numbers. */
 export class BulkFilterDto extends OmitType(ListTasksQuery, ['limit', 'cursor'] as const) {}
 

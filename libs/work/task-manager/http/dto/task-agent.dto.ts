@@ -24,10 +24,16 @@ export class TaskAgentDto {
     optional: true,
     description:
       'Tools that the agent uses without asking: all (auto, the default), none (ask), those that ' +
-      'only read, to write a plan (plan), or those that only read (read-only)',
+      'only read, to write a plan (plan), or those that only read (read-only). Rules in ' +
+      'settings.permissions come first.',
   })
   permissionMode?: PermissionMode;
 
-  @JsonObject({ optional: true, description: 'Settings of the kind' })
+  @JsonObject({
+    optional: true,
+    description:
+      'Settings of the kind, and permissions: up to 100 rules {tool, pattern, decision}, of which ' +
+      'the first that matches allows, denies or asks a person',
+  })
   settings?: Record<string, unknown>;
 }

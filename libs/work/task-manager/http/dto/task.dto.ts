@@ -128,6 +128,8 @@ export class TaskDto implements TaskView {
   @ShownIdOrNull() createdBy!: string | null;
   @ShownIdOrNull({ description: 'The task whose run created this subtask' })
   parentTaskId!: string | null;
+  @ShownIdOrNull({ description: 'The finished task whose conversation this task continues' })
+  continuesId!: string | null;
   @ShownTime() createdAt!: string;
   @ShownTime() updatedAt!: string;
   @ShownTimeOrNull({ description: 'The time since which the task is ready to run' }) readyAt!:

@@ -1,0 +1,48 @@
+import type { AgentEvent } from '#lib/agent-kinds';
+import { type AgentSession, composeMessage } from '#lib/agent-sessions';
+import type { RunMessage } from '../api/types.js';
+import type { JobReports } from '../execution/job.js';
+import type { AgentLog } from './agent-log.js';
+import type { RunPermissions } from './run-permissions.js';
+
+export interface TalkParts {
+  lines: AgentLog;
+  permissions: RunPermissions;
+  report: Pick<JobReports, 'delivered'>;
+}
+
+/** What people and an agent say to each other: messages, and questions for permissions. */
+export class AgentTalk {
+  /** Messages that the program has not received yet, by their ids. */
+  private readonly unheard = new Map<string, RunMessage>();
+
+  constructor(private readonly parts: TalkParts) {}
+
+  readonly onEvent = (event: AgentEvent): void => {
+    const { lines, permissions } = this.parts;
+    lines.add(event);
+    if (event.type === 'permission') permissions.request(event);
+    else if (event.type === 'permission_closed') permissions.close(event.id);
+    else if (event.type === 'heard') this.heard(event.ids);
+  };
+
+  hear(message: RunMessage, session: Pick<AgentSession, 'say'>): void {
+    const { id, questionId, deliver, type, text, data } = message;
+    if (questionId === null) {
+      this.unheard.set(id, message);
+      const words = composeMessage({ type, text, data: data as object | null });
+      return session.say(words, deliver, id);
+    }
+    this.parts.permissions.answer(questionId, text);
+    this.parts.report.delivered([message.position]);
+  }
+
+  private heard(ids: readonly string[]): void {
+    const messages = ids.flatMap((id) => this.unheard.get(id) ?? []);
+    for (const { id, text } of messages) {
+      this.unheard.delete(id);
+      this.parts.lines.keepWords(text);
+    }
+    this.parts.report.delivered(messages.map(({ position }) => position));
+  }
+}

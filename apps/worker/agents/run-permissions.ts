@@ -1,0 +1,175 @@
+import { messageOf } from '#lib/agent-host';
+import type { PermissionRequest } from '#lib/agent-kinds';
+import { decidePermission, type PermissionRule } from '#lib/kernel';
+import type { EntryLevel, Question } from '../api/types.js';
+import type { JobReports } from '../execution/job.js';
+
+/** The time for a person to decide. Then the answer is no. */
+const DEADLINE_SECONDS = 86_400;
+/** The maximum of each part of a question, in characters. */
+const MAX_SUBJECT = 2_000;
+const MAX_DETAILS = 1_500;
+
+const ONCE = 'allow once';
+const FOR_THIS_RUN = 'allow for this run';
+const DENY = 'deny';
+
+const BY_RULE = 'The rules of this task do not allow this.';
+const BY_PERSON = 'A person denied this.';
+
+export interface PermissionParts {
+  rules: readonly PermissionRule[];
+  mode: 'auto' | 'ask' | 'read-only';
+  report: Pick<JobReports, 'ask' | 'cancelQuestion'>;
+  /** The text without the secrets of the run. */
+  redact: (text: string) => string;
+  note: (level: EntryLevel, text: string) => void;
+  /** Tells the program. */
+  decide: (id: string, decision: 'allow' | 'deny', why?: string) => void;
+}
+
+interface Asked {
+  request: PermissionRequest;
+  /** Undefined until the server has the question. */
+  questionId?: string;
+  /** The program no longer waits for it. */
+  isClosed: boolean;
+}
+
+/**
+ * Decides about the tools that an agent asks to use: by the rules of its task, or by a question to
+ * people. It asks one question at a time, and the agent waits.
+ */
+export class RunPermissions {
+  private readonly waiting: PermissionRequest[] = [];
+  private asked: Asked | undefined;
+  private readonly allowed = new Set<string>();
+  /** Answers that were faster than the server's answer to their question. */
+  private readonly early = new Map<string, string>();
+
+  constructor(private readonly parts: PermissionParts) {}
+
+  /** The agent asks for a permission. */
+  request(request: PermissionRequest): void {
+    const { rules, mode, note, decide } = this.parts;
+    if (this.allowed.has(keyOf(request))) return decide(request.id, 'allow');
+    const decision = decidePermission(rules, mode, request);
+    if (decision === 'allow') return decide(request.id, 'allow');
+    if (decision === 'deny') {
+      note('WARN', `Denied by a rule: ${request.title}`);
+      return decide(request.id, 'deny', BY_RULE);
+    }
+    note('INFO', `Permission asked: ${request.title}`);
+    this.waiting.push(request);
+    this.next();
+  }
+
+  /** The program no longer waits for a decision. */
+  close(id: string): void {
+    const index = this.waiting.findIndex((request) => request.id === id);
+    if (index !== -1) this.waiting.splice(index, 1);
+    if (this.asked?.request.id !== id) return;
+    this.asked.isClosed = true;
+    this.withdraw(this.asked);
+  }
+
+  /** A person has answered, or the deadline has passed. */
+  answer(questionId: string, answer: string): void {
+    const { asked } = this;
+    if (asked === undefined) return;
+    if (asked.questionId === undefined) this.early.set(questionId, answer);
+    else if (asked.questionId === questionId && !asked.isClosed) this.settle(asked, answer);
+  }
+
+  private next(): void {
+    if (this.asked !== undefined) return;
+    const request = this.waiting.shift();
+    if (request === undefined) return;
+    const asked: Asked = { request, isClosed: false };
+    this.asked = asked;
+    this.parts.report.ask(this.questionOf(request)).then(
+      ({ id }) => this.isAsked(asked, id),
+      (error: unknown) => this.cannotAsk(asked, error),
+    );
+  }
+
+  private isAsked(asked: Asked, id: string): void {
+    asked.questionId = id;
+    const answer = this.early.get(id);
+    this.early.clear();
+    if (asked.isClosed) this.withdraw(asked);
+    else if (answer !== undefined) this.settle(asked, answer);
+  }
+
+  private cannotAsk({ request, isClosed }: Asked, error: unknown): void {
+    const why = `Nobody can be asked: ${messageOf(error)}`;
+    if (!isClosed) {
+      this.parts.note('WARN', why);
+      this.parts.decide(request.id, 'deny', why);
+    }
+    this.done();
+  }
+
+  private settle({ request }: Asked, answer: string): void {
+    const { note, decide } = this.parts;
+    const isAllowed = answer === ONCE || answer === FOR_THIS_RUN;
+    if (answer === FOR_THIS_RUN) this.allowed.add(keyOf(request));
+    note('INFO', `Permission answered with "${answer}": ${request.title}`);
+    if (isAllowed) decide(request.id, 'allow');
+    else decide(request.id, 'deny', BY_PERSON);
+    this.done();
+  }
+
+  /** The next question waits for it, because it could have the same words. */
+  private withdraw({ questionId }: Asked): void {
+    if (questionId === undefined) return;
+    const done = () => this.done();
+    this.parts.report.cancelQuestion().then(done, done);
+  }
+
+  private done(): void {
+    this.asked = undefined;
+    this.next();
+  }
+
+  private questionOf(request: PermissionRequest): Question {
+    const { tool, category, subjects } = request;
+    const scope = category === 'shell' ? 'this command' : 'this tool';
+    const prompt = [
+      `The agent asks to use ${tool}:`,
+      shortened(this.readable(subjects.join('\n')), MAX_SUBJECT),
+      shortened(this.readable(detailsOf(request)), MAX_DETAILS),
+      `"${FOR_THIS_RUN}" allows ${scope} until the run ends.`,
+    ];
+    return {
+      prompt: prompt.filter((part) => part !== '').join('\n\n'),
+      choices: [ONCE, FOR_THIS_RUN, DENY],
+      deadlineSeconds: DEADLINE_SECONDS,
+      onDeadline: 'default',
+      default: DENY,
+    };
+  }
+
+  /** Without secrets and control characters. */
+  private readable(text: string): string {
+    return this.parts.redact(text.replaceAll(/[^\P{Cc}\t\n]/gu, '').toWellFormed());
+  }
+}
+
+/** The uses that a permission for the run covers: the same command, or the same tool. */
+function keyOf({ tool, category, subjects }: PermissionRequest): string {
+  return JSON.stringify(category === 'shell' ? [tool, ...subjects] : [tool]);
+}
+
+/** The changes, or the input of a tool whose subject does not tell it. */
+function detailsOf({ category, input, diffs = [] }: PermissionRequest): string {
+  const shown = diffs.filter(({ diff }) => diff !== '');
+  if (shown.length > 0) return shown.map(({ path, diff }) => `${path}\n${diff}`).join('\n');
+  return category === 'shell' ? '' : JSON.stringify(input, undefined, 2);
+}
+
+function shortened(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const kept = text.slice(0, max).toWellFormed();
+  return `${kept}\n[${text.length - max} more characters]`;
+}

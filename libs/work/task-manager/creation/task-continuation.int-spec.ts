@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { type Held, Scene } from '../../coordinator/testing/scene.js';
+
+let server: TestServer;
+let scene: Scene;
+
+beforeAll(async () => {
+  server = await sharedServer();
+});
+beforeEach(async () => {
+  scene = await Scene.of(server);
+});
+afterAll(() => server.stop());
+
+type Body = Record<string, unknown>;
+const SECRET = 'hunter2-hunter2';
+const TEXT = 'Now add a test for week 53.';
+
+const held = (values: Body = {}) =>
+  scene.held({
+    agent: { kind: 'codex', model: 'gpt-5.5', settings: { permissions: [] } },
+    title: 'Mend the parser',
+    instructions: 'ISO weeks fail.',
+    tags: ['parser'],
+    secrets: { TOKEN: SECRET },
+    inputContext: { file: 'weeks.ts' },
+    ...values,
+  });
+const goOn = (id: string, body: Body = { text: TEXT }) =>
+  scene.workspace.api.post<Body>(`/agent-tasks/${id}/continue`, body);
+const report = ({ agent, runId }: Held, path: string, body: Body = {}) =>
+  agent.api.post(`/runs/${runId}/${path}`, body);
+
+it('a completed task continues in a new one, with its agent, secrets and conversation', async () => {
+  const run = await held();
+  const agent = { kind: 'codex', transcript: 'I read weeks.ts.' };
+  await run.agent.api.put(`/runs/${run.runId}/checkpoint`, { checkpointData: { page: 7, agent } });
+  await report(run, 'complete', { summary: 'Mended.' });
+  const { status, body } = await goOn(run.id);
+  expect(status).toBe(201);
+  const expected = {
+    continuesId: run.id,
+    title: 'Mend the parser',
+    instructions: TEXT,
+    status: 'PENDING',
+    agent: { kind: 'codex', model: 'gpt-5.5' },
+    tags: ['parser'],
+    inputContext: { file: 'weeks.ts' },
+    secrets: { TOKEN: '[redacted]' },
+    checkpointData: { page: 7, agent: { ...agent, continues: true } },
+  };
+  expect(body).toMatchObject(expected);
+  const id = String(body['id']);
+  expect(await scene.read(id)).toMatchObject(expected);
+  expect(await scene.read(run.id)).toMatchObject({ status: 'COMPLETED', continuesId: null });
+
+  const { body: claim } = await run.agent.api.post<{ tasks: { task: Body }[] }>(
+    `/agents/${run.agent.id}/claim`,
+  );
+  expect(claim.tasks.map(({ task }) => task)).toMatchObject([
+    { id, instructions: TEXT, secrets: { TOKEN: SECRET }, checkpointData: expected.checkpointData },
+  ]);
+});
+
+it('a failed task without a checkpoint continues from its summary, and so does its successor', async () => {
+  const run = await held();
+  await report(run, 'fail', { error: { message: 'It crashed', retryable: false } });
+  const first = String((await goOn(run.id)).body['id']);
+  const second = await scene.claim(run.agent, first);
+  await report(second, 'complete', { summary: 'Test added.' });
+  const { body } = await goOn(first);
+  expect(body).toMatchObject({
+    continuesId: first,
+    checkpointData: { agent: { continues: true } },
+  });
+});
+
+it('an unfinished task and one without a coding agent cannot be continued', async () => {
+  const run = await held();
+  const refused = { status: 409, body: { code: 'not_continuable' } };
+  expect(await goOn(run.id)).toMatchObject(refused);
+  const other = await scene.held();
+  await report(other, 'complete');
+  expect(await goOn(other.id)).toMatchObject(refused);
+  expect((await goOn(run.id, {})).status).toBe(400);
+  expect((await goOn('0198c0de-7000-7000-8000-000000000000')).status).toBe(404);
+});

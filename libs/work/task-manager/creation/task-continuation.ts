@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { isOwnCapability } from '#lib/agent-manager/domain';
+import { Database, firstRow } from '#lib/database';
+import { type Caller, DroverError } from '#lib/kernel';
+import { TaskSecrets } from '#lib/secrets';
+import type { TaskRequest } from '../domain/new-task.js';
+import type { TaskView } from '../domain/task-view.js';
+import { type ContinuedRow, continuedTask, linkContinuation } from './continue-task.sql.js';
+import { TaskCreation } from './task-creation.js';
+
+/** Continues the conversations of finished tasks in new ones. */
+@Injectable()
+export class TaskContinuation {
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: TaskSecrets,
+    private readonly creation: TaskCreation,
+  ) {}
+
+  /**
+   * Creates a task with the coding agent, the input and the conversation of a finished one. The
+   * finished task stays unchanged, because its result, its cost and its dependents count.
+   *
+   * @param text the instructions of the new task
+   * @throws DroverError `task_not_found`, `not_continuable`, `secrets_unreadable`, and as
+   *   `TaskCreation.createOne`
+   */
+  async continue(
+    caller: Caller,
+    id: string,
+    text: string,
+    traceparent?: string,
+  ): Promise<TaskView> {
+    const { workspaceId } = caller;
+    const task = await firstRow(this.database.tenant(workspaceId), continuedTask, [
+      workspaceId,
+      id,
+    ]);
+    if (!task) throw new DroverError('task_not_found');
+    if (task.agent === null || !task.is_over) throw new DroverError('not_continuable');
+    const request = { ...toRequest(await this.opened(task)), instructions: text };
+    const checkpoint = conversationOf(task);
+    return this.creation.createWith(caller, request, {
+      ...(traceparent !== undefined && { traceparent }),
+      keep: async (tx, [view]) => {
+        if (view === undefined) return;
+        const params = [workspaceId, view.id, id, JSON.stringify(checkpoint)];
+        await tx.rows(linkContinuation, params);
+        Object.assign(view, { continuesId: id.toLowerCase(), checkpointData: checkpoint });
+      },
+    });
+  }
+
+  /** The task with its secrets. */
+  private async opened(task: ContinuedRow): Promise<ContinuedRow> {
+    const whole: Record<string, unknown> = { ...task };
+    for (const original of task.originals ?? []) {
+      if (!(original.column_name in whole)) continue;
+      const outcome = await this.secrets.open(original);
+      if (outcome.kind !== 'opened') throw new DroverError('secrets_unreadable');
+      whole[original.column_name] = outcome.value;
+    }
+    return whole as unknown as ContinuedRow;
+  }
+}
+
+function toRequest(task: ContinuedRow): TaskRequest {
+  return {
+    title: task.title,
+    ...(task.description !== null && { description: task.description }),
+    taskType: task.task_type,
+    priority: task.priority,
+    agent: task.agent,
+    inputContext: task.input_context,
+    metadata: task.metadata,
+    secrets: task.secrets,
+    requiredCapabilities: task.required_capabilities.filter((one) => !isOwnCapability(one)),
+    tags: task.tags,
+    ...(task.project_id !== null && { projectId: task.project_id }),
+    ...(task.milestone_id !== null && { milestoneId: task.milestone_id }),
+    maxRetries: task.max_retries,
+    retryBackoffSeconds: task.retry_backoff_seconds,
+    timeoutSeconds: task.timeout_seconds,
+  } as TaskRequest;
+}
+
+/** The checkpoint with the earlier conversation, as a worker stores it. */
+function conversationOf({ agent, checkpoint_data: checkpoint, summary }: ContinuedRow) {
+  const { transcript } = (checkpoint['agent'] ?? {}) as { transcript?: unknown };
+  const { kind } = agent ?? {};
+  const said = typeof transcript === 'string' && transcript !== '' ? transcript : (summary ?? '');
+  return { ...checkpoint, agent: { kind, transcript: said, continues: true } };
+}

@@ -1,0 +1,33 @@
+import { Body, Controller, Post } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotent, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { TaskContinuation } from '../creation/task-continuation.js';
+import { ContinueTaskDto } from './dto/command.dto.js';
+import { TaskDto } from './dto/task.dto.js';
+
+@ApiTags('Tasks')
+@Controller('agent-tasks/:id/continue')
+export class TaskContinuationController {
+  constructor(private readonly continuation: TaskContinuation) {}
+
+  @Post()
+  @Auth({ role: 'MEMBER', scope: 'tasks:write' })
+  @Versioned()
+  @Idempotent()
+  @ApiOperation({
+    operationId: 'continueTask',
+    summary: 'Continue the conversation of a finished task in a new task',
+  })
+  @ApiCreatedResponse({ type: TaskDto })
+  @ApiErrors('task_not_found', 'not_continuable', 'secrets_unreadable', 'queue_full')
+  @ApiErrors('project_archived', 'milestone_archived')
+  continue(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() { text }: ContinueTaskDto,
+  ) {
+    return this.continuation.continue(caller, id, text);
+  }
+}
