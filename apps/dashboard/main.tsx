@@ -11,6 +11,7 @@ import './styles/base.css';
 import './styles/shell.css';
 import './styles/parts.css';
 import './styles/table.css';
+import './styles/conversation.css';
 
 applyTheme();
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { newId } from '#lib/kernel';
+import { apiClient } from '../support/api-client.js';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
 import { createPerson, listAxeFindings, TestBrowser } from './dashboard/browser.js';
@@ -31,6 +33,25 @@ const ASKING = `
   const ask = { prompt: 'Send it?', choices: ['yes', 'no'], deadlineSeconds: 3600, onDeadline: 'fail' };
   console.log('::drover ' + JSON.stringify(answer ? { result: { sent: answer } } : { ask }));`;
 
+/** A live run of a coding agent, which a client of the API plays. */
+async function aConversation() {
+  const agentId = newId();
+  const capabilities = ['command', 'kind:codex'];
+  await fleet.api.put(`/agents/${agentId}`, { name: agentId, capabilities });
+  const { body } = await fleet.api.post<{ token: string }>(`/agents/${agentId}/token`);
+  const agent = apiClient(`http://127.0.0.1:${fleet.port}`, {
+    authorization: `Bearer ${body.token}`,
+  });
+  const task = { title: 'A haiku', taskType: 'agent', agent: { kind: 'codex' }, agentId };
+  const { body: created } = await fleet.api.post<{ id: string }>('/agent-tasks', task);
+  const { body: claim } = await agent.post<{ tasks: { run: { id: string } }[] }>(
+    `/agents/${agentId}/claim`,
+    { waitMs: 10_000 },
+  );
+  const runId = String(claim.tasks[0]?.run.id);
+  return { taskId: created.id, runId, agent };
+}
+
 describe('the dashboard', () => {
   it('a member answers a question on the task page, and the task resumes', async () => {
     const id = await fleet.submit(ASKING, { title: 'A letter' });
@@ -42,6 +63,44 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'yes', exact: true }).click();
     await status('Completed').waitFor();
     expect(await fleet.task(id)).toMatchObject({ outputResult: { sent: 'yes' } });
+  });
+
+  it('the page of a task with a coding agent is a conversation', async () => {
+    const { taskId, runId, agent } = await aConversation();
+    const log = (event: string, message: string) => ({ event, message, level: 'INFO' });
+    const entries = [
+      log('agent_message', 'I write the haiku.'),
+      log('agent_tool', 'Write haiku.txt'),
+      log('agent_tool_result', 'written'),
+      log('agent_diff', 'haiku.txt\n+queues'),
+    ];
+    await agent.post(`/runs/${runId}/logs`, { entries });
+    await page.goto(`/tasks/${taskId}`);
+    const conversation = page.getByRole('list', { name: 'Conversation with the agent' });
+    await conversation.getByText('I write the haiku.').waitFor();
+    expect(await conversation.getByText('+queues').isVisible()).toBe(false);
+    await conversation.getByText('Write haiku.txt').click();
+    await conversation.getByText('+queues').waitFor();
+    expect(await listAxeFindings(page)).toEqual([]);
+
+    await page.getByLabel('Message to the agent').fill('Shorter, please.');
+    await page.getByRole('button', { name: 'Send message' }).click();
+    await page.getByText('1 message waits for the end of the turn').waitFor();
+    const path = `/runs/${runId}/messages`;
+    const { body } = await fleet.api.get<{ items: unknown[] }>(path);
+    expect(body.items).toMatchObject([{ text: 'Shorter, please.', deliver: 'turn_end' }]);
+    await agent.post(`${path}/delivered`, { positions: [1] });
+    await conversation.getByText('Shorter, please.').waitFor();
+
+    const ask = { prompt: 'May I push?', choices: ['allow once', 'deny'], default: 'deny' };
+    const question = { ...ask, deadlineSeconds: 600, onDeadline: 'default', runWaits: true };
+    await agent.post(`/runs/${runId}/questions`, question);
+    await page.getByRole('button', { name: 'allow once' }).click();
+    await waitFor('the answer', async () => {
+      const { body: page } = await fleet.api.get<{ items: { type: string }[] }>(path);
+      return page.items.some(({ type }) => type === 'answer');
+    });
+    await agent.post(`/runs/${runId}/complete`, {});
   });
 
   it('the questions page lists and answers the questions of all tasks', async () => {

@@ -20,7 +20,7 @@ export function QuestionPanel({ question }: { question: Question }) {
         body: { answer: text },
       }),
     {
-      done: 'Answer sent, task resumed',
+      done: question.runWaits ? 'Answer sent' : 'Answer sent, task resumed',
       changes: [['questions'], ['task', taskId], ['tasks']],
     },
   );

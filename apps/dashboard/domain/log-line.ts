@@ -6,18 +6,29 @@ export interface LogLine {
   id: string;
   at: string;
   level: string;
+  event: string;
   text: string;
   /** Number of characters after `text` that were cut. */
   leftOut: number;
 }
 
 export function toLogLine(entry: LogEntry): LogLine {
-  const { id, createdAt: at, level, message, previousStatus, newStatus, actor, action } = entry;
+  const {
+    id,
+    createdAt: at,
+    level,
+    event,
+    message,
+    previousStatus,
+    newStatus,
+    actor,
+    action,
+  } = entry;
   const moved =
     newStatus === null ? '' : `${previousStatus ?? 'new'} → ${newStatus} by ${actor.kind}`;
   const whole = [moved, message].filter(Boolean).join(': ') || action;
   const [text, leftOut] = cutText(whole);
-  return { id, at, level, text, leftOut };
+  return { id, at, level, event, text, leftOut };
 }
 
 /** Splits a text at the matches of a search, regardless of case. `true` marks a match. */

@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
 import { AgentLink } from '../components/agent-link.js';
 import { Badge, toLabel } from '../components/badge.js';
+import { Conversation } from '../components/conversation.js';
 import { Foreign } from '../components/foreign.js';
 import { Ago, Empty, Facts, Loaded, Meter, Page, Panel } from '../components/parts.js';
 import { TaskActions } from '../components/task-actions.js';
@@ -61,6 +62,7 @@ function OneTask({ task }: { task: Task }) {
         <div className="stack">
           <TaskQuestion task={task} />
           <Outcome task={task} />
+          {task.agent !== null && <Conversation task={task} />}
           <TaskRuns task={task} />
           <TaskLog taskId={task.id} />
           <TaskGraph task={task} />

@@ -1,0 +1,217 @@
+import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { useLogLines } from '../api/log-lines.js';
+import { useCommand, useRead } from '../api/read.js';
+import { useWorkspace } from '../api/workspace.js';
+import { type Part, toConversation } from '../domain/conversation.js';
+import { formatClock, formatCount, formatDollars } from '../domain/format.js';
+import type { LogLine } from '../domain/log-line.js';
+import type { Task } from '../domain/status.js';
+import { Button, Empty, Field, Panel } from './parts.js';
+
+const EVERY_MS = 5_000;
+/** The number of latest parts that are shown. */
+const SHOWN = 300;
+
+/** The conversation with the coding agent of a task, and a field to talk to its live run. */
+export function Conversation({ task }: { task: Task }) {
+  const { lines } = useLogLines(task.id, 'DEBUG');
+  const parts = useMemo(() => toConversation(lines), [lines]);
+  const { may } = useWorkspace();
+  const shown = parts.slice(-SHOWN);
+  return (
+    <Panel title="Conversation" end={<Spent task={task} />}>
+      <div className="stack">
+        {parts.length > SHOWN && (
+          <p className="muted">
+            The first {(parts.length - SHOWN).toLocaleString()} parts are in the log only.
+          </p>
+        )}
+        {parts.length === 0 ? (
+          <Empty title="The agent has said nothing yet" small />
+        ) : (
+          <Parts parts={shown} />
+        )}
+        {task.runId && <Waiting runId={task.runId} />}
+        {task.runId && may('MEMBER') && <MessageForm taskId={task.id} runId={task.runId} />}
+      </div>
+    </Panel>
+  );
+}
+
+/** The tokens and the cost of all runs so far. */
+function Spent({ task: { id, runId } }: { task: Task }) {
+  const runs = useRead(
+    ['task', id, 'spent'],
+    (api, signal) => {
+      const params = { path: { id }, query: { limit: 100 } };
+      return api.get('/api/v1/agent-tasks/{id}/runs', { params, signal });
+    },
+    { every: runId === null ? undefined : EVERY_MS },
+  );
+  const items = runs.data?.items ?? [];
+  const tokens = items.reduce((sum, run) => sum + BigInt(run.usedTokens), 0n);
+  const cost = items.reduce((sum, run) => sum + Number(run.usedCostUsd), 0);
+  return (
+    <span className="muted">
+      {formatCount(String(tokens))} tokens, {formatDollars(String(cost))}
+    </span>
+  );
+}
+
+function Parts({ parts }: { parts: Part[] }) {
+  const frame = useRef<HTMLOListElement>(null);
+  const [follows, setFollows] = useState(true);
+  useEffect(() => {
+    if (follows) frame.current?.scrollTo({ top: frame.current.scrollHeight });
+  }, [follows, parts]);
+  function updateFollowing(): void {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = frame.current ?? {};
+    setFollows(scrollHeight - scrollTop - clientHeight < 40);
+  }
+  return (
+    <ol
+      ref={frame}
+      className="conversation"
+      tabIndex={0}
+      aria-label="Conversation with the agent"
+      onScroll={updateFollowing}
+    >
+      {parts.map((part) => (
+        <li key={part.line.id} className={`part ${part.kind}`}>
+          <OnePart part={part} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const NAMES = { agent: 'Agent', person: 'Person', note: 'Note', plan: 'Plan' } as const;
+
+function OnePart({ part }: { part: Part }) {
+  const { kind, line } = part;
+  if (kind === 'thought') {
+    return (
+      <details>
+        <summary>Reasoning</summary>
+        <Said line={line} />
+      </details>
+    );
+  }
+  if (kind === 'tool') {
+    return (
+      <details>
+        <summary dir="auto">{line.text}</summary>
+        {part.results.map((result) => (
+          <Said key={result.id} line={result} />
+        ))}
+        {part.results.length === 0 && <p className="muted">No result yet</p>}
+      </details>
+    );
+  }
+  return (
+    <>
+      <p className="muted">
+        {NAMES[kind]} <time dateTime={line.at}>{formatClock(line.at)}</time>
+      </p>
+      <Said line={line} />
+    </>
+  );
+}
+
+function Said({ line: { event, text, leftOut } }: { line: LogLine }) {
+  return (
+    <div className="said" dir="auto">
+      {event === 'agent_diff' ? <Diff text={text} /> : text}
+      {leftOut > 0 && <em className="muted"> … {leftOut.toLocaleString()} more characters</em>}
+    </div>
+  );
+}
+
+/** A change of a file, with marked lines. */
+function Diff({ text }: { text: string }) {
+  return text.split('\n').map((line, index) => (
+    <span
+      key={index}
+      className={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'gone' : ''}
+    >
+      {`${line}\n`}
+    </span>
+  ));
+}
+
+/** The messages that the agent has not received yet. */
+function Waiting({ runId }: { runId: string }) {
+  const messages = useRead(
+    ['run', runId, 'messages'],
+    (api, signal) => {
+      const params = { path: { runId }, query: { limit: 200 } };
+      return api.get('/api/v1/runs/{runId}/messages', { params, signal });
+    },
+    { every: EVERY_MS },
+  );
+  const waiting = (messages.data?.items ?? []).filter(
+    ({ state, questionId }) => state === 'waiting' && questionId === null,
+  );
+  if (waiting.length === 0) return null;
+  return (
+    <p className="muted" role="status">
+      {waiting.length === 1 ? '1 message waits' : `${waiting.length} messages wait`} for the end of
+      the turn
+    </p>
+  );
+}
+
+function MessageForm({ taskId, runId }: { taskId: string; runId: string }) {
+  const [text, setText] = useState('');
+  const [interrupts, setInterrupts] = useState(false);
+  const send = useCommand(
+    (api, body: { text: string; deliver: 'turn_end' | 'interrupt' }) =>
+      api.post('/api/v1/runs/{runId}/messages', { params: { path: { runId } }, body }),
+    {
+      done: 'Message sent',
+      changes: [
+        ['run', runId, 'messages'],
+        ['task', taskId],
+      ],
+      onDone: () => setText(''),
+    },
+  );
+
+  function submit(event?: FormEvent): void {
+    event?.preventDefault();
+    if (text.trim() === '' || send.isPending) return;
+    send.mutate({ text, deliver: interrupts ? 'interrupt' : 'turn_end' });
+  }
+
+  function sendByKey(event: KeyboardEvent): void {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
+  }
+
+  return (
+    <form onSubmit={submit} className="form">
+      <Field label="Message to the agent">
+        <textarea
+          className="input"
+          rows={3}
+          maxLength={16_000}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={sendByKey}
+        />
+      </Field>
+      <label>
+        <input
+          type="checkbox"
+          checked={interrupts}
+          onChange={(event) => setInterrupts(event.target.checked)}
+        />{' '}
+        Interrupt the current turn
+      </label>
+      <div>
+        <Button type="submit" look="primary" disabled={send.isPending || text.trim() === ''}>
+          Send message
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,34 @@
+import { expect, it } from '@jest/globals';
+import { toConversation } from './conversation.js';
+
+const lines = (...said: [event: string, text: string][]) =>
+  said.map(([event, text], index) => ({
+    id: String(index),
+    at: '2026-11-25T12:00:00Z',
+    level: 'INFO',
+    leftOut: 0,
+    event,
+    text,
+  }));
+
+it('a call of a tool has its results and changes, and other entries are no part', () => {
+  const parts = toConversation(
+    lines(
+      ['task.status_changed', 'PENDING → RUNNING'],
+      ['agent_message', 'I write it.'],
+      ['agent_tool', 'Write haiku.txt'],
+      ['agent_tool_result', 'written'],
+      ['agent_diff', 'haiku.txt'],
+      ['message_delivered', 'Shorter, please.'],
+      ['agent_plan', '[ ] Write'],
+      ['output', 'noise'],
+    ),
+  );
+  expect(parts.map(({ kind, line }) => [kind, line.text])).toEqual([
+    ['agent', 'I write it.'],
+    ['tool', 'Write haiku.txt'],
+    ['person', 'Shorter, please.'],
+    ['plan', '[ ] Write'],
+  ]);
+  expect(parts[1]).toMatchObject({ results: [{ text: 'written' }, { text: 'haiku.txt' }] });
+});
