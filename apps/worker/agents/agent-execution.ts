@@ -65,7 +65,9 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   const { model } = agent;
   const gate = new RunModelGate({ api, runId: run.id, report, log });
   const { permissionMode = 'auto' } = agent;
-  const { permissions: rules = [], ...settings } = agent.settings ?? {};
+  const { permissions: all = [], ...settings } = agent.settings ?? {};
+  // The server checks those for itself.
+  const rules = all.filter(({ tool }) => tool !== 'drover');
   const permissions = new RunPermissions({
     rules,
     mode: permissionMode === 'plan' ? 'read-only' : permissionMode,
