@@ -7,6 +7,7 @@ import { waitFor } from '../support/wait-for.js';
 import { Load } from './harness/load.js';
 import { PrivateValkey } from './harness/private-valkey.js';
 import { expectInvariants, expectNothingLost } from './harness/verdict.js';
+import { ViewedWork } from './harness/viewed-work.js';
 
 const { valkeyStoppedSeconds: STOPPED_SECONDS } = readFaultTimes();
 const FLUSHES = 20;
@@ -14,11 +15,16 @@ const FLUSHES = 20;
 let valkey: PrivateValkey;
 let fleet: TestFleet;
 let load: Load;
+let viewed: ViewedWork;
 
 beforeEach(async () => {
   valkey = await PrivateValkey.start();
-  fleet = await TestFleet.create({ env: { VALKEY_URL: valkey.url, VALKEY_KEY_PREFIX: '' } });
+  fleet = await TestFleet.create({
+    env: { VALKEY_URL: valkey.url, VALKEY_KEY_PREFIX: '', VALKEY_VIEWS: 'true' },
+  });
   await fleet.startServer();
+  viewed = await ViewedWork.start(fleet);
+  await viewed.expectViews(valkey);
   load = await Load.start(fleet);
   await load.goesOn();
 });
@@ -48,9 +54,17 @@ async function expectRebuilt(): Promise<void> {
   });
 }
 
+/** The views show the changes of the outage, now and after another loss. */
+async function expectViewsRight(): Promise<void> {
+  await viewed.expectViews(valkey);
+  await expectRebuilt();
+  await viewed.expectViews(valkey);
+}
+
 /** No agent died, so no task has a second run, and the API refused nothing. */
 async function expectNobodyNoticed(): Promise<void> {
-  await expectRebuilt();
+  await expectViewsRight();
+  await viewed.end();
   await load.stop();
   await expectNothingLost(fleet.db, load, { firstRun: true });
   await expectInvariants(fleet.db);
@@ -64,6 +78,7 @@ async function expectNobodyNoticed(): Promise<void> {
 describe('Valkey', () => {
   it('a Valkey killed under load and restarted empty causes no failure', async () => {
     await valkey.kill();
+    await viewed.change();
     await load.goesOn(100);
     await valkey.startAgain();
     await load.goesOn(100);
@@ -77,12 +92,14 @@ describe('Valkey', () => {
       await fleet.api.post('/coordinator/recover', {});
       await load.goesOn(10);
     }
+    await viewed.change();
     await expectNobodyNoticed();
   });
 
   it(`a Valkey stopped for ${STOPPED_SECONDS} seconds stops neither the API nor an agent`, async () => {
     valkey.pause();
     const before = load.created.length;
+    await viewed.change();
     await delay(STOPPED_SECONDS * 1_000);
     const during = load.created.length - before;
     valkey.resume();

@@ -4,6 +4,7 @@ import { ValkeyClient } from '#lib/valkey';
 import { startTestApp, type TestAgent, type TestApp } from '../../../test/support/app.js';
 import { testValkey } from '../../../test/support/valkey.js';
 import { waitFor } from '../../../test/support/wait-for.js';
+import { isView } from './domain/commands.js';
 
 type Body = Record<string, unknown>;
 
@@ -16,15 +17,21 @@ let agent: TestAgent;
 beforeAll(async () => {
   valkey = new ValkeyClient(place);
   await valkey.ready(5_000);
-  server = await startTestApp({
+  await start('true');
+});
+
+/** Starts a server with the same keys. @param db that of the server before */
+async function start(setting: string, db?: TestApp['db']): Promise<void> {
+  const env = {
     VALKEY_URL: place.url,
     VALKEY_KEY_PREFIX: place.keyPrefix,
-    VALKEY_VIEWS: 'true',
+    VALKEY_VIEWS: setting,
     ROLES: 'api,relay',
-  });
+  };
+  server = await startTestApp(env, db);
   workspace = await server.newWorkspace();
   agent = await workspace.newAgent({ maxConcurrentTasks: 5 });
-});
+}
 
 afterAll(async () => {
   await server.stop();
@@ -32,10 +39,14 @@ afterAll(async () => {
   valkey.close();
 });
 
-async function clear(): Promise<void> {
+async function allKeys(): Promise<string[]> {
   const keys = await valkey.commands.keys(`${place.keyPrefix}*`);
-  if (keys.length === 0) return;
-  await valkey.commands.unlink(...keys.map((key) => key.slice(place.keyPrefix.length)));
+  return keys.map((key) => key.slice(place.keyPrefix.length));
+}
+
+async function clear(): Promise<void> {
+  const keys = await allKeys();
+  if (keys.length > 0) await valkey.commands.unlink(...keys);
 }
 
 async function create(values: Body = {}): Promise<string> {
@@ -158,4 +169,32 @@ it('the views follow tasks, runs and agents, and return after a flush', async ()
   await until('the end of the agent', ({ stale, status }) => {
     return stale.length === 0 && Object.keys(status).length === 0;
   });
+});
+
+it('with the setting off, a server removes the views and writes none', async () => {
+  await create();
+  await until('the views', ({ pending }) => pending.length > 0);
+  await server.app.close();
+  await start('false', server.db);
+  const [taskId] = [await create(), await create()];
+  const [run, failing] = [await claim(), await claim()];
+  await agent.api.post(`/runs/${run.runId}/start`, { sessionKey: 'a-session' });
+  await agent.api.post(`/agents/${agent.id}/heartbeat`, { status: 'healthy' });
+  const error = { message: 'no', class: 'exit_code' };
+  await agent.api.post(`/runs/${failing.runId}/fail`, { error });
+  await waitFor('all events to be read, by other consumers', async () => {
+    const { rows } = await server.db.owner.query<{ name: string; is_behind: boolean }>(
+      `SELECT name, position < (SELECT max(id) FROM journal) AS is_behind FROM event_consumers`,
+    );
+    return rows.every(({ name, is_behind }) => name !== 'runtime-views' && !is_behind);
+  });
+  await waitFor('the heartbeat in Valkey', async () =>
+    (await allKeys()).includes(`agent:heartbeat:${workspace.id}:${agent.id}`),
+  );
+  // Those of the server before expire by themselves.
+  const ofThis = (key: string) => key.includes(agent.id) || key.includes(taskId);
+  const views = (await allKeys()).filter(
+    (key) => isView(key) || key.startsWith('views:') || ofThis(key),
+  );
+  expect(views).toEqual([`agent:heartbeat:${workspace.id}:${agent.id}`]);
 });
