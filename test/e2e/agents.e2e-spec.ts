@@ -98,7 +98,9 @@ describe('a task with the coding agent Codex', () => {
     const served = models!.served();
     const { rows } = await fleet.db.owner.query<Record<string, string>>(
       `SELECT sum(input_tokens) AS input, sum(output_tokens) AS output,
-         sum(cache_read_tokens) AS "cacheRead", count(*) AS requests
+         sum(cache_read_tokens) AS "cacheRead", sum(cache_write_tokens) AS "cacheWrite",
+         sum(reasoning_tokens) AS reasoning, sum(total_tokens) AS total, count(*) AS requests,
+         count(time_to_first_token_ms) AS timed, count(*) FILTER (WHERE estimated) AS estimated
        FROM agent_usage_logs WHERE task_id = $1`,
       [id],
     );
@@ -107,7 +109,12 @@ describe('a task with the coding agent Codex', () => {
         input: String(served.input),
         output: String(served.output),
         cacheRead: String(served.cacheRead),
+        cacheWrite: '0',
+        reasoning: String(served.reasoning),
+        total: String(served.input + served.output + served.cacheRead),
         requests: '3',
+        timed: '3',
+        estimated: '0',
       },
     ]);
   });

@@ -212,8 +212,7 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE usage_budgets SET milestone_id = uuidv7()`, 'usage_budgets_milestone_fkey'],
     [
       `INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
-       SELECT workspace_id, uuidv7(), 1, period_end - interval '1 s', period_end + interval '1 h'
-       FROM usage_budgets`,
+       SELECT workspace_id, uuidv7(), 1, period_end - interval '1 s', period_end + interval '1 h' FROM usage_budgets`,
       'usage_budgets_period_is_free',
     ],
     [`UPDATE estimate_calibrations SET factor = 11`, 'estimate_calibrations_factor_check'],
@@ -237,6 +236,7 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
       'provider_limits_is_one',
     ],
     [`UPDATE agent_usage_logs SET input_tokens = -1`, 'token_count_check'],
+    [`UPDATE agent_usage_logs SET reasoning_tokens = -1`, 'agent_usage_logs_request_check'],
     [`UPDATE agent_usage_logs SET cost_usd = -1`, 'usd_cost_check'],
     [`UPDATE agent_usage_logs SET cost_usd = 'NaN'`, 'usd_cost_check'],
     [`UPDATE agent_usage_logs SET id = ''`, 'agent_usage_logs_id_check'],

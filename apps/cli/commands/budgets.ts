@@ -251,6 +251,7 @@ const usage: CommandSpec = {
         { title: 'output', of: ({ outputTokens }) => outputTokens },
         { title: 'tokens', of: ({ totalTokens }) => totalTokens },
         { title: 'usd', of: ({ costUsd }) => costUsd },
+        { title: 'estimated', of: ({ estimatedTokens }) => estimatedTokens },
         { title: 'reports', of: ({ reports }) => reports },
       ],
       'No usage found.',

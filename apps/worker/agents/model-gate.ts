@@ -60,7 +60,7 @@ export class RunModelGate implements ModelGate {
   };
 
   readonly ended = (usage: ModelUsage): void => {
-    const { id, model, input, output, cacheRead, cacheWrite } = usage;
+    const { id, model, input, output, cacheRead, cacheWrite, timeToFirstTokenMs } = usage;
     if (input + output + cacheRead + cacheWrite === 0) return this.holds.release(id);
     this.parts.report.usage([
       {
@@ -70,7 +70,13 @@ export class RunModelGate implements ModelGate {
         outputTokens: output,
         cacheReadTokens: cacheRead,
         cacheWriteTokens: cacheWrite,
-        operation: usage.estimated ? 'model_request_estimated' : 'model_request',
+        // Servers of other providers' APIs may tell reasoning beside the output.
+        reasoningTokens: Math.min(usage.reasoning, output),
+        ...(timeToFirstTokenMs !== undefined && {
+          timeToFirstTokenMs: Math.round(timeToFirstTokenMs),
+        }),
+        estimated: usage.estimated,
+        operation: 'model_request',
       },
     ]);
   };

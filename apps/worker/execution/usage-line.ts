@@ -7,6 +7,8 @@ export const MAX_NAME = 100;
 /** The maximum that the server accepts in one report. */
 const MAX_TOKENS = 1e12;
 const MAX_USD = 1_000_000;
+/** A week. */
+const MAX_MS = 604_800_000;
 
 const name = z.string().min(1).max(MAX_NAME);
 export const modelName = name.regex(/^[\w.:@/+-]+$/);
@@ -22,17 +24,25 @@ const amount = (max: number, digits: RegExp, number = z.number()) =>
   ]);
 const tokens = amount(MAX_TOKENS, /^\d{1,19}$/, z.int());
 
-const report = z.object({
-  /** The worker assigns an id to a report without one. */
-  id: name.optional(),
-  model: modelName,
-  operation: name.optional(),
-  inputTokens: tokens,
-  outputTokens: tokens,
-  cacheReadTokens: tokens.optional(),
-  cacheWriteTokens: tokens.optional(),
-  costUsd: amount(MAX_USD, /^\d{1,7}(\.\d{1,12})?$/).optional(),
-});
+const report = z
+  .object({
+    /** The worker assigns an id to a report without one. */
+    id: name.optional(),
+    model: modelName,
+    operation: name.optional(),
+    inputTokens: tokens,
+    outputTokens: tokens,
+    cacheReadTokens: tokens.optional(),
+    cacheWriteTokens: tokens.optional(),
+    /** Part of the output. */
+    reasoningTokens: tokens.optional(),
+    timeToFirstTokenMs: z.int().min(0).max(MAX_MS).optional(),
+    estimated: z.boolean().optional(),
+    costUsd: amount(MAX_USD, /^\d{1,7}(\.\d{1,12})?$/).optional(),
+  })
+  .refine(
+    ({ reasoningTokens = 0, outputTokens }) => BigInt(reasoningTokens) <= BigInt(outputTokens),
+  );
 
 /** The tokens that a process reports as used: one report or a list of them. */
 export const usageLine = z.union([

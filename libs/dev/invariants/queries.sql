@@ -391,11 +391,13 @@ LIMIT $1
 
 -- invariant_usage_rollups
 WITH expected AS (
-  SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
+  SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price, sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.estimated_tokens) AS estimated_tokens, sum(c.estimated_reports) AS estimated_reports
   FROM (
     SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day,
       l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
-    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price,
+    l.reasoning_tokens, CASE WHEN l.estimated THEN l.total_tokens ELSE 0 END
+      AS estimated_tokens, l.estimated::int AS estimated_reports
     FROM agent_usage_logs l
     CROSS JOIN LATERAL (VALUES ('total', '-'),
       ('agent', l.agent_id::text),
@@ -409,7 +411,7 @@ WITH expected AS (
   GROUP BY 1, 2, 3, 4, 6
   UNION ALL
   SELECT m.workspace_id, m.scope_id, m.dimension, m.key, 'month' AS grain,
-    date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price
+    date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price, sum(m.reasoning_tokens) AS reasoning_tokens, sum(m.estimated_tokens) AS estimated_tokens, sum(m.estimated_reports) AS estimated_reports
   FROM usage_rollups m
   WHERE m.dimension <> 'task' AND m.grain = 'day'
   GROUP BY 1, 2, 3, 4, 6
@@ -419,7 +421,7 @@ SELECT 'usage of ' || coalesce(r.dimension, e.dimension) || ' ' || coalesce(r.ke
     || coalesce(r.reports, 0) || ' reports, and there are ' || coalesce(e.reports, 0) AS problem
 FROM usage_rollups r FULL JOIN expected e USING (workspace_id, scope_id, dimension, key, grain, day)
 LEFT JOIN usage_logs_kept k ON k.workspace_id = coalesce(r.workspace_id, e.workspace_id)
-WHERE (r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price) IS DISTINCT FROM (e.input_tokens, e.output_tokens, e.cache_read_tokens, e.cache_write_tokens, e.cost_usd, e.reports, e.reports_without_price)
+WHERE (r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price, r.reasoning_tokens, r.estimated_tokens, r.estimated_reports) IS DISTINCT FROM (e.input_tokens, e.output_tokens, e.cache_read_tokens, e.cache_write_tokens, e.cost_usd, e.reports, e.reports_without_price, e.reasoning_tokens, e.estimated_tokens, e.estimated_reports)
   AND (coalesce(r.grain, e.grain) = 'month' OR coalesce(r.day, e.day) >= coalesce(k.since, '-infinity'))
 ORDER BY 1
 LIMIT $1

@@ -78,18 +78,20 @@ ORDER BY page.completed_at DESC, page.id DESC
 -- insert_usage
 INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, milestone_id,
   model, operation, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd,
-  reported_cost_usd)
+  reported_cost_usd, reasoning_tokens, time_to_first_token_ms, estimated)
 SELECT $1, u.run_id, u.id, u.task_id, u.agent_id, u.project_id, u.milestone_id, u.model,
   u.operation, u.input_tokens, u.output_tokens, u.cache_read_tokens, u.cache_write_tokens,
-  u.cost_usd, u.reported_cost_usd
+  u.cost_usd, u.reported_cost_usd, u.reasoning_tokens, u.time_to_first_token_ms, u.estimated
 FROM jsonb_to_recordset($2::jsonb) AS u (run_id uuid, id text, task_id uuid, agent_id uuid,
   project_id uuid, milestone_id uuid, model text, operation text, input_tokens bigint,
   output_tokens bigint, cache_read_tokens bigint, cache_write_tokens bigint, cost_usd numeric,
-  reported_cost_usd numeric)
+  reported_cost_usd numeric, reasoning_tokens bigint, time_to_first_token_ms int,
+  estimated boolean)
 
 -- known_reports
 SELECT l.run_id, l.id, l.model, l.operation, l.input_tokens, l.output_tokens, l.cache_read_tokens,
-  l.cache_write_tokens, trim_scale(l.reported_cost_usd) AS reported_cost_usd
+  l.cache_write_tokens, trim_scale(l.reported_cost_usd) AS reported_cost_usd, l.reasoning_tokens,
+  l.time_to_first_token_ms, l.estimated
 FROM unnest($2::uuid[], $3::text[]) AS k (run_id, id)
 JOIN agent_usage_logs l ON l.workspace_id = $1 AND l.run_id = k.run_id AND l.id = k.id
 
@@ -98,26 +100,31 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('usage of ' || $1::text, 0)
 
 -- read_usage_by_day
 WITH part AS (
-  SELECT r.day, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+  SELECT r.day, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price, r.reasoning_tokens, r.estimated_tokens, r.estimated_reports FROM usage_rollups r
   WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = $6 AND r.grain = 'day'
     AND r.day >= $4::date AND r.day <= $5::date
   UNION ALL
   SELECT (l.logged_at AT TIME ZONE 'UTC')::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
-    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price FROM agent_usage_logs l
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price,
+    l.reasoning_tokens, CASE WHEN l.estimated THEN l.total_tokens ELSE 0 END
+      AS estimated_tokens, l.estimated::int AS estimated_reports FROM agent_usage_logs l
   WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
     AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
     AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date AND CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END = $6
 )
 SELECT u.day::text AS key, NULL AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
   u.cache_write_tokens::text, (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens,
-  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text
-FROM (SELECT p.day, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price FROM part p GROUP BY p.day ORDER BY p.day LIMIT $7) u
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text,
+  u.reasoning_tokens::text, u.estimated_tokens::text, u.estimated_reports::text
+FROM (SELECT p.day, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price, sum(p.reasoning_tokens) AS reasoning_tokens, sum(p.estimated_tokens) AS estimated_tokens, sum(p.estimated_reports) AS estimated_reports FROM part p GROUP BY p.day ORDER BY p.day LIMIT $7) u
 ORDER BY u.day
 
 -- read_usage_by_key
 WITH tail AS MATERIALIZED (
   SELECT CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END COLLATE "C" AS key, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
-    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price FROM agent_usage_logs l
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price,
+    l.reasoning_tokens, CASE WHEN l.estimated THEN l.total_tokens ELSE 0 END
+      AS estimated_tokens, l.estimated::int AS estimated_reports FROM agent_usage_logs l
   WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
     AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
     AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date
@@ -145,31 +152,35 @@ SELECT u.key, CASE $3
     WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '-')::uuid)
   END AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
   u.cache_write_tokens::text, (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens,
-  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text,
+  u.reasoning_tokens::text, u.estimated_tokens::text, u.estimated_reports::text
 FROM (
-  SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price
+  SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price, sum(p.reasoning_tokens) AS reasoning_tokens, sum(p.estimated_tokens) AS estimated_tokens, sum(p.estimated_reports) AS estimated_reports
   FROM page k CROSS JOIN LATERAL (
-    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price, r.reasoning_tokens, r.estimated_tokens, r.estimated_reports FROM usage_rollups r
     WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'day' AND r.day >= $4::date AND r.day < $8::date AND $4::date < $8::date
     UNION ALL
-    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price, r.reasoning_tokens, r.estimated_tokens, r.estimated_reports FROM usage_rollups r
     WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'month' AND r.day >= $8::date AND r.day < $9::date AND $8::date < $9::date
     UNION ALL
-    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price, r.reasoning_tokens, r.estimated_tokens, r.estimated_reports FROM usage_rollups r
     WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'day' AND r.day >= $9::date AND r.day <= $5::date AND $9::date <= $5::date
     UNION ALL
-    SELECT t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price FROM tail t WHERE t.key = k.key) p
+    SELECT t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price, t.reasoning_tokens, t.estimated_tokens, t.estimated_reports FROM tail t WHERE t.key = k.key) p
   GROUP BY k.key) u
 ORDER BY u.key ASC
 
 -- read_usage_by_local_day
 SELECT u.day::text AS key, NULL AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
   u.cache_write_tokens::text, (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens,
-  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text,
+  u.reasoning_tokens::text, u.estimated_tokens::text, u.estimated_reports::text
 FROM (
-  SELECT p.day, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price FROM (
+  SELECT p.day, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price, sum(p.reasoning_tokens) AS reasoning_tokens, sum(p.estimated_tokens) AS estimated_tokens, sum(p.estimated_reports) AS estimated_reports FROM (
     SELECT (l.logged_at AT TIME ZONE $8::text)::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
-    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price,
+    l.reasoning_tokens, CASE WHEN l.estimated THEN l.total_tokens ELSE 0 END
+      AS estimated_tokens, l.estimated::int AS estimated_reports
     FROM agent_usage_logs l
     WHERE l.workspace_id = $1 AND ($2 = $1 OR l.project_id = $2) AND CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END = $6
       AND l.logged_at >= $4::date::timestamp AT TIME ZONE $8::text
@@ -180,7 +191,9 @@ ORDER BY u.day
 -- read_usage_by_task
 WITH tail AS MATERIALIZED (
   SELECT CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END COLLATE "C" AS key, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
-    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price FROM agent_usage_logs l
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price,
+    l.reasoning_tokens, CASE WHEN l.estimated THEN l.total_tokens ELSE 0 END
+      AS estimated_tokens, l.estimated::int AS estimated_reports FROM agent_usage_logs l
   WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
     AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
     AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date
@@ -202,14 +215,15 @@ SELECT u.key, CASE $3
     WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '-')::uuid)
   END AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
   u.cache_write_tokens::text, (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens,
-  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text,
+  u.reasoning_tokens::text, u.estimated_tokens::text, u.estimated_reports::text
 FROM (
-  SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price
+  SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price, sum(p.reasoning_tokens) AS reasoning_tokens, sum(p.estimated_tokens) AS estimated_tokens, sum(p.estimated_reports) AS estimated_reports
   FROM page k CROSS JOIN LATERAL (
-    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price, r.reasoning_tokens, r.estimated_tokens, r.estimated_reports FROM usage_rollups r
     WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'day' AND r.day >= $4::date AND r.day <= $5::date
     UNION ALL
-    SELECT t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price FROM tail t WHERE t.key = k.key) p
+    SELECT t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price, t.reasoning_tokens, t.estimated_tokens, t.estimated_reports FROM tail t WHERE t.key = k.key) p
   GROUP BY k.key) u
 ORDER BY u.key DESC
 
@@ -311,13 +325,15 @@ FROM usage_rollup_progress p, agent_usage_logs_seq s
 
 -- usage_rebuild_days
 INSERT INTO usage_rollups (workspace_id, scope_id, dimension, key, grain, day,
-  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price, reasoning_tokens, estimated_tokens, estimated_reports)
 SELECT workspace_id, scope_id, dimension, key, grain, day,
-  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price FROM (SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price, reasoning_tokens, estimated_tokens, estimated_reports FROM (SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price, sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.estimated_tokens) AS estimated_tokens, sum(c.estimated_reports) AS estimated_reports
   FROM (
     SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day,
       l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
-    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price,
+    l.reasoning_tokens, CASE WHEN l.estimated THEN l.total_tokens ELSE 0 END
+      AS estimated_tokens, l.estimated::int AS estimated_reports
     FROM agent_usage_logs l
     CROSS JOIN LATERAL (VALUES ('total', '-'),
       ('agent', l.agent_id::text),
@@ -336,9 +352,9 @@ WHERE day >= coalesce(
 
 -- usage_rebuild_month
 INSERT INTO usage_rollups (workspace_id, scope_id, dimension, key, grain, day,
-  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price, reasoning_tokens, estimated_tokens, estimated_reports)
 SELECT m.workspace_id, m.scope_id, m.dimension, m.key, 'month' AS grain,
-    date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price
+    date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price, sum(m.reasoning_tokens) AS reasoning_tokens, sum(m.estimated_tokens) AS estimated_tokens, sum(m.estimated_reports) AS estimated_reports
   FROM usage_rollups m
   WHERE m.dimension <> 'task' AND m.workspace_id = $1 AND m.grain = 'day'
     AND m.day >= $2::date AND m.day < $2::date + interval '1 month'
@@ -356,11 +372,13 @@ report AS MATERIALIZED (
     ORDER BY n.seq LIMIT $3) l
 ),
 daily AS MATERIALIZED (
-  SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
+  SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price, sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.estimated_tokens) AS estimated_tokens, sum(c.estimated_reports) AS estimated_reports
   FROM (
     SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day,
       l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
-    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price,
+    l.reasoning_tokens, CASE WHEN l.estimated THEN l.total_tokens ELSE 0 END
+      AS estimated_tokens, l.estimated::int AS estimated_reports
     FROM report l
     CROSS JOIN LATERAL (VALUES ('total', '-'),
       ('agent', l.agent_id::text),
@@ -375,12 +393,12 @@ daily AS MATERIALIZED (
 ),
 added AS (
   INSERT INTO usage_rollups AS r (workspace_id, scope_id, dimension, key, grain, day,
-  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price, reasoning_tokens, estimated_tokens, estimated_reports)
   SELECT workspace_id, scope_id, dimension, key, grain, day,
-  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price FROM daily
+  input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price, reasoning_tokens, estimated_tokens, estimated_reports FROM daily
   UNION ALL
   SELECT m.workspace_id, m.scope_id, m.dimension, m.key, 'month' AS grain,
-    date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price
+    date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price, sum(m.reasoning_tokens) AS reasoning_tokens, sum(m.estimated_tokens) AS estimated_tokens, sum(m.estimated_reports) AS estimated_reports
   FROM daily m
   WHERE m.dimension <> 'task' AND true
   GROUP BY 1, 2, 3, 4, 6
@@ -391,7 +409,10 @@ added AS (
     cache_write_tokens = r.cache_write_tokens + excluded.cache_write_tokens,
     cost_usd = r.cost_usd + excluded.cost_usd,
     reports = r.reports + excluded.reports,
-    reports_without_price = r.reports_without_price + excluded.reports_without_price
+    reports_without_price = r.reports_without_price + excluded.reports_without_price,
+    reasoning_tokens = r.reasoning_tokens + excluded.reasoning_tokens,
+    estimated_tokens = r.estimated_tokens + excluded.estimated_tokens,
+    estimated_reports = r.estimated_reports + excluded.estimated_reports
 ),
 counted AS (
   SELECT count(*)::int AS reports, max(seq) AS last FROM report

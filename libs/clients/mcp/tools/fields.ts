@@ -39,6 +39,7 @@ export const usageReports = z.array(
     outputTokens: z.int().min(0),
     cacheReadTokens: z.int().min(0).optional(),
     cacheWriteTokens: z.int().min(0).optional(),
+    reasoningTokens: z.int().min(0).optional().describe('Part of `outputTokens`.'),
   }),
 );
 

@@ -11,6 +11,12 @@ export interface UsageReport {
   outputTokens: string | number;
   cacheReadTokens?: string | number;
   cacheWriteTokens?: string | number;
+  /** Part of `outputTokens`. */
+  reasoningTokens?: string | number;
+  /** The time from the request to the first output, in milliseconds. */
+  timeToFirstTokenMs?: number;
+  /** The provider did not tell all counts. It counts as any other. */
+  estimated?: boolean;
   /** The reporter's own cost in USD. It is stored and counts nowhere. */
   costUsd?: string | number;
 }
@@ -38,6 +44,9 @@ export function isSameReport(report: PricedReport, known: UsageLogRow): boolean 
     report.model === known.model &&
     report.operation === known.operation &&
     report.reportedCostUsd === known.reported_cost_usd &&
+    BigInt(report.reasoningTokens ?? 0) === BigInt(known.reasoning_tokens) &&
+    (report.timeToFirstTokenMs ?? null) === known.time_to_first_token_ms &&
+    (report.estimated ?? false) === known.estimated &&
     TOKENS.every((kind) => tokensOf(report, kind) === BigInt(known[COLUMNS[kind]]))
   );
 }
@@ -78,6 +87,9 @@ export function logRow(run: ReportingRun, report: PricedReport): Record<string, 
     model: report.model,
     operation: report.operation,
     ...Object.fromEntries(tokens),
+    reasoning_tokens: String(report.reasoningTokens ?? 0),
+    time_to_first_token_ms: report.timeToFirstTokenMs ?? null,
+    estimated: report.estimated ?? false,
     cost_usd: report.cost,
     reported_cost_usd: report.reportedCostUsd,
   };

@@ -243,6 +243,9 @@ describe('GET /usage', () => {
           costUsd: '1.5',
           reports: 1,
           reportsWithoutPrice: 0,
+          reasoningTokens: '0',
+          estimatedTokens: '0',
+          estimatedReports: 0,
         },
         expect.objectContaining({ costUsd: '0.000000000001', reportsWithoutPrice: 1 }),
       ]);
@@ -366,6 +369,66 @@ describe('GET /usage', () => {
     }
   });
 
+  it('estimated reports stand apart in sums, and count for budgets', async () => {
+    const budget = await workspace.api.post<{ id: string }>('/budgets', {
+      scope: 'global',
+      allocated: 1_000_000,
+      recurrence: { every: 'month' },
+    });
+    await workspace.api.post('/agent-tasks', { title: 'A task', taskType: 'test' });
+    const agent = await workspace.newAgent();
+    const claimed = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+      `/agents/${agent.id}/claim`,
+      {},
+    );
+    const path = `/runs/${claimed.body.tasks[0]?.run.id}/usage`;
+    const whole = {
+      id: 'whole',
+      model: 'claude-sonnet-4',
+      inputTokens: 10,
+      outputTokens: 5,
+      reasoningTokens: 3,
+      timeToFirstTokenMs: 420,
+    };
+    const broken = { ...whole, id: 'broken', estimated: true, timeToFirstTokenMs: undefined };
+    const reports = [whole, broken];
+    for (const repeated of [0, 2]) {
+      const { body } = await agent.api.post(path, { reports });
+      expect(body).toMatchObject({ accepted: 2 - repeated, repeated });
+    }
+    for (const changed of [{ estimated: false }, { reasoningTokens: 4 }]) {
+      const { body } = await agent.api.post(path, { reports: [{ ...broken, ...changed }] });
+      expect(body).toMatchObject({ code: 'usage_report_conflict' });
+    }
+    const unequal = { ...whole, id: 'unequal', reasoningTokens: 6 };
+    expect(await agent.api.post(path, { reports: [unequal] })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'reports[0].reasoningTokens' }] },
+    });
+    expect(
+      await rows(
+        `SELECT id, reasoning_tokens, time_to_first_token_ms, estimated FROM agent_usage_logs
+         WHERE workspace_id = $1 ORDER BY id DESC`,
+        [workspace.id],
+      ),
+    ).toEqual([
+      { id: 'whole', reasoning_tokens: '3', time_to_first_token_ms: 420, estimated: false },
+      { id: 'broken', reasoning_tokens: '3', time_to_first_token_ms: null, estimated: true },
+    ]);
+    const sums = {
+      totalTokens: '30',
+      reports: 2,
+      reasoningTokens: '6',
+      estimatedTokens: '15',
+      estimatedReports: 1,
+    };
+    expect(await usage('groupBy=model')).toMatchObject([sums]);
+    while ((await aRollup().round()).kind !== 'idle');
+    expect(await usage('groupBy=model')).toMatchObject([sums]);
+    const { body } = await workspace.api.get(`/budgets/${budget.body.id}`);
+    expect(body).toMatchObject({ consumed: '30' });
+  });
+
   it('a CSV file has no cell that a spreadsheet takes for a formula', async () => {
     await report({ model: '=HYPERLINK("x")' });
     await report({ model: 'a, b', cost: '0.1' });
@@ -376,8 +439,8 @@ describe('GET /usage', () => {
     });
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(answer.body).toBe(
-      'model,inputTokens,outputTokens,cacheReadTokens,cacheWriteTokens,totalTokens,costUsd,reports,reportsWithoutPrice\r\n' +
-        `"'=HYPERLINK(""x"")",4,1,2,3,10,,1,1\r\n"a, b",4,1,2,3,10,0.1,1,0\r\n`,
+      'model,inputTokens,outputTokens,cacheReadTokens,cacheWriteTokens,totalTokens,costUsd,reports,reportsWithoutPrice,reasoningTokens,estimatedTokens,estimatedReports\r\n' +
+        `"'=HYPERLINK(""x"")",4,1,2,3,10,,1,1,0,0,0\r\n"a, b",4,1,2,3,10,0.1,1,0,0,0,0\r\n`,
     );
   });
 });

@@ -14,12 +14,16 @@ export interface UsageRow {
   cost_usd: string;
   reports: string;
   reports_without_price: string;
+  reasoning_tokens: string;
+  estimated_tokens: string;
+  estimated_reports: string;
 }
 
 const TOTAL = `input_tokens + output_tokens + cache_read_tokens + cache_write_tokens`;
 const SHOWN = `u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text,
   u.cache_write_tokens::text, (${TOTAL})::text AS total_tokens,
-  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text`;
+  trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text, u.reports_without_price::text,
+  u.reasoning_tokens::text, u.estimated_tokens::text, u.estimated_reports::text`;
 /** Names are read only for the rows of a page. */
 const NAME = `CASE $3
   WHEN 'agent' THEN (SELECT a.name::text FROM agents a

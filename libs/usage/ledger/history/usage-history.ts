@@ -39,6 +39,11 @@ export interface UsageSums {
   costUsd: string | null;
   reports: number;
   reportsWithoutPrice: number;
+  /** The part of the output that is reasoning. */
+  reasoningTokens: string;
+  /** The part of the total whose counts the provider did not tell. */
+  estimatedTokens: string;
+  estimatedReports: number;
 }
 
 const CSV_PAGE = 1_000;
@@ -170,6 +175,9 @@ function sumsOf(row: UsageRow): Omit<UsageSums, 'key' | 'name'> {
     costUsd: hasPrice ? row.cost_usd : null,
     reports: Number(row.reports),
     reportsWithoutPrice: Number(row.reports_without_price),
+    reasoningTokens: row.reasoning_tokens,
+    estimatedTokens: row.estimated_tokens,
+    estimatedReports: Number(row.estimated_reports),
   };
 }
 

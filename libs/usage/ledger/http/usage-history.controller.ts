@@ -29,6 +29,9 @@ const COLUMNS = [
   'costUsd',
   'reports',
   'reportsWithoutPrice',
+  'reasoningTokens',
+  'estimatedTokens',
+  'estimatedReports',
 ] as const;
 
 @ApiTags('Usage')

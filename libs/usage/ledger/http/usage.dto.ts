@@ -106,6 +106,16 @@ export class UsageSumsDto implements UsageSums {
     description: 'The tokens of models that had no price at that time',
   })
   reportsWithoutPrice!: number;
+
+  @ApiProperty({ ...tokens, description: 'The part of outputTokens that is reasoning' })
+  reasoningTokens!: string;
+  @ApiProperty({
+    ...tokens,
+    description: 'The part of totalTokens that is estimated: the provider did not tell all counts',
+  })
+  estimatedTokens!: string;
+  @ApiProperty({ type: 'integer', description: 'The number of estimated reports' })
+  estimatedReports!: number;
 }
 
 export class UsagePageDto {

@@ -7,13 +7,18 @@ export const SUMS = [
   'cost_usd',
   'reports',
   'reports_without_price',
+  'reasoning_tokens',
+  'estimated_tokens',
+  'estimated_reports',
 ] as const;
 
 /** SQL: a report as a row of `SUMS`. @param report an alias of agent_usage_logs */
 export function summands(report: string): string {
   const of = (column: string): string => `${report}.${column}`;
   return `${SUMS.slice(0, 4).map(of).join(', ')}, coalesce(${of('cost_usd')}, 0) AS cost_usd,
-    1 AS reports, (${of('cost_usd')} IS NULL)::int AS reports_without_price`;
+    1 AS reports, (${of('cost_usd')} IS NULL)::int AS reports_without_price,
+    ${of('reasoning_tokens')}, CASE WHEN ${of('estimated')} THEN ${of('total_tokens')} ELSE 0 END
+      AS estimated_tokens, ${of('estimated')}::int AS estimated_reports`;
 }
 
 /** SQL: the sums of rows with the columns of `SUMS`. @param alias an alias of these rows */

@@ -36,9 +36,19 @@ function usageOf(
   { runId, agentId }: Reporter,
   reports: readonly UsageReport[],
 ): Parameters<UsageCharges['record']>[1] {
+  const unequal = reports.findIndex(hasMoreReasoning);
+  if (unequal >= 0) throw invalidField(unequal, 'reasoningTokens', 'must not exceed outputTokens');
   const ids = reports.map(({ id }) => id);
   const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
   if (twice < 0) return { runId, agentId, reports };
-  const errors = [{ field: `reports[${twice}].id`, message: 'is that of another report' }];
-  throw new DroverError('validation_failed', { errors });
+  throw invalidField(twice, 'id', 'is that of another report');
+}
+
+function hasMoreReasoning({ reasoningTokens = 0, outputTokens }: UsageReport): boolean {
+  return BigInt(reasoningTokens) > BigInt(outputTokens);
+}
+
+function invalidField(index: number, name: string, message: string): DroverError {
+  const errors = [{ field: `reports[${index}].${name}`, message }];
+  return new DroverError('validation_failed', { errors });
 }

@@ -1,9 +1,11 @@
-import { Text, TokenCount, Usd } from '#lib/http';
+import { Flag, Int, Text, TokenCount, Usd } from '#lib/http';
 import type { UsageReport } from '#lib/ledger';
 
 /** More tokens than a model can use in one report: such a report is a mistake. */
 const ABSURD_TOKENS = 10n ** 12n;
 const ABSURD_USD = 1_000_000;
+/** A week. */
+const ABSURD_MS = 604_800_000;
 export const MODEL_NAME = {
   regexp: /^[\w.:@/+-]+$/,
   words: 'be the name of a model, without blanks',
@@ -35,6 +37,25 @@ export class UsageReportDto implements UsageReport {
 
   @TokenCount({ max: ABSURD_TOKENS, optional: true })
   cacheWriteTokens?: string;
+
+  @TokenCount({
+    max: ABSURD_TOKENS,
+    optional: true,
+    description: 'The part of outputTokens that is reasoning',
+  })
+  reasoningTokens?: string;
+
+  @Int(0, ABSURD_MS, {
+    optional: true,
+    description: 'The milliseconds from the request to the first output',
+  })
+  timeToFirstTokenMs?: number;
+
+  @Flag({
+    optional: true,
+    description: 'Whether the provider did not tell all counts, so that they are estimated',
+  })
+  estimated?: boolean;
 
   @Usd({
     max: ABSURD_USD,
