@@ -64,6 +64,17 @@ const untilStatus = (id: string, ...statuses: string[]) =>
     return statuses.includes(task['status'] as string) ? task : undefined;
   });
 
+/** The command line as the owner of the workspace. */
+function drover(words: string[], input: 'ignore' | 'pipe' = 'ignore'): Program {
+  const env = {
+    DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
+    DROVER_API_KEY: fleet.credentials['authorization']!.replace('Bearer ', ''),
+    DROVER_WORKSPACE_ID: fleet.workspaceId,
+  };
+  const script = 'dist/apps/cli/main.js';
+  return new Program(script, words, env, undefined, process.execPath, input);
+}
+
 async function logOf(id: string): Promise<Entry[]> {
   const { body } = await fleet.api.get<{ items: Entry[] }>(
     `/agent-tasks/${id}/logs?order=asc&limit=200`,
@@ -127,13 +138,8 @@ describe('a task with the coding agent Codex', () => {
       { text: 'Seventeen syllables.' },
     ]);
     await fleet.api.put('/model-providers/openai', { key: KEY, baseUrl: models.url });
-    const words = ['run', '--agent', `codex:${MODEL}`, 'Write a haiku'];
-    const drover = new Program('dist/apps/cli/main.js', words, {
-      DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
-      DROVER_API_KEY: fleet.credentials['authorization']!.replace('Bearer ', ''),
-      DROVER_WORKSPACE_ID: fleet.workspaceId,
-    });
-    expect([await drover.ended, drover.output]).toEqual([
+    const running = drover(['run', '--agent', `codex:${MODEL}`, 'Write a haiku']);
+    expect([await running.ended, running.output]).toEqual([
       0,
       expect.stringMatching(/haiku\.txt[^]*Seventeen syllables\./),
     ]);
@@ -199,15 +205,14 @@ describe('a task with the coding agent Codex', () => {
       });
     await untilAsked(1);
     const { runId } = await fleet.task(id);
-    const send = (text: string, deliver: string) =>
-      fleet.api.post<{ id: string }>(`/runs/${String(runId)}/messages`, { text, deliver });
-    expect((await send('Now the second.', 'turn_end')).status).toBe(201);
+    const attached = drover(['attach', id], 'pipe');
+    expect(await drover(['task', 'message', id, 'Now the second.']).ended).toBe(0);
     await worker.said('Message to a run received');
     release();
     await untilAsked(2);
     // The stand-in knows only whole answers, so it would repeat the one that broke off.
     second.shift();
-    expect((await send('Instead, the third.', 'interrupt')).status).toBe(201);
+    attached.type('!Instead, the third.\n');
     const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
     expect(task).toMatchObject({ status: 'COMPLETED', summary: 'Third.' });
     const entries = (await logOf(id)).filter(({ event }) =>
@@ -223,7 +228,19 @@ describe('a task with the coding agent Codex', () => {
       `/runs/${String(runId)}/messages`,
     );
     expect(body.items.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
-    expect((await send('Too late.', 'turn_end')).status).toBe(409);
+    expect([await attached.ended, attached.output]).toEqual([
+      0,
+      expect.stringMatching(/First\.[^]*> Now the second\.[^]*> Instead, the third\.[^]*Third\./),
+    ]);
+    const late = { text: 'Too late.', deliver: 'turn_end' };
+    expect((await fleet.api.post(`/runs/${String(runId)}/messages`, late)).status).toBe(409);
+
+    const continued = drover(['task', 'continue', id, 'Now the fourth.']);
+    expect(await continued.ended).toBe(0);
+    const next = await untilStatus(continued.output.trim(), 'COMPLETED', 'FAILED', 'ABORTED');
+    expect(next).toMatchObject({ status: 'COMPLETED', continuesId: id });
+    const words = JSON.stringify(models?.requests.at(-1)?.body);
+    expect(words).toMatch(/Now the fourth\.[^]*End of the earlier conversation[^]*Third\./);
   });
 
   it('a provider that refuses for a while holds the task back at no attempt', async () => {

@@ -12,6 +12,7 @@ export class Program {
 
   /**
    * @param command the program that runs the script. Default: Node
+   * @param input whether `type` can write to its input. Default: it has none
    */
   constructor(
     script: string,
@@ -19,11 +20,12 @@ export class Program {
     env: Record<string, string> = {},
     cwd?: string,
     command = process.execPath,
+    input: 'ignore' | 'pipe' = 'ignore',
   ) {
     this.child = spawn(command, [script, ...args], {
       cwd,
       env: { ...process.env, NODE_OPTIONS: '', CI: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input, 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
@@ -34,6 +36,10 @@ export class Program {
   /** Does the same as `says` for a program that writes to standard error. */
   complains(pattern: RegExp): Promise<RegExpExecArray> {
     return this.says(pattern, this.child.stderr);
+  }
+
+  type(text: string): void {
+    this.child.stdin?.write(text);
   }
 
   kill(signal: NodeJS.Signals): void {
