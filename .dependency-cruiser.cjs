@@ -22,7 +22,7 @@ const LAYERS = [
   ['agent-manager', 'webhooks', 'task-traces'],
   ['task-manager'],
   ['runs', 'inbound-hooks'],
-  ['questions'],
+  ['questions', 'artifacts'],
   ['explain', 'coordinator', 'invariants', 'event-streams', 'runtime-views'],
 ];
 

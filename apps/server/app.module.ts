@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AdmissionModule } from '#lib/admission';
 import { AgentManagerModule } from '#lib/agent-manager';
+import { ArtifactsModule } from '#lib/artifacts';
 import { AuditModule } from '#lib/audit';
 import { type Config, ConfigModule } from '#lib/config';
 import { CoordinatorModule } from '#lib/coordinator';
@@ -52,6 +53,7 @@ export class AppModule {
         ModelProvidersModule,
         QuestionsModule,
         RunsModule,
+        ArtifactsModule,
         ExplainModule,
         CoordinatorModule,
         StreamsModule,

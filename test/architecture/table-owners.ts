@@ -75,6 +75,9 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   webhook_deliveries: { owner: 'webhooks' },
   webhook_attempts: { owner: 'webhooks' },
 
+  artifacts: { owner: 'artifacts' },
+  artifact_usage: { owner: 'artifacts' },
+
   inbound_hooks: { owner: 'inbound-hooks' },
   inbound_hook_deliveries: { owner: 'inbound-hooks' },
 

@@ -225,6 +225,7 @@ describe('drover_app with a tenant', () => {
       'agent_secrets',
       'agent_task_tags',
       'agent_tokens',
+      'artifacts',
       'idempotency_keys',
       'inbound_hook_deliveries',
       'inbound_hooks',

@@ -208,6 +208,12 @@ function otherRows({
        VALUES ($1, $2, $3, 1, 'message', 'Hello', 'turn_end', 'user:1')`,
       [workspaceId, taskId, held.runId],
     ],
+    [`INSERT INTO artifact_usage (workspace_id, bytes) VALUES ($1, 1)`, [workspaceId]],
+    [
+      `INSERT INTO artifacts (workspace_id, id, task_id, run_id, name, media_type, size_bytes, sha256)
+       VALUES ($1, $2, $3, $4, 'a.txt', 'text/plain', 1, repeat('0', 64))`,
+      [workspaceId, agentId, taskId, held.runId],
+    ],
     [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
     [`INSERT INTO event_numbers VALUES ('channels', $1, 1)`, [workspaceId]],
     [

@@ -2,6 +2,9 @@
 // copies. Jest calls this once for each project; the first call does the work.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sharePrograms } from './shared-programs.mjs';
 
 export default async function setUp() {
@@ -21,7 +24,9 @@ export default async function setUp() {
   });
   const programs = await Supervisor.start();
   programs.unref();
-  globalThis.__DROVER_TEST_SERVERS__ = [programs.close.bind(programs), stack.stop];
+  const artifactsFolder = await mkdtemp(join(tmpdir(), 'drover-test-artifacts-'));
+  const removeArtifacts = () => rm(artifactsFolder, { recursive: true, force: true });
+  globalThis.__DROVER_TEST_SERVERS__ = [programs.close.bind(programs), stack.stop, removeArtifacts];
   const ownerUrl = stack.postgres.url;
   const appUrl = withUser(ownerUrl, 'drover_app');
   const serviceUrl = withUser(ownerUrl, 'drover_service');
@@ -32,6 +37,7 @@ export default async function setUp() {
     serviceUrl,
     valkeyUrl: stack.valkey.url,
     programsUrl: await sharePrograms(programs),
+    artifactsFolder,
   });
 }
 

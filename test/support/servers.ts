@@ -5,6 +5,8 @@ export interface TestServers {
   valkeyUrl: string;
   /** The address at which test files find their shared programs. */
   programsUrl: string;
+  /** A folder for artifacts, which is removed after the run. */
+  artifactsFolder: string;
 }
 
 /** The servers of this test run, started by test/support/global-setup.mjs. */

@@ -225,6 +225,7 @@ function serverSpec(
     stopWithinMs: (SERVER_DEADLINE_SECONDS + 2) * 1_000,
     env: withSecretFiles(home.programFolder('server-secrets'), {
       LOG_LEVEL: 'info',
+      ARTIFACTS_DIR: home.programFolder('artifacts'),
       ...serverSettings(),
       DATABASE_URL: urls.appUrl,
       DATABASE_SERVICE_URL: urls.serviceUrl,

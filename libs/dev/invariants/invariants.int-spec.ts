@@ -63,7 +63,7 @@ describe('The invariants', () => {
     for (const url of [db.serviceUrl, db.ownerUrl]) {
       const outcomes = await checkInvariants(url);
       expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
-      expect(outcomes).toHaveLength(11);
+      expect(outcomes).toHaveLength(12);
     }
   });
 

@@ -1,5 +1,8 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
+-- all_artifacts
+SELECT a.id FROM artifacts a ORDER BY a.id
+
 -- invariant_accounted_for
 WITH open AS MATERIALIZED (
   SELECT t.* FROM agent_tasks t
@@ -51,6 +54,15 @@ CROSS JOIN LATERAL (VALUES
 WHERE found.wrong
 ORDER BY t.id
 LIMIT $1
+
+-- invariant_artifacts_add_up
+SELECT 'workspace ' || u.workspace_id AS subject,
+  'counts ' || u.bytes || ' bytes, and its artifacts have ' || coalesce(a.bytes, 0) AS problem
+FROM artifact_usage u
+LEFT JOIN (SELECT a.workspace_id, sum(a.size_bytes) AS bytes FROM artifacts a GROUP BY 1) a
+  ON a.workspace_id = u.workspace_id
+WHERE u.bytes <> coalesce(a.bytes, 0)
+ORDER BY u.workspace_id LIMIT $1
 
 -- invariant_bounded_attempts
 WITH kept AS MATERIALIZED (
@@ -221,7 +233,15 @@ WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.wo
 UNION ALL
 SELECT DISTINCT 12 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
 FROM task_log_lines c
-WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)) found
+WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
+UNION ALL
+SELECT DISTINCT 13 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and artifacts has rows of it' AS problem
+FROM artifacts c
+WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
+UNION ALL
+SELECT DISTINCT 14 AS position, 'task_runs ' || c.run_id AS subject, 'is missing, and artifacts has rows of it' AS problem
+FROM artifacts c
+WHERE c.run_id IS NOT NULL AND NOT EXISTS (SELECT FROM task_runs p WHERE p.workspace_id = c.workspace_id AND p.id = c.run_id)) found
 ORDER BY position, subject LIMIT $1
 
 -- invariant_one_event_each

@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto';
+import { isAbsolute } from 'node:path';
 import { validateCronExpression } from 'cron';
 import { z } from 'zod';
 import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/env';
@@ -7,6 +8,8 @@ import { networks, trustedProxies } from './networks.js';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;
 const GATEWAY_PROTOCOLS = ['drover', 'basic'] as const;
+
+const MIB = 1_048_576;
 
 const MASTER_KEY = /^([\w-]{1,64}):([A-Za-z0-9+/_-]{43}=?)$/;
 
@@ -234,6 +237,17 @@ export const variables = z.object({
    * limit. The default is 10,000 runs with the most that a worker sends for one by default.
    */
   LOG_MB_PER_WORKSPACE_AND_DAY: integer(10_240, 0, 1_073_741_824),
+  /**
+   * Folder of the artifacts of runs. Several servers need the same folder, on a file system that
+   * they share. Without it runs keep no files.
+   */
+  ARTIFACTS_DIR: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
+  /** Maximum size of an artifact in MiB. */
+  ARTIFACT_MAX_MB: integer(50, 1, 10_240),
+  /** Maximum size of all artifacts of a workspace in MiB. */
+  ARTIFACT_QUOTA_MB: integer(1_024, 1, 1_073_741_824),
+  /** Retention of artifacts. */
+  ARTIFACT_RETENTION_DAYS: integer(30, 1, 36_500),
   /** Retention of the journal: the history of tasks, and events for readers that resume. */
   JOURNAL_RETENTION_DAYS: integer(365, 1, 36_500),
   /**
@@ -446,6 +460,13 @@ function toConfig(env: z.infer<typeof environment>) {
     logs: {
       mbPerRun: env.LOG_MB_PER_RUN,
       mbPerWorkspaceAndDay: env.LOG_MB_PER_WORKSPACE_AND_DAY,
+    },
+    artifacts: {
+      /** Undefined means that runs keep no files. */
+      folder: env.ARTIFACTS_DIR,
+      maxBytes: env.ARTIFACT_MAX_MB * MIB,
+      quotaBytes: env.ARTIFACT_QUOTA_MB * MIB,
+      retentionDays: env.ARTIFACT_RETENTION_DAYS,
     },
     journal: { retentionDays: env.JOURNAL_RETENTION_DAYS },
     audit: { retentionDays: env.AUDIT_RETENTION_DAYS },

@@ -10,6 +10,7 @@ export { listen, type ListenOptions } from './connections/listen.js';
 export { IfMatch, UuidParam } from './parameters/params.js';
 export { parseJsonBody } from './body/json-body.js';
 export { BodyBytes, RawBody } from './body/raw-body.js';
+export { BodyStream, type Streamed, StreamedBody } from './body/streamed-body.js';
 export { sendProblem } from './problem/send-problem.js';
 export { traceparentOfRequest } from './server/trace-requests.js';
 export { Versioned } from './answers/etag.interceptor.js';

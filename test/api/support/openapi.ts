@@ -1,4 +1,5 @@
 import type { TokenCaller } from '#lib/kernel';
+import { sampleOf } from './samples.js';
 
 export type CallerKind = TokenCaller['kind'];
 
@@ -70,13 +71,13 @@ type RawSchema = Omit<Schema, 'type'> & {
   anyOf?: RawSchema[];
 };
 
-/** Other services define this body and sign its bytes. libs/events/inbound-hooks has its tests. */
-const SIGNED = 'POST /hooks/{id}';
-
 /**
- * Returns all routes that the running server documents, first the API's, without the one for signed
- * events.
+ * Other services sign the bytes of an event, and the server signs links to files.
+ * libs/events/inbound-hooks and libs/agents/artifacts have their tests.
  */
+const SIGNED = ['POST /hooks/{id}', 'GET /artifacts/{id}/content'];
+
+/** Returns all routes that the running server documents, first the API's, without signed ones. */
 export async function readRoutes(url: string): Promise<Route[]> {
   const response = await fetch(`${url}/docs/openapi.json`);
   const document = (await response.json()) as RawDocument;
@@ -85,7 +86,7 @@ export async function readRoutes(url: string): Promise<Route[]> {
       toRoute(document, { path, method: method.toUpperCase(), operation }),
     ),
   );
-  return all.filter(({ name }) => name !== SIGNED);
+  return all.filter(({ name }) => !SIGNED.includes(name));
 }
 
 function toRoute(
@@ -103,16 +104,23 @@ function toRoute(
   const access = operation['x-drover-access'];
   if (isProtected !== (access !== undefined))
     throw new Error(`${method} ${path}: who may call it?`);
+  const isFree = ({ schema }: Parameter) => schema.format !== 'uuid' && schema.enum === undefined;
+  // The name of a file can be any text, and names nothing of a tenant.
+  const words = within('path').filter(isFree);
   return {
     operationId: operation.operationId,
     name: `${method} ${path.replace(/^\/api\/v1/, '')}`,
     method,
-    path,
-    pathParams: within('path'),
+    path: words.reduce(withSample, path),
+    pathParams: within('path').filter((parameter) => !isFree(parameter)),
     queryParams: within('query'),
     ...(body ? { body: resolve(document, body) } : {}),
     ...(access ? { access } : {}),
   };
+}
+
+function withSample(path: string, { name, schema }: Parameter): string {
+  return path.replace(`{${name}}`, encodeURIComponent(String(sampleOf(schema))));
 }
 
 function resolve(document: RawDocument, raw: RawSchema): Schema {

@@ -43,6 +43,7 @@ const BY_COLLECTION: Record<string, Thing> = {
   budgets: 'budget',
   bulk: 'task',
   agents: 'agent',
+  artifacts: 'artifact',
   'api-keys': 'apiKey',
   'inbound-hooks': 'inboundHook',
   invitations: 'invitation',

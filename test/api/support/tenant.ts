@@ -31,6 +31,7 @@ export type Thing =
   | 'webhook'
   | 'inboundHook'
   | 'question'
+  | 'artifact'
   | 'agent'
   | 'task'
   | 'prerequisite'
@@ -93,6 +94,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const webhook = await aWebhook(owner, workspaceId, marker);
   const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
   const question = await aQuestion(owner, workspaceId, { agentId: agent, marker });
+  const artifact = await anArtifact(owner, workspaceId, { ...working, marker });
   await mark(app, workspaceId, marker);
   const invitations = [
     await anInvitation(owner, workspaceId, userId),
@@ -114,6 +116,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
     webhook,
     inboundHook,
     question,
+    artifact,
     agent,
     prerequisite: pending,
     run: working.runId,
@@ -144,6 +147,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
       webhook: [webhook],
       inboundHook: [inboundHook],
       question: [question],
+      artifact: [artifact],
       agent: [agent, draining],
       // The first of the tasks and the first of the runs belong together.
       task: [working.taskId, ...tasks.filter((id) => id !== working.taskId)],
@@ -295,6 +299,21 @@ async function aQuestion(
     `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
      VALUES ($1, $2, $3, $4, $5, $6, true, now() + interval '1 day', 'fail')`,
     [workspaceId, id, taskId, runId, agentId, marker],
+  );
+  return id;
+}
+
+async function anArtifact(
+  owner: pg.Pool,
+  workspaceId: string,
+  { taskId, runId, marker }: { taskId: string; runId: string; marker: string },
+): Promise<string> {
+  const id = newId();
+  await owner.query(`INSERT INTO artifact_usage (workspace_id) VALUES ($1)`, [workspaceId]);
+  await owner.query(
+    `INSERT INTO artifacts (workspace_id, id, task_id, run_id, name, media_type, size_bytes, sha256)
+     VALUES ($1, $2, $3, $4, $5, 'text/plain', 0, repeat('0', 64))`,
+    [workspaceId, id, taskId, runId, marker],
   );
   return id;
 }

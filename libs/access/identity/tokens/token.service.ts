@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { decodeJwt } from 'jose';
+import { decodeJwt, errors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import passport from 'passport';
 import { CONFIG, type Config } from '#lib/config';
-import { DroverError } from '#lib/kernel';
+import { DroverError, isUuid } from '#lib/kernel';
 import {
   type AgentClaims,
   audienceOf,
@@ -14,13 +14,15 @@ import {
   toPayload,
   type UserClaims,
 } from '../domain/claims.js';
-import { SigningKeys } from './signing-keys.js';
+import { SIGNING_ALGORITHM, SigningKeys } from './signing-keys.js';
 import { explainTokenError } from './token-errors.js';
 import { TokenStrategy, type VerifiedToken } from './token-strategy.js';
 
 const CACHED_TOKENS = 20_000;
 const TICKET_SECONDS = 60;
 const TICKET_AUDIENCE = 'drover:ticket';
+const DOWNLOAD_SECONDS = 300;
+const DOWNLOAD_AUDIENCE = 'drover:download';
 /** Longer tokens are not Drover's, and nothing is computed over them. */
 const MAX_TOKEN_LENGTH = 4_096;
 
@@ -28,6 +30,12 @@ export interface IssuedToken {
   token: string;
   expiresAt: Date;
   expiresInSeconds: number;
+}
+
+/** A file that a download token names. */
+export interface Download {
+  workspaceId: string;
+  id: string;
 }
 
 /** Creates and verifies the tokens that this installation signs. No I/O. */
@@ -103,6 +111,43 @@ export class TokenService {
     } catch (error) {
       throw explainTokenError(error);
     }
+  }
+
+  /** A token that downloads one file for five minutes. It can stand in an address. */
+  issueDownload({ workspaceId, id }: Download, { seconds = DOWNLOAD_SECONDS } = {}): string {
+    const now = Math.floor(Date.now() / 1000);
+    return this.keys.sign({
+      exp: now + seconds,
+      aud: DOWNLOAD_AUDIENCE,
+      iss: this.settings.jwtIssuer,
+      typ: 'download',
+      sub: id,
+      wid: workspaceId,
+    });
+  }
+
+  /** @throws DroverError `invalid_token` or `token_expired` */
+  async verifyDownload(token: string): Promise<Download> {
+    if (token.length > MAX_TOKEN_LENGTH) throw new DroverError('invalid_token');
+    const { payload } = await jwtVerify(
+      token,
+      ({ kid }) => {
+        const key = this.keys.find(kid);
+        if (key === undefined) throw new DroverError('invalid_token');
+        return key;
+      },
+      {
+        algorithms: [SIGNING_ALGORITHM],
+        issuer: this.settings.jwtIssuer,
+        audience: DOWNLOAD_AUDIENCE,
+        requiredClaims: ['exp'],
+      },
+    ).catch((error: unknown) => {
+      throw new DroverError(error instanceof errors.JWTExpired ? 'token_expired' : 'invalid_token');
+    });
+    const { typ, sub, wid } = payload;
+    if (typ === 'download' && isUuid(sub) && isUuid(wid)) return { workspaceId: wid, id: sub };
+    throw new DroverError('invalid_token');
   }
 
   /**

@@ -10,7 +10,7 @@ import {
 import { Addresses } from './addresses.js';
 import { MAX_ANSWER_BYTES, valueOf } from './answer.js';
 import { anonymous } from './credentials.js';
-import type { paths } from '../generated/api.js';
+import type { components, paths } from '../generated/api.js';
 import { KEYED } from '../generated/keyed.js';
 import { DroverProblem, type Problem } from './problem.js';
 import { transport, type TransportOptions } from './transport.js';
@@ -43,6 +43,8 @@ type Answer<P extends keyof paths, M extends HttpMethod> = NonNullable<
   >['data']
 >;
 
+type Artifact = components['schemas']['Artifact'];
+
 /** A method of HTTP over all of its paths. Its errors are those of `transport`. */
 export type Call<M extends HttpMethod> = <P extends PathWith<M>>(
   path: P,
@@ -55,6 +57,21 @@ export interface DroverClient {
   put: Call<'put'>;
   patch: Call<'patch'>;
   delete: Call<'delete'>;
+  /**
+   * Stores a file of a run. Its errors are those of `put`.
+   *
+   * @param file.type a media type
+   */
+  saveArtifact(
+    runId: string,
+    file: { name: string; content: Uint8Array<ArrayBuffer>; type?: string; signal?: AbortSignal },
+  ): Promise<Artifact>;
+  /**
+   * Downloads an artifact. The caller reads the body of the answer or cancels it.
+   *
+   * @param artifact.downloadPath as the server listed it, at most five minutes ago
+   */
+  download(artifact: Pick<Artifact, 'downloadPath'>, signal?: AbortSignal): Promise<Response>;
   /**
    * Returns a client of the same server with other credentials, another workspace or other limits.
    */
@@ -76,6 +93,7 @@ interface AnyInit {
 }
 
 const JSON_TYPE = 'application/json';
+const BYTES_TYPE = 'application/octet-stream';
 const serializers = {
   querySerializer: createQuerySerializer(),
   pathSerializer: defaultPathSerializer,
@@ -111,6 +129,25 @@ export function createClient(options: ClientOptions): DroverClient {
     put: call('put'),
     patch: call('patch'),
     delete: call('delete'),
+    saveArtifact: (runId, { name, content, type, signal }) => {
+      const path = '/api/v1/runs/{runId}/artifacts/{name}';
+      const params = { path: { runId, name } };
+      const request = {
+        method: 'PUT',
+        path: createFinalURL(path, { ...serializers, baseUrl: '', params }),
+        headers: mergeHeaders({ accept: JSON_TYPE, 'content-type': type ?? BYTES_TYPE }),
+        body: content,
+        signal,
+      };
+      const take = (answer: Response, end: AbortSignal, url: string) =>
+        valueOf(answer, url, maxAnswerBytes, end) as Promise<Artifact>;
+      return send(request, { repeatable: true, take });
+    },
+    download: ({ downloadPath: path }, signal) =>
+      send(
+        { method: 'GET', path, headers: new Headers(), signal },
+        { repeatable: true, take: (answer) => Promise.resolve(answer) },
+      ),
     with: (other) => createClient({ ...options, baseUrl: addresses, ...other }),
   };
 }

@@ -27,7 +27,7 @@ export interface Outgoing {
   /** Path and query. */
   path: string;
   headers: Headers;
-  body?: string;
+  body?: string | Uint8Array<ArrayBuffer>;
   /** The caller's signal. */
   signal?: AbortSignal;
 }

@@ -1,5 +1,6 @@
 import type { SqlRunner } from '#lib/database';
 import { accountedFor } from './accounted-for.sql.js';
+import { artifactsAddUp } from './artifacts-add-up.sql.js';
 import { boundedAttempts } from './bounded-attempts.sql.js';
 import { boundedConcurrency } from './bounded-concurrency.sql.js';
 import { budgetsAddUp } from './budgets-add-up.sql.js';
@@ -26,6 +27,7 @@ const INVARIANTS: readonly Invariant[] = [
   noOrphans,
   oneOpenQuestion,
   usageRollups,
+  artifactsAddUp,
 ];
 
 const SHOWN_VIOLATIONS = 5;

@@ -24,6 +24,12 @@ beforeAll(async () => {
     `INSERT INTO task_log_lines (workspace_id, task_id, event, actor_kind) VALUES ($1, $2, 'a line', 'run')`,
     [workspaceId, taskId],
   );
+  await db.owner.query(`INSERT INTO artifact_usage (workspace_id) VALUES ($1)`, [workspaceId]);
+  await db.owner.query(
+    `INSERT INTO artifacts (workspace_id, id, task_id, run_id, name, media_type, size_bytes, sha256)
+     VALUES ($1, uuidv7(), $2, $3, 'a.txt', 'text/plain', 0, repeat('0', 64))`,
+    [workspaceId, taskId, runId],
+  );
 });
 
 afterAll(() => db.drop());
@@ -67,6 +73,8 @@ describe('No row refers to one that is missing', () => {
     ['journal', 'agent_id', 'agents'],
     ['task_log_lines', 'task_id', 'agent_tasks'],
     ['task_log_lines', 'agent_id', 'agents'],
+    ['artifacts', 'task_id', 'agent_tasks'],
+    ['artifacts', 'run_id', 'task_runs'],
   ])('a missing reference of %s.%s is found', async (child, column, parent) => {
     expect(await orphans()).toEqual([]);
     const missing = newId();

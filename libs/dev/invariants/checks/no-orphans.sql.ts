@@ -20,6 +20,8 @@ const REFERENCES = [
   ['journal', ['workspace_id', 'agent_id'], 'agents', ['workspace_id', 'id']],
   ['task_log_lines', ['workspace_id', 'task_id'], 'agent_tasks', ['workspace_id', 'id']],
   ['task_log_lines', ['workspace_id', 'agent_id'], 'agents', ['workspace_id', 'id']],
+  ['artifacts', ['workspace_id', 'task_id'], 'agent_tasks', ['workspace_id', 'id']],
+  ['artifacts', ['workspace_id', 'run_id'], 'task_runs', ['workspace_id', 'id']],
 ] as const;
 
 function orphans(

@@ -9,6 +9,7 @@ export const TAGS = {
   Tasks: 'Users create, change, command and explain tasks.',
   Runs: 'Agents report the progress and the outcome of their runs.',
   Questions: 'Questions that runs ask people, and their answers.',
+  Artifacts: 'Files that runs keep.',
   Models: 'Prices of models, rules that choose a model, and limits of providers.',
   'Model providers': 'Keys and addresses with which coding agents reach models.',
   Pauses: 'Pauses of a task type, a workspace or the installation.',

@@ -10,6 +10,7 @@ import { parseJsonBody } from '../body/json-body.js';
 import { answerClientError } from '../problem/client-error.js';
 import { logRefusal } from '../problem/log-refusal.js';
 import { isRaw } from '../body/raw-body.js';
+import { streamBodies } from '../body/streamed-body.js';
 import { pathOf, sendProblem } from '../problem/send-problem.js';
 import { toDroverError } from '../problem/to-drover-error.js';
 import { parseQuery } from '../parameters/query-string.js';
@@ -236,6 +237,7 @@ function createFastify(options: AdapterOptions, refusals: Refusals): FastifyInst
   instance.server.maxConnections = maxConnections;
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, jsonReader(options));
+  streamBodies(instance);
   return instance;
 }
 

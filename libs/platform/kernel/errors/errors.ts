@@ -29,6 +29,16 @@ export const ERRORS = {
     'Send the run token, or send `runId` in the body.',
   ),
   payload_too_large: e(413, 'The body is too large', 'Keep the body under 1 MiB.'),
+  artifact_too_large: e(
+    413,
+    'The artifact is too large',
+    'Send at most `limit` bytes. An operator can raise ARTIFACT_MAX_MB.',
+  ),
+  digest_mismatch: e(
+    400,
+    'The body does not match its digest',
+    'Send the file again with the SHA-256 hash of its bytes.',
+  ),
   headers_too_large: e(
     431,
     'The headers are too large',
@@ -223,11 +233,32 @@ export const ERRORS = {
     'The question is closed',
     'Read `status` and `answer`. Somebody answered it, its deadline passed or its task ended.',
   ),
+  artifact_not_found: e(404, 'The artifact does not exist', 'List the artifacts of the task.'),
   question_not_found: e(404, 'The question does not exist', 'Check the id and the workspace.'),
   too_many_questions: e(
     422,
     'The task has asked the maximum number of questions',
     'Continue with the existing answers or fail the run.',
+  ),
+  artifacts_disabled: e(
+    409,
+    'The installation keeps no artifacts',
+    'Put the results into `outputResult`. An operator can set ARTIFACTS_DIR.',
+  ),
+  artifact_quota: e(
+    409,
+    'The artifacts of the workspace leave no room for this one',
+    'Delete artifacts or wait until older ones expire. An operator can raise ARTIFACT_QUOTA_MB.',
+  ),
+  artifact_limit: e(
+    409,
+    'The run has the maximum number of artifacts',
+    'Put several files into one archive.',
+  ),
+  artifact_has_secret: e(
+    422,
+    'The artifact contains a secret',
+    'Remove the secrets of the task and keys of known formats from the file, then send it again.',
   ),
   budget_period_taken: e(
     409,

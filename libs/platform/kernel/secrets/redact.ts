@@ -7,22 +7,24 @@ const MAX_DEPTH = 8;
 /** Fields that can hold secrets under any name. Compared without case, dashes and underscores. */
 const DOCUMENTS = new Set(['inputcontext', 'checkpointdata', 'outputresult', 'secrets']);
 
-/**
- * Secrets inside texts: bearer tokens, JSON web tokens, Drover's API keys, passwords in URLs, and
- * the key formats of common services.
- */
-const SECRET_TEXTS: readonly [RegExp, string][] = [
-  [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${HIDDEN}`],
+/** Keys in unmistakable formats: JSON web tokens, Drover's API keys, keys of common services. */
+const KEYS: readonly [RegExp, string][] = [
   // The rest is examined once for each word, not for each dash.
   [
     /(?<![\w-])(?=[\w-]{11,}\.[\w-]+\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
     `$1${HIDDEN}`,
   ],
   [/\bdrv_[\w-]{8,}/g, HIDDEN],
-  [/(:\/\/[^\s:/@]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
   [/\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,})/g, HIDDEN],
   [/\b(?:sk-[\w-]{16,}|A[KS]IA[0-9A-Z]{12,}|AIza[\w-]{30,}|npm_\w{30,})/g, HIDDEN],
   [/\b(?:[rs]k_(?:live|test)_\w{10,}|whsec_[\w+/=]{16,}|ya29\.[\w-]{20,})/g, HIDDEN],
+];
+
+/** Secrets inside texts: keys, bearer tokens, passwords in URLs and credentials in headers. */
+const SECRET_TEXTS: readonly [RegExp, string][] = [
+  [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${HIDDEN}`],
+  [/(:\/\/[^\s:/@]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
+  ...KEYS,
   [
     /(authorization["']?\s*[:=]\s*["']?(?:basic|token|digest|apikey|negotiate) +)(?!\[redacted])[\w+/=.-]{4,}/gi,
     `$1${HIDDEN}`,
@@ -40,6 +42,14 @@ const VALUE = /(?!\[redacted])[^\s"',;&)}\]]{4,}/y;
 export function redactText(text: string): string {
   const unnamed = hideAssigned(text);
   return SECRET_TEXTS.reduce((result, [secret, shown]) => result.replace(secret, shown), unnamed);
+}
+
+/**
+ * Hides keys in unmistakable formats, and nothing else. It is for files: `redactText` would change
+ * source code such as `password: string`.
+ */
+export function hideKeys(text: string): string {
+  return KEYS.reduce((result, [key, shown]) => result.replace(key, shown), text);
 }
 
 /** Hides values that are assigned to secret names: `DB_PASS=…`, `"apiKey": "…"`. */

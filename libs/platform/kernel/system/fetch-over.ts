@@ -41,7 +41,7 @@ function send(
   return new Promise((resolve, reject) => {
     request(options, resolve)
       .once('error', reject)
-      .end(body as string | undefined);
+      .end(body as string | Uint8Array | undefined);
   });
 }
 

@@ -1,0 +1,84 @@
+import { createWriteStream } from 'node:fs';
+import { open, opendir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { isUuid, makeFolder } from '#lib/kernel';
+import type { Part } from '../domain/artifact-file.js';
+import type { ArtifactStore, StoredFile } from './artifact-store.js';
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+/** Where files are until they are complete. A rename works only within one file system. */
+const UNFINISHED = 'unfinished';
+
+/**
+ * A store in a folder, which several servers can share. A file becomes visible as a whole, after
+ * it is on the disk. Its path is `<2 digits>/<2 digits>/<id>`, by the random end of the id.
+ */
+export class FolderStore implements ArtifactStore {
+  constructor(private readonly folder: string) {}
+
+  async write(key: string, content: AsyncIterable<Buffer>): Promise<void> {
+    const unfinished = join(this.folder, UNFINISHED);
+    makeFolder(unfinished, FOLDER_MODE);
+    const path = join(unfinished, key);
+    try {
+      const options = { flags: 'wx', mode: FILE_MODE, flush: true };
+      await pipeline(content, createWriteStream(path, options));
+      const folder = this.folderOf(key);
+      makeFolder(folder, FOLDER_MODE);
+      await rename(path, join(folder, key));
+      await flushFolder(folder);
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+  }
+
+  async read(key: string, part?: Part): Promise<Readable | undefined> {
+    const file = await open(join(this.folderOf(key), key)).catch(unlessMissing);
+    return file?.createReadStream(part);
+  }
+
+  async remove(key: string): Promise<void> {
+    await rm(join(this.folderOf(key), key), { force: true });
+  }
+
+  async *list(): AsyncIterable<StoredFile> {
+    for await (const path of filesBelow(this.folder)) {
+      const facts = await stat(path).catch(unlessMissing);
+      const [folder, name = ''] = path.split('/').slice(-2);
+      const key = folder !== UNFINISHED && isUuid(name) ? name : undefined;
+      const remove = () => rm(path, { force: true });
+      if (facts) yield { key, remove, changedAt: facts.mtime };
+    }
+  }
+
+  private folderOf(key: string): string {
+    return join(this.folder, key.slice(-2), key.slice(-4, -2));
+  }
+}
+
+async function* filesBelow(folder: string): AsyncIterable<string> {
+  const entries = await opendir(folder).catch(unlessMissing);
+  for await (const entry of entries ?? []) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesBelow(path);
+    else yield path;
+  }
+}
+
+/** Otherwise a power failure can lose the name of a file whose content is on the disk. */
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

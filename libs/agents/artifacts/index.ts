@@ -1,0 +1,5 @@
+export { ArtifactsModule } from './artifacts.module.js';
+export { ArtifactPruner } from './retention/artifact-pruner.js';
+export { findLostFiles } from './retention/lost-files.js';
+export type { ArtifactStore, StoredFile } from './files/artifact-store.js';
+export { FolderStore } from './files/folder-store.js';

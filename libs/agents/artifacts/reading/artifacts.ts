@@ -1,0 +1,131 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import { TokenService } from '#lib/identity';
+import { type Caller, DroverError, idOfCursor, type Page, toPage } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { requireReadable } from '#lib/task-manager';
+import { type Part, partOf } from '../domain/artifact-file.js';
+import { StoreOfInstallation } from '../files/store-of-installation.js';
+import {
+  artifactById,
+  type ArtifactRow,
+  listArtifacts,
+  lockArtifactUsage,
+  removeArtifact,
+  runOfArtifacts,
+} from '../store/artifacts.sql.js';
+import { type ArtifactView, toArtifactView } from './artifact-view.js';
+
+export interface ArtifactList {
+  runId?: string;
+  limit: number;
+  cursor?: string;
+}
+
+/** A file on its way to a client. */
+export interface ArtifactDownload {
+  artifact: ArtifactRow;
+  /** The part that the client asked for; `none` has no content. */
+  part: Part | 'none' | undefined;
+  content: Readable | undefined;
+}
+
+/** Artifacts of tasks: listed, downloaded by signed links, and removed. */
+@Injectable()
+export class Artifacts {
+  constructor(
+    private readonly database: Database,
+    private readonly installation: StoreOfInstallation,
+    private readonly tokens: TokenService,
+    private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'artifacts'>,
+  ) {}
+
+  /**
+   * Those of a task that the caller can read, the newest first.
+   *
+   * @throws DroverError `task_not_found`, `run_not_found`, `malformed_cursor`
+   */
+  async list(
+    caller: Caller,
+    taskId: string,
+    { runId, limit, cursor }: ArtifactList,
+  ): Promise<Page<ArtifactView>> {
+    const { workspaceId } = caller;
+    const tenant = this.database.tenant(workspaceId);
+    await requireReadable(tenant, caller, taskId);
+    if (runId !== undefined && !(await this.hasRun(workspaceId, runId))) {
+      throw new DroverError('run_not_found');
+    }
+    const params = [workspaceId, taskId, runId ?? null, idOfCursor(cursor), limit + 1];
+    const rows = await tenant.rows(listArtifacts, params);
+    return toPage(
+      rows,
+      limit,
+      (row) => [row.id],
+      (row) => this.view(workspaceId, row),
+    );
+  }
+
+  /** @throws DroverError `artifact_not_found` */
+  async get(caller: Caller, id: string): Promise<ArtifactView> {
+    const { workspaceId } = caller;
+    const tenant = this.database.tenant(workspaceId);
+    const row = await firstRow(tenant, artifactById, [workspaceId, id]);
+    if (!row) throw new DroverError('artifact_not_found');
+    await requireReadable(tenant, caller, row.task_id).catch(hideTask);
+    return this.view(workspaceId, row);
+  }
+
+  /** @throws DroverError `artifact_not_found` */
+  async remove({ workspaceId }: Caller, id: string): Promise<void> {
+    const tenant = this.database.tenant(workspaceId);
+    // Before the lock, which writes a row.
+    const known = await firstRow(tenant, artifactById, [workspaceId, id]);
+    if (!known) throw new DroverError('artifact_not_found');
+    const [, removed] = await tenant.pipeline([
+      [lockArtifactUsage, [workspaceId]],
+      [removeArtifact, [workspaceId, id]],
+    ]);
+    if (removed.length === 0) throw new DroverError('artifact_not_found');
+    await this.installation.store?.remove(id);
+  }
+
+  /**
+   * The content for the holder of a link.
+   *
+   * @throws DroverError `invalid_token`, `token_expired`, `artifact_not_found`
+   */
+  async download(id: string, token: string, range: string | undefined): Promise<ArtifactDownload> {
+    const { workspaceId, id: named } = await this.tokens.verifyDownload(token);
+    if (named !== id) throw new DroverError('invalid_token');
+    const tenant = this.database.tenant(workspaceId);
+    const artifact = await firstRow(tenant, artifactById, [workspaceId, id]);
+    if (!artifact) throw new DroverError('artifact_not_found');
+    const part = partOf(range, artifact.size_bytes);
+    if (part === 'none') return { artifact, part, content: undefined };
+    const content = await this.installation.store?.read(id, part);
+    if (content) return { artifact, part, content };
+    this.logger.error('the file of an artifact is missing from ARTIFACTS_DIR', { workspaceId, id });
+    throw new DroverError('artifact_not_found');
+  }
+
+  private async hasRun(workspaceId: string, runId: string): Promise<boolean> {
+    const tenant = this.database.tenant(workspaceId);
+    return (await tenant.rows(runOfArtifacts, [workspaceId, runId])).length > 0;
+  }
+
+  /** What clients see of a row, with a new link. */
+  view(workspaceId: string, row: ArtifactRow): ArtifactView {
+    const { retentionDays } = this.config.artifacts;
+    const token = this.tokens.issueDownload({ workspaceId, id: row.id });
+    return toArtifactView(row, { retentionDays, token });
+  }
+}
+
+function hideTask(error: unknown): never {
+  const isHidden = error instanceof DroverError && error.code === 'task_not_found';
+  throw isHidden ? new DroverError('artifact_not_found') : error;
+}

@@ -1,0 +1,139 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import type { Streamed } from '#lib/http';
+import { DroverError, newId } from '#lib/kernel';
+import { refuseReport, type Reporter, RunSecrets } from '#lib/runs';
+import { digestOf, requireMediaType, requireName } from '../domain/artifact-file.js';
+import type { ArtifactStore } from '../files/artifact-store.js';
+import {
+  type Arrived,
+  requireNoSecret,
+  requireSize,
+  UploadExamination,
+} from '../files/examine-upload.js';
+import { StoreOfInstallation } from '../files/store-of-installation.js';
+import { Artifacts } from '../reading/artifacts.js';
+import type { ArtifactView } from '../reading/artifact-view.js';
+import {
+  type ArtifactRow,
+  lockArtifactUsage,
+  runOfUpload,
+  writeArtifact,
+} from '../store/artifacts.sql.js';
+
+export interface Upload extends Streamed {
+  name: string;
+  /** The value of Content-Digest. */
+  digest?: string;
+}
+
+/** A file in the store whose row is to be written. */
+interface StoredUpload extends Arrived {
+  id: string;
+  name: string;
+  mediaType: string;
+}
+
+/** Stores files that runs send. */
+@Injectable()
+export class ArtifactUploads {
+  constructor(
+    private readonly database: Database,
+    private readonly installation: StoreOfInstallation,
+    private readonly secrets: RunSecrets,
+    private readonly artifacts: Artifacts,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'artifacts'>,
+  ) {}
+
+  /**
+   * Stores a file of a run, or replaces that of the same name. It accepts files up to 15 minutes
+   * after the end of the run.
+   *
+   * The row is written after its file. A file without a row, of an upload that broke off, is
+   * removed later by the pruner.
+   *
+   * @throws DroverError `artifacts_disabled`, `validation_failed`, `malformed_header`,
+   *   `run_not_found`, `stale_run`, `artifact_too_large`, `artifact_has_secret`,
+   *   `digest_mismatch`, `artifact_quota`, `artifact_limit`, `malformed_request`
+   */
+  async put(by: Reporter, upload: Upload): Promise<ArtifactView> {
+    const store = this.installation.require();
+    const name = requireName(upload.name);
+    const mediaType = requireMediaType(upload.type);
+    const digest = digestOf(upload.digest);
+    await this.requireRoom(by, upload.length ?? 0);
+    const values = await this.secrets.of(by);
+    requireNoSecret(name, values);
+    const examination = new UploadExamination(this.config.artifacts.maxBytes, values);
+    const id = newId();
+    await store.write(id, examination.examine(whole(upload.content))).catch((error: unknown) => {
+      discardRest(upload.content);
+      throw error;
+    });
+    const stored = { id, name, mediaType, ...examination.arrived() };
+    if (digest !== undefined && digest !== stored.sha256) {
+      await store.remove(id);
+      throw new DroverError('digest_mismatch');
+    }
+    return this.artifacts.view(by.workspaceId, await this.record(by, store, stored));
+  }
+
+  /** Before the first byte is read, so that most refusals cost nothing. */
+  private async requireRoom(by: Reporter, length: number): Promise<void> {
+    const { maxBytes, quotaBytes } = this.config.artifacts;
+    requireSize(length, maxBytes);
+    const params = [by.workspaceId, by.runId, by.agentId];
+    const run = await firstRow(this.database.tenant(by.workspaceId), runOfUpload, params);
+    if (!run?.is_open) await refuseReport(this.database, by);
+    // The file may replace another of the same name, so only the final check is exact.
+    if (run && run.used_bytes > quotaBytes) throw overQuota(quotaBytes);
+  }
+
+  private async record(
+    by: Reporter,
+    store: ArtifactStore,
+    stored: StoredUpload,
+  ): Promise<ArtifactRow> {
+    const { workspaceId, runId, agentId } = by;
+    const { quotaBytes } = this.config.artifacts;
+    const { id, name, mediaType, size, sha256 } = stored;
+    const params = [workspaceId, runId, agentId, id, name, mediaType, size, sha256, quotaBytes];
+    const [, [written]] = await this.database.tenant(workspaceId).pipeline([
+      [lockArtifactUsage, [workspaceId]],
+      [writeArtifact, params],
+    ]);
+    if (written?.id === id) {
+      if (written.replaced_id !== null) await store.remove(written.replaced_id);
+      return written as ArtifactRow;
+    }
+    await store.remove(id);
+    if (!written) return refuseReport(this.database, by);
+    throw written.has_room ? new DroverError('artifact_limit') : overQuota(quotaBytes);
+  }
+}
+
+/**
+ * The bytes of a body. A reader that stops early does not end the connection, because the client
+ * then misses the refusal.
+ *
+ * @throws DroverError `malformed_request` if the client hangs up
+ */
+async function* whole(content: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* content.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new DroverError('malformed_request', { detail: 'The body is cut off.', cause: error });
+  }
+}
+
+/** Node parses the next request of the connection after the rest of this one. */
+function discardRest(content: Readable): void {
+  // Later, because the iterator of the bytes has not yet let go of the stream.
+  setImmediate(() => content.resume());
+}
+
+function overQuota(limit: number): DroverError {
+  return new DroverError('artifact_quota', { members: { limit } });
+}
