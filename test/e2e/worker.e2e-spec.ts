@@ -92,6 +92,7 @@ describe('a worker', () => {
     const saved = join(fleet.folder, 'graceful.saved');
     // The server refuses each report of progress from then on.
     const savesSlowly = `process.on('SIGTERM', () => setTimeout(() => {
+      fs.writeFileSync(process.env.DROVER_ARTIFACTS + '/half.txt', 'half of it');
       fs.writeFileSync(${JSON.stringify(saved)}, '');
       process.exit(0);
     }, 300));`;
@@ -101,6 +102,12 @@ describe('a worker', () => {
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
     await waitFor('the process to end', () => !isAlive(pid));
     expect(existsSync(saved)).toBe(true);
+    await waitFor('its file to be kept', async () => {
+      const { body } = await fleet.api.get<{ items: { name: string }[] }>(
+        `/agent-tasks/${id}/artifacts`,
+      );
+      return body.items.some(({ name }) => name === 'half.txt');
+    });
     await worker.stop();
   });
 

@@ -19,6 +19,17 @@ import type {
   UsageReport,
 } from './types.js';
 
+/** The time limit for one file. */
+const UPLOAD_MS = 120_000;
+
+/** A file of a run to be kept. */
+export interface ArtifactFile {
+  name: string;
+  content: Uint8Array<ArrayBuffer>;
+  /** A media type. */
+  type: string;
+}
+
 /**
  * The server's endpoints for this worker's agent. Every method fails with the errors of
  * DroverClient.
@@ -143,6 +154,12 @@ export class DroverApi {
   releaseRequest(runId: string, requestId: string): Promise<unknown> {
     const init = { params: { path: { runId, requestId } } };
     return this.server.delete('/api/v1/runs/{runId}/model-holds/{requestId}', init);
+  }
+
+  /** The server accepts files of a run that has ended minutes ago, too. */
+  saveArtifact(runId: string, file: ArtifactFile, signal: AbortSignal): Promise<unknown> {
+    const patient = this.server.with({ timeoutMs: UPLOAD_MS });
+    return patient.saveArtifact(runId, { ...file, signal });
   }
 
   /** The server accepts usage of a finished run, too. */

@@ -33,11 +33,17 @@ export function filesOf({ task, run: { id, generation, model, modelTier } }: Job
     DROVER_INPUT_FILE: { name: FILES.input, content: JSON.stringify(input) },
     DROVER_OUTPUT_FILE: { name: FILES.output },
     DROVER_CHECKPOINT_FILE: { name: FILES.checkpoint, content: JSON.stringify(checkpoint) },
+    DROVER_ARTIFACTS: { name: FILES.artifacts, isFolder: true },
   };
 }
 
+interface WithSecrets {
+  run: { token: string };
+  task: { secrets?: Record<string, string> | null; inputContext?: unknown; answers?: unknown };
+}
+
 /** The values that must not appear in what Drover keeps of a session. */
-export function secretsOf({ run, task }: Job, passedEnv: Record<string, string>): string[] {
+export function secretsOf({ run, task }: WithSecrets, passedEnv: Record<string, string>): string[] {
   const passed = Object.entries(passedEnv).filter(([name]) => looksSecret(name));
   const named = [...passed.map(([, value]) => value), ...Object.values(task.secrets ?? {})];
   return [run.token, ...named, ...secretsIn(task.inputContext), ...secretsIn(task.answers)];

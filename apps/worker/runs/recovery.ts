@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import pLimit from 'p-limit';
 import {
   type HostLog,
   isCurable,
@@ -7,13 +8,14 @@ import {
   messageOf,
   retrying,
 } from '#lib/agent-host';
-import { type Drivers, readRegularFile } from '#lib/session-runtime';
+import { type Drivers, readRegularFile, Redactor } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { FinalReport, LiveTask } from '../api/types.js';
 import { parseObject } from '../execution/line-protocol.js';
 import { readUsage, type UsageLine } from '../execution/usage-line.js';
 import { removeRun } from '../state/leftovers.js';
 import type { StateFile } from '../state/state-file.js';
+import { KeptFiles } from './kept-files.js';
 import { MAX_OWN_FILE_BYTES, readJsonFile, RunFolder } from './run-folder.js';
 import type { UsageOutbox } from './usage-outbox.js';
 
@@ -43,6 +45,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     });
     const undelivered = state.runs.find(task.runId)?.report;
     const folder = new RunFolder(workDir, task.runId);
+    if (task.started) await keepFiles(options, task.runId, folder);
     await settle(options, task.runId, undelivered ?? (await reportOfEarlierLife(folder, task)));
   }
   for (const record of state.runs.all()) {
@@ -51,6 +54,17 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     if (!keepFolders) await removeRun(runId, drivers, log);
     state.runs.forget(record);
   }
+}
+
+/** The secrets of the run are gone. The server refuses a file that contains one. */
+function keepFiles(
+  { api, log, signal }: RecoveryOptions,
+  runId: string,
+  folder: RunFolder,
+): Promise<void> {
+  const redactor = () => new Redactor([]);
+  const warn = (problem: string): void => log.warn(problem, { runId });
+  return new KeptFiles({ api, runId, folder, redactor, limit: pLimit(1), log, warn }).send(signal);
 }
 
 /** Reads the usage of a run from the file in its folder, where earlier versions kept it. */

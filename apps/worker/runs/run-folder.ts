@@ -31,6 +31,7 @@ export const FILES = {
   input: 'input.json',
   output: 'output.json',
   checkpoint: 'checkpoint.json',
+  artifacts: 'artifacts',
 } as const;
 
 /** The folder of one run. Only the worker's user can read it: inputs contain secrets. */
@@ -39,6 +40,10 @@ export class RunFolder {
   readonly inputFile: string;
   readonly outputFile: string;
   readonly checkpointFile: string;
+  /** The folder whose files are kept. */
+  readonly artifacts: string;
+  /** The folder in which a session starts that chooses none. */
+  readonly work: string;
   /** The file in which earlier versions kept the run's usage. */
   readonly usageFile: string;
 
@@ -47,6 +52,8 @@ export class RunFolder {
     this.inputFile = join(this.root, FILES.input);
     this.outputFile = join(this.root, FILES.output);
     this.checkpointFile = join(this.root, FILES.checkpoint);
+    this.artifacts = join(this.root, FILES.artifacts);
+    this.work = join(this.root, 'work');
     this.usageFile = join(this.root, 'usage.jsonl');
   }
 

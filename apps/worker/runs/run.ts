@@ -34,6 +34,8 @@ export interface RunParts {
   /** Aborted when nobody may wait for the server any more. */
   giveUp: AbortSignal;
   claims: NextClaims;
+  /** Sends the files of the run to the server. Never rejects. */
+  keepFiles: (warn: (message: string) => void) => Promise<void>;
 }
 
 export interface RunResult {
@@ -62,6 +64,7 @@ export class Run {
   /** Messages that came before the job could hear them. */
   private readonly early: RunMessage[] = [];
   private readonly budget: OutputBudget;
+  private hasKept = false;
 
   constructor(
     private readonly claimed: ClaimedTask,
@@ -107,6 +110,7 @@ export class Run {
       (report) => this.deliver(report),
       (error: unknown) => this.withoutReport(error),
     );
+    if (result.end === 'lost') await this.keepFiles();
     if (result.end !== 'undelivered') this.parts.memory.forget(this.record);
     return result;
   }
@@ -188,6 +192,8 @@ export class Run {
   private async deliver(report: FinalReport): Promise<RunResult> {
     const { reporter, usage, claims, giveUp, log } = this.parts;
     try {
+      // Before the end, so that a completed task has its files.
+      await this.keepFiles();
       await usage.close(this.id, giveUp);
       const claimed = await reporter.end(report, claims, giveUp);
       log.info('Run ended', { end: report.kind, ...endFields(report) });
@@ -196,6 +202,13 @@ export class Run {
       if (isCurable(error)) this.storeReport(report);
       return this.withoutReport(error);
     }
+  }
+
+  /** Sends the files once, of a session that has ended and started. */
+  private async keepFiles(): Promise<void> {
+    if (this.record.startedAt === null || this.hasKept) return;
+    this.hasKept = true;
+    await this.parts.keepFiles((message) => this.parts.reporter.warn(message));
   }
 
   /** Stores the report for a restarted worker. */

@@ -1,17 +1,24 @@
+import pLimit from 'p-limit';
 import { causeOf, type Log, SessionHost } from '#lib/agent-host';
 import { parseTraceparent } from '#lib/kernel';
+import { Redactor } from '#lib/session-runtime';
 import type { RegisteredAgent } from '../agent/registration.js';
 import type { ClaimedTask, Heard, ProgressReport, RunSignal, Signals } from '../api/types.js';
 import type { WorkerConfig } from '../config.js';
 import type { OfferedKind } from '#lib/agent-sessions';
 import { startAgent } from '../agents/agent-execution.js';
 import { driverOf, type ExecutionOptions, startExecution } from '../execution/execution.js';
+import { secretsOf } from '../execution/surroundings.js';
 import { removeRun } from '../state/leftovers.js';
 import type { DiskSpace } from './disk-space.js';
 import { type NextClaims, Reporter } from './reporter.js';
+import { KeptFiles } from './kept-files.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
 import type { UsageOutbox } from './usage-outbox.js';
+
+/** The maximum number of files that are read and sent at the same time, each of up to 50 MiB. */
+const FILES_AT_ONCE = 2;
 
 /** This worker as an agent of the server, with its state on disk. */
 export interface RegisteredWorker extends RegisteredAgent {
@@ -44,6 +51,7 @@ export class Runs {
   /** True if the report of a run's end is left for a restarted worker. */
   hasUndelivered = false;
   private readonly host: SessionHost<Run>;
+  private readonly keeping = pLimit(FILES_AT_ONCE);
 
   constructor(private readonly options: RunsOptions) {
     this.host = new SessionHost(options.onChange);
@@ -123,10 +131,14 @@ export class Runs {
     const { run, task } = claimed;
     const traceId = parseTraceparent(run.traceparent)?.traceId;
     const log = this.options.log.with({ runId: run.id, taskId: task.id, traceId });
+    const folder = new RunFolder(config.workDir, run.id);
+    const redactor = () => new Redactor(secretsOf(claimed, execution.passedEnv));
+    const { api } = registered;
+    const keeping = { api, runId: run.id, folder, redactor, limit: this.keeping, log };
     return new Run(claimed, {
       reporter: new Reporter(registered.api, run.id, log),
       usage: registered.usage,
-      folder: new RunFolder(config.workDir, run.id),
+      folder,
       disk,
       memory: registered.state.runs,
       log,
@@ -146,6 +158,7 @@ export class Runs {
           : startExecution(job, execution),
       giveUp,
       claims,
+      keepFiles: (warn) => new KeptFiles({ ...keeping, warn }).send(giveUp),
     });
   }
 

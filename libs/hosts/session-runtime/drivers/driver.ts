@@ -12,6 +12,8 @@ export interface SessionFile {
   name: string;
   /** The first content. It is absent for a file that the session can create. */
   content?: string | Uint8Array;
+  /** True: it is an empty folder. */
+  isFolder?: boolean;
 }
 
 /** A service of the host that a session without a network reaches on its own loopback address. */

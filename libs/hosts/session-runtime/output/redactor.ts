@@ -1,4 +1,5 @@
 import {
+  hideKeys,
   looksSecret,
   patternOf,
   redactText,
@@ -25,8 +26,19 @@ export class Redactor {
   }
 
   redact(text: string): string {
-    const named = this.values === undefined ? text : text.replace(this.values, HIDDEN);
-    return redactText(named);
+    return redactText(this.hideValues(text));
+  }
+
+  /**
+   * For a file: hides the given values and keys in unmistakable formats. Text that only looks like a
+   * credential stays, because source code is full of it.
+   */
+  redactFile(text: string): string {
+    return hideKeys(this.hideValues(text));
+  }
+
+  private hideValues(text: string): string {
+    return this.values === undefined ? text : text.replace(this.values, HIDDEN);
   }
 
   /**

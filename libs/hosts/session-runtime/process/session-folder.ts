@@ -95,7 +95,8 @@ export class SessionFolder {
     mkdirSync(folder.work, { mode: 0o700 });
     mkdirSync(folder.tmp, { mode: 0o700 });
     const paths = [folder.work, folder.tmp];
-    for (const { name, content } of [SIGNALS_FILE, ...files]) {
+    for (const { name, content, isFolder } of [SIGNALS_FILE, ...files]) {
+      if (isFolder) paths.push(folder.makeEmpty(name));
       if (content === undefined) continue;
       paths.push(...folder.makeParents(name), folder.pathOf(name));
       writeFileSync(folder.pathOf(name), content, { mode: 0o600 });
@@ -112,6 +113,11 @@ export class SessionFolder {
   /** The folder as a sandbox shows it. */
   seenAt(path = this.root): Pick<SessionFolder, 'work' | 'tmp' | 'signalsFile' | 'pathOf'> {
     return new SessionFolder(path, this.launch);
+  }
+
+  private makeEmpty(name: string): string {
+    mkdirSync(this.pathOf(name), { mode: 0o700 });
+    return this.pathOf(name);
   }
 
   /** @returns the folders that were made */

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { listFilesBelow, readFileBelow } from './folder-files.js';
+
+const SECRET = 'a file of the host';
+
+let top: string;
+let folder: string;
+
+beforeEach(() => {
+  top = mkdtempSync(join(tmpdir(), 'drover-files-'));
+  folder = join(top, 'work');
+  mkdirSync(join(folder, 'a/b'), { recursive: true });
+  mkdirSync(join(top, 'host'));
+  writeFileSync(join(top, 'host/secret'), SECRET);
+  writeFileSync(join(folder, 'a/b/c.txt'), 'deep');
+  writeFileSync(join(folder, 'z.txt'), 'flat');
+});
+afterEach(() => rmSync(top, { recursive: true }));
+
+const names = async (most = 100) => (await listFilesBelow(folder, { most })).names;
+const read = (name: string, maxBytes = 100) => readFileBelow(folder, name, maxBytes);
+
+test('files of all folders are listed in order and read', async () => {
+  expect(await names()).toEqual(['a/b/c.txt', 'z.txt']);
+  const file = await read('a/b/c.txt');
+  expect(file).toEqual({ kind: 'bytes', bytes: Buffer.from('deep') });
+});
+
+test('links, pipes and other names of a file lead nowhere', async () => {
+  symlinkSync(join(top, 'host/secret'), join(folder, 'link'));
+  symlinkSync(join(top, 'host'), join(folder, 'folder'));
+  linkSync(join(top, 'host/secret'), join(folder, 'hard'));
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  expect(await names()).toEqual(['a/b/c.txt', 'hard', 'z.txt']);
+  for (const name of ['link', 'folder/secret', 'hard', 'pipe', 'a', 'a/b', '../host/secret']) {
+    expect([name, await read(name)]).toMatchObject([name, { kind: 'unusable' }]);
+  }
+});
+
+test('a link in the place of the folder has no files', async () => {
+  const path = join(top, 'other');
+  symlinkSync(join(top, 'host'), path);
+  expect(await listFilesBelow(path, { most: 9 })).toEqual({ names: [], isCut: false });
+  expect(await readFileBelow(path, 'secret', 100)).toMatchObject({ kind: 'unusable' });
+});
+
+test('more files than the maximum are cut, and a larger file is not read', async () => {
+  expect(await listFilesBelow(folder, { most: 1 })).toMatchObject({ isCut: true });
+  expect(await listFilesBelow(folder, { most: 2 })).toMatchObject({ isCut: false });
+  expect(await read('z.txt', 3)).toEqual({ kind: 'unusable', why: 'has more than 3 bytes' });
+});
+
+test('files below the depth of 32 folders are cut', async () => {
+  const deep = join(folder, 'd/'.repeat(40));
+  mkdirSync(deep, { recursive: true });
+  writeFileSync(join(deep, 'x'), '');
+  expect(await listFilesBelow(folder, { most: 100 })).toMatchObject({ isCut: true });
+});
+
+test('a left out folder is not searched', async () => {
+  const leaveOut = (name: string) => name === 'a';
+  const found = await listFilesBelow(folder, { most: 100, leaveOut });
+  expect(found).toEqual({ names: ['z.txt'], isCut: false });
+});

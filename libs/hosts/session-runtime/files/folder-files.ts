@@ -1,0 +1,116 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, opendir } from 'node:fs/promises';
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** The depth of folders that are searched. */
+const MAX_DEPTH = 32;
+/** The number of names that are looked at. */
+const MAX_NAMES = 50_000;
+
+/** The regular files below a folder. */
+export interface FilesBelow {
+  /** Paths relative to the folder, sorted, with `/` between their parts. */
+  names: string[];
+  /** Whether there are more files, or deeper ones, than were listed. */
+  isCut: boolean;
+}
+
+export interface FileSearch {
+  /** Whether a name, relative to the folder, is left out with everything below it. */
+  leaveOut?: (name: string) => boolean;
+  /** Maximum number of files. */
+  most: number;
+}
+
+/**
+ * Lists the regular files below a folder that a session can change. It follows no link: each folder
+ * is opened in the one above. An absent folder, or a link in its place, has no files.
+ */
+export async function listFilesBelow(folder: string, search: FileSearch): Promise<FilesBelow> {
+  const found: FilesBelow = { names: [], isCut: false };
+  const budget = { names: MAX_NAMES };
+  await inFolder(folder, (top) => list(top, '', 0));
+  found.names.sort();
+  return found;
+
+  async function list(at: string, prefix: string, depth: number): Promise<void> {
+    const entries = await opendir(at).catch(() => undefined);
+    for await (const entry of entries ?? []) {
+      const name = prefix + entry.name;
+      if (search.leaveOut?.(name)) continue;
+      if (budget.names-- === 0 || found.names.length === search.most) found.isCut = true;
+      if (found.isCut) return;
+      if (entry.isFile()) found.names.push(name);
+      else if (!entry.isDirectory()) continue;
+      else if (depth === MAX_DEPTH) found.isCut = true;
+      else await inFolder(`${at}/${entry.name}`, (next) => list(next, `${name}/`, depth + 1));
+    }
+  }
+}
+
+/** The content of a file, or the reason why nobody reads it. */
+export type FileBelow = { kind: 'bytes'; bytes: Buffer } | { kind: 'unusable'; why: string };
+
+/**
+ * Reads a file below a folder that a session can change. No part of the path can be a link. A file
+ * with further names is refused, because it can be another user's.
+ *
+ * @param name as `listFilesBelow` returned it
+ */
+export async function readFileBelow(
+  folder: string,
+  name: string,
+  maxBytes: number,
+): Promise<FileBelow> {
+  const parts = name.split('/');
+  if (parts.some((part) => ['', '.', '..'].includes(part))) return unusable('has no plain path');
+  const file = parts.pop() ?? '';
+  const read = (at: string): Promise<FileBelow | undefined> => {
+    const [next] = parts.splice(0, 1);
+    return next === undefined ? readIn(`${at}/${file}`, maxBytes) : inFolder(`${at}/${next}`, read);
+  };
+  return (await inFolder(folder, read)) ?? unusable('is gone');
+}
+
+async function readIn(path: string, maxBytes: number): Promise<FileBelow> {
+  const file = await open(path, FILE).catch(() => undefined);
+  if (file === undefined) return unusable('is gone, or cannot be read');
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return unusable('is no regular file');
+    if (stats.nlink !== 1) return unusable('has several names');
+    if (stats.size > maxBytes) return unusable(`has more than ${maxBytes} bytes`);
+    return { kind: 'bytes', bytes: await readBytes(file, stats.size) };
+  } finally {
+    await file.close();
+  }
+}
+
+async function readBytes(file: FileHandle, size: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(size);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < size; length += read) {
+    ({ bytesRead: read } = await file.read(bytes, length));
+  }
+  return bytes.subarray(0, length);
+}
+
+/** @returns undefined if there is no such folder, or a link in its place */
+async function inFolder<T>(
+  path: string,
+  work: (folder: string) => Promise<T>,
+): Promise<T | undefined> {
+  const handle = await open(path, FOLDER).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    // A name in it leads to the opened folder itself, even after a rename.
+    return await work(process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path);
+  } finally {
+    await handle.close();
+  }
+}
+
+function unusable(why: string): FileBelow {
+  return { kind: 'unusable', why };
+}
