@@ -12,6 +12,11 @@ export interface CommandSpec {
   /** Text of `--help` after the summary. */
   about?: string;
   options?: readonly OptionSpec[];
+  /**
+   * Options after the first word belong to the user's command. With this option, such as `agent`,
+   * the words are no command, and further options of this program can follow.
+   */
+  wordsWith?: string;
   /** Command lines to copy, without `drover`. */
   examples: readonly string[];
   /** @returns the exit code, 0 by default. @throws errors that `toFailure` explains */

@@ -22,6 +22,7 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'Follow the conversation of a coding agent and talk to it',
     load: attach,
   },
+  { name: 'artifact', summary: 'List and download files that runs kept', load: artifacts },
   { name: 'question', summary: 'List and answer questions of runs', load: questions },
   { name: 'claim', summary: 'Claim a task for the agent of the token', load: claims },
   { name: 'claim:renew', summary: 'Renew the lease of a claimed task', load: claims },
@@ -76,6 +77,9 @@ function tasks() {
 }
 function attach() {
   return import('./commands/attach.js');
+}
+function artifacts() {
+  return import('./commands/artifacts.js');
 }
 function questions() {
   return import('./commands/questions.js');

@@ -86,6 +86,9 @@ function addCommand(parent: Command, spec: CommandSpec, onEnd: (exitCode: number
   // Words after `--` or the first argument belong to the user's command.
   if (spec.usage.includes('[command...]') || spec.usage.includes('<command...>'))
     command.passThroughOptions();
+  if (spec.wordsWith) {
+    command.on(`option:${spec.wordsWith}`, () => command.passThroughOptions(false));
+  }
   for (const [flags, about] of spec.options ?? []) command.addOption(new Option(flags, about));
   addCommon(command);
   command.action(async (...values: unknown[]) => {

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { kindOf } from '#lib/agent-kinds';
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
@@ -130,19 +132,24 @@ describe('a task with the coding agent Codex', () => {
     ]);
   });
 
-  it('drover run prints its messages to stdout, its tool calls to stderr, and exits with 0', async () => {
+  it('drover run prints its messages and tool calls, downloads its files, and exits with 0', async () => {
     await run([{ text: 'for the key' }]);
     await models?.close();
     models = await startModelServer([
       { calls: [{ write: 'haiku.txt', content: 'queues\n' }] },
+      { calls: [{ run: 'echo kept > "$DROVER_ARTIFACTS/kept.txt"' }] },
       { text: 'Seventeen syllables.' },
     ]);
     await fleet.api.put('/model-providers/openai', { key: KEY, baseUrl: models.url });
-    const running = drover(['run', '--agent', `codex:${MODEL}`, 'Write a haiku']);
+    const out = join(fleet.folder, 'out');
+    const words = ['run', '--agent', `codex:${MODEL}`, 'Write a haiku', '--out', out];
+    const running = drover(words);
     expect([await running.ended, running.output]).toEqual([
       0,
       expect.stringMatching(/haiku\.txt[^]*Seventeen syllables\./),
     ]);
+    expect(readdirSync(out).sort()).toEqual(['haiku.txt', 'kept.txt']);
+    expect(readFileSync(join(out, 'haiku.txt'), 'utf8')).toBe('queues\n');
   });
 
   it('the agent asks for permissions and gets them from a person', async () => {

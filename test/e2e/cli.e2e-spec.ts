@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
@@ -75,6 +75,47 @@ describe('run', () => {
   it('run exits with 0 if the command succeeds', async () => {
     const { code } = await drover(['run', '--', process.execPath, '-e', '0']);
     expect(code).toBe(0);
+  });
+
+  it('run --out downloads the files of the task, and replaces none without --force', async () => {
+    const out = join(fleet.folder, 'out');
+    const script = `const fs = require('fs');
+      fs.mkdirSync(process.env.DROVER_ARTIFACTS + '/report');
+      fs.writeFileSync(process.env.DROVER_ARTIFACTS + '/report/a.html', '<b>');
+      fs.writeFileSync('notes.txt', 'from the working folder'); process.exitCode = 3`;
+    const words = ['run', '--out', out, '--', process.execPath, '-e', script];
+    const { code, stderr } = await drover(words);
+    expect([code, stderr]).toEqual([3, expect.stringContaining(join(out, 'report/a.html'))]);
+    expect(readFileSync(join(out, 'report/a.html'), 'utf8')).toBe('<b>');
+    expect(readFileSync(join(out, 'notes.txt'), 'utf8')).toBe('from the working folder');
+
+    const id = /task ([0-9a-f-]{36})/.exec(stderr)?.[1] ?? '';
+    const listed = await json<{ name: string; sizeBytes: number }[]>('artifact', 'list', id);
+    expect(listed.map(({ name }) => name).sort()).toEqual(['notes.txt', 'report/a.html']);
+    writeFileSync(join(out, 'notes.txt'), 'mine');
+    const get = ['artifact', 'get', id, 'notes.txt', '--out', out];
+    const refused = await drover(get);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--force')]);
+    expect(readFileSync(join(out, 'notes.txt'), 'utf8')).toBe('mine');
+    expect(await json(...get, '--force')).toEqual([
+      { name: 'notes.txt', path: join(out, 'notes.txt') },
+    ]);
+    expect(readFileSync(join(out, 'notes.txt'), 'utf8')).toBe('from the working folder');
+    expect(readdirSync(out).sort()).toEqual(['notes.txt', 'report']);
+    expect(await drover(['artifact', 'get', id, 'missing'])).toMatchObject({ code: 5 });
+  });
+
+  it('a name of an artifact that leads into a repository is not downloaded', async () => {
+    const put = `fetch(process.env.DROVER_API_URL + '/runs/' + process.env.DROVER_RUN_ID +
+      '/artifacts/.git%2Fhooks%2Fpost-commit', { method: 'PUT', body: 'rm -rf /',
+      headers: { authorization: 'Bearer ' + process.env.DROVER_RUN_TOKEN } })
+      .then((answer) => console.log(answer.status))`;
+    const out = join(fleet.folder, 'hooks');
+    const words = ['run', '--out', out, '--', process.execPath, '-e', put];
+    const { code, stdout, stderr } = await drover(words);
+    expect([code, stdout]).toEqual([1, '200\n']);
+    expect(stderr).toContain('is not safe');
+    expect(existsSync(join(out, '.git'))).toBe(false);
   });
 
   it('Ctrl-C in run cancels the task', async () => {

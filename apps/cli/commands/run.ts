@@ -1,6 +1,8 @@
+import { fetchArtifacts, latestArtifacts } from '../artifacts.js';
 import type { Cli } from '../cli.js';
 import type { Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
+import { usageError } from '../failure.js';
 import { readLog, readTask } from '../follow.js';
 import { printEntry, toExitCode } from '../task-output.js';
 import type { Task } from '../task-view.js';
@@ -20,13 +22,23 @@ const commands: Commands = {
       'unless --max-retries is set. With --agent the words are the instructions for a coding agent: ' +
       'its messages go to stdout, its tool calls to stderr, and a session that dies is repeated. ' +
       'Ctrl-C cancels the task. A second Ctrl-C stops following it.',
-    options: [...TASK_OPTIONS, ['--detach', 'print the task ID without waiting']],
+    options: [
+      ...TASK_OPTIONS,
+      ['--out <dir>', 'folder for the files that the task kept'],
+      ['--force', 'replace existing files in that folder'],
+      ['--detach', 'print the task ID without waiting'],
+    ],
+    wordsWith: 'agent',
     examples: [
       `run -- node -e 'console.log(1, 2, 3)'`,
       'run --title Tests --timeout 10m --secret GITHUB_TOKEN -- npm test',
-      `run --agent codex 'Write a haiku about queues into haiku.txt'`,
+      `run --agent codex 'Write a haiku about queues into haiku.txt' --out .`,
     ],
     run: async (cli, command, flags) => {
+      if (flags.has('out') && flags.has('detach')) {
+        const advice = 'Fetch the files later with `drover artifact get`.';
+        throw usageError('--out needs the end of the task, and --detach does not wait.', advice);
+      }
       const body = {
         title: command.join(' ').slice(0, TITLE_LENGTH),
         ...(flags.has('agent') ? ofAgent(flags, command) : ofCommand(flags, command)),
@@ -35,12 +47,30 @@ const commands: Commands = {
       if (task === undefined) return EXIT.interrupted;
       if (flags.has('detach')) return cli.out.done(task, task.id);
       cli.out.note(`drover: task ${task.id}`);
-      return follow(cli, task.id);
+      const exitCode = await follow(cli, task.id);
+      await fetchFiles(cli, task.id, flags).catch((error: Error) => {
+        // The exit code of a failed command says more.
+        if (exitCode === EXIT.ok) throw error;
+        cli.out.note(`drover: ${error.message}`);
+      });
+      return exitCode;
     },
   },
 };
 
 export default commands;
+
+/** Downloads the files of the task into the folder of `--out`. */
+async function fetchFiles(cli: Cli, taskId: string, flags: Flags): Promise<void> {
+  const out = flags.text('out');
+  if (out === undefined) return;
+  const artifacts = await latestArtifacts(cli.patient, taskId);
+  const options = { out, force: flags.has('force') };
+  for await (const { path } of fetchArtifacts(cli.patient, artifacts, options)) {
+    cli.out.note(`drover: ${path}`);
+  }
+  if (artifacts.length === 0) cli.out.note('drover: the task kept no files');
+}
 
 function ofCommand(flags: Flags, command: readonly string[]): Partial<NewTask> {
   // The user waits for the exit code, so retries are off by default.

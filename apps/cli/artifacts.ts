@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { link, mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import type { components, DroverClient } from '#lib/api-client';
+import { Failure } from './failure.js';
+
+export type Artifact = components['schemas']['Artifact'];
+
+/** Names that would reach another folder, a device or the hooks of a repository. */
+const UNSAFE = /^$|^\.\.?$|^\.git$|[\p{Cc}\\:]/iu;
+
+/** Lists the artifacts of a task: of each name the newest, in the order of the names. */
+export async function latestArtifacts(drover: DroverClient, taskId: string): Promise<Artifact[]> {
+  const latest = new Map<string, Artifact>();
+  let cursor: string | undefined;
+  do {
+    const query = { limit: 200, ...(cursor !== undefined && { cursor }) };
+    const params = { path: { id: taskId }, query };
+    const page = await drover.get('/api/v1/agent-tasks/{id}/artifacts', { params });
+    // The server lists the newest first.
+    for (const one of page.items) if (!latest.has(one.name)) latest.set(one.name, one);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return [...latest.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export interface FetchOptions {
+  /** The folder of the files. It is created if it is missing. */
+  out: string;
+  /** Whether existing files are replaced. */
+  force: boolean;
+}
+
+export interface Fetched {
+  artifact: Artifact;
+  path: string;
+}
+
+/**
+ * Downloads artifacts into a folder. All or none of a file is written.
+ *
+ * @throws Failure for an unsafe name, an existing file without `force`, or an altered content
+ */
+export async function* fetchArtifacts(
+  drover: DroverClient,
+  artifacts: readonly Artifact[],
+  { out, force }: FetchOptions,
+): AsyncGenerator<Fetched> {
+  for (const artifact of artifacts) {
+    const path = join(resolve(out), ...safeParts(artifact.name));
+    await mkdir(dirname(path), { recursive: true });
+    const draft = join(dirname(path), `.drover-${randomUUID()}`);
+    try {
+      await downloadTo(draft, drover, artifact);
+      await (force ? rename(draft, path) : link(draft, path).catch(explainTaken(path)));
+    } finally {
+      await rm(draft, { force: true });
+    }
+    yield { artifact, path };
+  }
+}
+
+async function downloadTo(draft: string, drover: DroverClient, artifact: Artifact): Promise<void> {
+  const { id, sha256, name } = artifact;
+  // The link of a long list can have expired.
+  const fresh = await drover.get('/api/v1/artifacts/{id}', { params: { path: { id } } });
+  const { body } = await drover.download(fresh);
+  const hash = createHash('sha256');
+  const content = body === null ? Readable.from([]) : Readable.fromWeb(body as ReadableStream);
+  await pipeline(
+    content,
+    async function* (chunks: AsyncIterable<Uint8Array>) {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    },
+    createWriteStream(draft, { flags: 'wx' }),
+  );
+  if (hash.digest('hex') === sha256) return;
+  throw new Failure(`The download of ${name} is not complete.`, 'Try again.');
+}
+
+/** Checks again, because the server may be another one than the author of the name expects. */
+function safeParts(name: string): string[] {
+  const parts = name.split('/');
+  if (!parts.some((part) => UNSAFE.test(part))) return parts;
+  throw new Failure(`The name ${JSON.stringify(name)} is not safe.`, 'Name the other artifacts.');
+}
+
+function explainTaken(path: string) {
+  return (error: NodeJS.ErrnoException): never => {
+    if (error.code !== 'EEXIST') throw error;
+    throw new Failure(`${path} exists.`, 'Choose another folder, or replace it with --force.');
+  };
+}
