@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { aWorkspace } from '../support/factories.js';
@@ -218,6 +219,24 @@ describe('the dashboard', () => {
     await page.getByRole('dialog').getByLabel('Reason').fill('seen enough');
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
     await status(page, 'Aborted').waitFor();
+  });
+
+  it('a task page lists the files of its runs, and a browser downloads them', async () => {
+    await startWorker('files');
+    const id = await fleet.submit(
+      `require('fs').writeFileSync(process.env.DROVER_ARTIFACTS + '/a.html', '<script>alert(1)</script>')`,
+      { title: 'Keeps a file' },
+    );
+    await page.goto(`/tasks/${id}`);
+    await status(page, 'Completed').waitFor();
+    const files = page.getByRole('region', { name: 'Artifacts' });
+    await files.getByText('25 bytes').waitFor();
+    expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    const downloading = page.waitForEvent('download');
+    await files.getByRole('link', { name: 'a.html' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe('a.html');
+    expect(readFileSync(await download.path(), 'utf8')).toBe('<script>alert(1)</script>');
   });
 
   it('a user with an expired session signs in again and returns to the page', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cutText, formatDuration, stripControls, formatCount } from './format.js';
+import { cutText, formatBytes, formatDuration, stripControls, formatCount } from './format.js';
 import { splitMatches } from './log-line.js';
 import { allowedCommands, TASK_STATUSES } from './status.js';
 import { toTaskDraft } from './task-draft.js';
@@ -119,4 +119,14 @@ it.each([
   expect(times.at(-1)).toBe(Date.parse(`${today}T00:00`) / 1000);
   expect(values.at(-1)).toBe(7);
   expect(values.filter((value) => value > 0)).toEqual([5, 7]);
+});
+
+it.each([
+  [0, '0 bytes'],
+  [1_023, '1023 bytes'],
+  [1_536, '1.5 KiB'],
+  [52_428_800, '50.0 MiB'],
+  [2 ** 31, '2.0 GiB'],
+])('a size of %d bytes is shown as %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
 });

@@ -48,6 +48,15 @@ export function formatCount(count: string | number): string {
   return String(value);
 }
 
+const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB'];
+
+/** Formats a size: `1.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  const step = bytes < 1 ? 0 : Math.min(3, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** step;
+  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${BYTE_UNITS[step]}`;
+}
+
 /** Formats formatDollars with the significant digits only. */
 export function formatDollars(usd: string | null): string {
   if (usd === null) return '–';

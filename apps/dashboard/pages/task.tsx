@@ -6,6 +6,7 @@ import { Conversation } from '../components/conversation.js';
 import { Foreign } from '../components/foreign.js';
 import { Ago, Empty, Facts, Loaded, Meter, Page, Panel } from '../components/parts.js';
 import { TaskActions } from '../components/task-actions.js';
+import { TaskArtifacts } from '../components/task-artifacts.js';
 import { TaskExplanation } from '../components/task-explanation.js';
 import { TaskGraph } from '../components/task-graph.js';
 import { TaskLog } from '../components/task-log.js';
@@ -63,6 +64,7 @@ function OneTask({ task }: { task: Task }) {
           <TaskQuestion task={task} />
           <Outcome task={task} />
           {task.agent !== null && <Conversation task={task} />}
+          <TaskArtifacts task={task} />
           <TaskRuns task={task} />
           <TaskLog taskId={task.id} />
           <TaskGraph task={task} />
