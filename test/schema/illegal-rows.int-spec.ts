@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { anAgent } from '../support/factories.js';
 import { aHeldTask, aTask, type FreeStatus, type HeldState } from '../support/task-factories.js';
+import { ARTIFACT_ATTEMPTS } from './illegal-artifacts.js';
 import { ATTEMPTS } from './illegal-rows.js';
 import { aTenant, refusalOf, type Tenant, tryAs } from './tenants.js';
 
@@ -27,7 +28,9 @@ function withIds(sql: string): string {
   return sql.replace(/\$(\w+)/g, (_match, name: string) => `'${ids[name] ?? `no id ${name}`}'`);
 }
 
-describe.each(Object.entries(ATTEMPTS))('an illegal change of %s', (_what, attempts) => {
+const ALL = { ...ATTEMPTS, ...ARTIFACT_ATTEMPTS };
+
+describe.each(Object.entries(ALL))('an illegal change of %s', (_what, attempts) => {
   it.each(attempts)('an illegal change is refused: %s (%s)', async (sql, constraint) => {
     const refused = await refusalOf(tryAs(db.owner, null, (client) => client.query(withIds(sql))));
     expect(refused).toMatchObject({ constraint });
@@ -38,7 +41,7 @@ it('the illegal rows cover every CHECK', async () => {
   const { rows } = await db.owner.query<{ name: string }>(
     `SELECT conname AS name FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace`,
   );
-  const tried = new Set(Object.values(ATTEMPTS).flatMap((list) => list.map(([, by]) => by)));
+  const tried = new Set(Object.values(ALL).flatMap((list) => list.map(([, by]) => by)));
   expect(rows.map((row) => row.name).filter((name) => !tried.has(name))).toEqual([]);
   expect(rows.length).toBeGreaterThan(20);
 });

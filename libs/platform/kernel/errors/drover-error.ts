@@ -1,4 +1,5 @@
-import { type ErrorCode, ERRORS, type ErrorSpec } from './errors.js';
+import type { ErrorSpec } from './error-entry.js';
+import { type ErrorCode, ERRORS } from './errors.js';
 
 /** One invalid field: `field` is a path such as `inputContext.command[0]`. */
 export interface FieldError {

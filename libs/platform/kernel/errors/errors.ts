@@ -1,3 +1,6 @@
+import { ARTIFACT_ERRORS } from './artifact-errors.js';
+import { e } from './error-entry.js';
+
 /**
  * The closed list of all errors that a client can get. `status` is the HTTP status, `title`
  * describes the error in general, `advice` tells the reader what to do. A code never changes its
@@ -29,16 +32,6 @@ export const ERRORS = {
     'Send the run token, or send `runId` in the body.',
   ),
   payload_too_large: e(413, 'The body is too large', 'Keep the body under 1 MiB.'),
-  artifact_too_large: e(
-    413,
-    'The artifact is too large',
-    'Send at most `limit` bytes. An operator can raise ARTIFACT_MAX_MB.',
-  ),
-  digest_mismatch: e(
-    400,
-    'The body does not match its digest',
-    'Send the file again with the SHA-256 hash of its bytes.',
-  ),
   headers_too_large: e(
     431,
     'The headers are too large',
@@ -233,32 +226,11 @@ export const ERRORS = {
     'The question is closed',
     'Read `status` and `answer`. Somebody answered it, its deadline passed or its task ended.',
   ),
-  artifact_not_found: e(404, 'The artifact does not exist', 'List the artifacts of the task.'),
   question_not_found: e(404, 'The question does not exist', 'Check the id and the workspace.'),
   too_many_questions: e(
     422,
     'The task has asked the maximum number of questions',
     'Continue with the existing answers or fail the run.',
-  ),
-  artifacts_disabled: e(
-    409,
-    'The installation keeps no artifacts',
-    'Put the results into `outputResult`. An operator can set ARTIFACTS_DIR.',
-  ),
-  artifact_quota: e(
-    409,
-    'The artifacts of the workspace leave no room for this one',
-    'Delete artifacts or wait until older ones expire. An operator can raise ARTIFACT_QUOTA_MB.',
-  ),
-  artifact_limit: e(
-    409,
-    'The run has the maximum number of artifacts',
-    'Put several files into one archive.',
-  ),
-  artifact_has_secret: e(
-    422,
-    'The artifact contains a secret',
-    'Remove the secrets of the task and keys of known formats from the file, then send it again.',
   ),
   budget_period_taken: e(
     409,
@@ -391,6 +363,8 @@ export const ERRORS = {
     'Wait for the seconds in Retry-After, then send the request again with the same key.',
   ),
 
+  ...ARTIFACT_ERRORS,
+
   // Errors of the server
   conflict_retry: e(
     503,
@@ -426,15 +400,5 @@ export const ERRORS = {
   shutting_down: e(503, 'The server is shutting down', 'Try again. Another server answers.'),
   internal_error: e(500, 'The server failed', 'Report the request id to an operator.'),
 } as const;
-
-function e(status: number, title: string, advice: string): ErrorSpec {
-  return { status, title, advice };
-}
-
-export interface ErrorSpec {
-  readonly status: number;
-  readonly title: string;
-  readonly advice: string;
-}
 
 export type ErrorCode = keyof typeof ERRORS;
