@@ -28,7 +28,7 @@ function aServer(answer: (wish: Wish, before: number) => ModelHold['outcome'] | 
         const outcome = answer(wish, wishes.length);
         wishes.push(wish);
         if (outcome instanceof Error) return Promise.reject(outcome);
-        return Promise.resolve({ outcome, message: 'Too little.', budget: null });
+        return Promise.resolve({ outcome, message: 'Too little.', budget: null, model: null });
       },
       releaseRequest: (_, id) => Promise.resolve(released.push(id)),
     },
@@ -44,7 +44,7 @@ describe('the tokens of a request', () => {
   it('are held by the bytes of its input and its limit of output', async () => {
     const { holds, wishes } = aServer(() => 'granted');
     expect(await holds.ask(REQUEST, NEVER)).toEqual({ kind: 'admitted' });
-    expect(wishes).toEqual([{ tokens: 4_500, final: false }]);
+    expect(wishes).toEqual([{ tokens: 4_500, model: REQUEST.model, final: false }]);
   });
 
   it('are held by the count of the provider if the bytes are too many', async () => {

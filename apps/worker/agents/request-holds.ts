@@ -3,6 +3,7 @@ import { type BackoffPolicy, fullJitter } from '#lib/kernel';
 import type { Admission, ModelRequest } from '#lib/model-proxy';
 import type { DroverApi } from '../api/drover-api.js';
 import type { ModelHold } from '../api/types.js';
+import { MAX_NAME, modelName } from '../execution/usage-line.js';
 
 /** The time for which a request waits until other requests return their tokens. */
 const PATIENCE_MS = 120_000;
@@ -16,6 +17,8 @@ export interface RequestHoldsParts {
   /** The pause between two questions for the tokens of a request. */
   wait?: BackoffPolicy;
 }
+
+type Answer = Pick<ModelHold, 'outcome' | 'message' | 'model'>;
 
 /** Asks the server for the tokens of each request of one run before it is sent. */
 export class RequestHolds {
@@ -33,14 +36,14 @@ export class RequestHolds {
     let isCounted = request.countInput === undefined;
     for (let waits = 0; ; waits += 1) {
       const tokens = input + (request.outputBound ?? 0);
-      const { outcome } = await this.hold(request, { tokens, final: false }, signal);
-      if (outcome === 'granted') return { kind: 'admitted' };
+      const answer = await this.hold(request, { tokens, final: false }, signal);
+      if (answer.outcome === 'granted') return admittedBy(answer);
       if (!isCounted) {
         isCounted = true;
         input = Math.min(input, (await request.countInput?.()) ?? input);
         continue;
       }
-      const isOver = outcome === 'refused' || performance.now() >= until;
+      const isOver = answer.outcome === 'refused' || performance.now() >= until;
       if (isOver) return this.insist(request, tokens, signal);
       await pause(fullJitter(wait, waits, Math.random()), signal);
       signal.throwIfAborted();
@@ -63,26 +66,38 @@ export class RequestHolds {
     tokens: number,
     signal: AbortSignal,
   ): Promise<Admission> {
-    const { outcome, message } = await this.hold(request, { tokens, final: true }, signal);
-    if (outcome === 'granted') return { kind: 'admitted' };
+    const answer = await this.hold(request, { tokens, final: true }, signal);
+    if (answer.outcome === 'granted') return admittedBy(answer);
+    const { message } = answer;
     return { kind: 'refused', reason: 'budget_exceeded', message: message ?? 'No budget is left.' };
   }
 
   private async hold(
-    { id }: ModelRequest,
+    { id, model }: ModelRequest,
     wish: { tokens: number; final: boolean },
     signal: AbortSignal,
-  ): Promise<Pick<ModelHold, 'outcome' | 'message'>> {
+  ): Promise<Answer> {
     const { api, runId, log } = this.parts;
+    const named = modelName.safeParse(model).success && model.length <= MAX_NAME ? { model } : {};
     try {
-      return await retrying('hold of a request', () => api.holdRequest(runId, id, wish), {
-        log,
-        signal,
-      });
+      return await retrying(
+        'hold of a request',
+        () => api.holdRequest(runId, id, { ...wish, ...named }),
+        {
+          log,
+          signal,
+        },
+      );
     } catch (error) {
       // A server of the version before holds nothing.
-      if (hasCode(error, 'route_not_found')) return { outcome: 'granted', message: null };
+      if (hasCode(error, 'route_not_found'))
+        return { outcome: 'granted', message: null, model: null };
       throw error;
     }
   }
+}
+
+/** The server can give the request another model. */
+function admittedBy({ model }: Answer): Admission {
+  return { kind: 'admitted', ...(model !== null && { model }) };
 }

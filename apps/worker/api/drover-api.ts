@@ -144,7 +144,7 @@ export class DroverApi {
   holdRequest(
     runId: string,
     requestId: string,
-    wish: { tokens: number; final: boolean },
+    wish: { tokens: number; model?: string; final: boolean },
   ): Promise<ModelHold> {
     const init = { params: { path: { runId, requestId } }, body: wish };
     return this.server.put('/api/v1/runs/{runId}/model-holds/{requestId}', init);

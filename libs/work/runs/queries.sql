@@ -2132,6 +2132,11 @@ journaled AS (
 )
 SELECT id AS task_id, progress_percent, status FROM reported
 
+-- routed_model_of_run
+SELECT r.model
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.model IS NOT NULL AND t.agent ->> 'model' IS NULL
+
 -- run_of_task
 SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.task_id = $3
 

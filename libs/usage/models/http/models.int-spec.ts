@@ -248,6 +248,36 @@ describe('routing', () => {
     });
   });
 
+  it('requests of a routed run ask its model instead of a dearer one', async () => {
+    await workspace.api.put('/model-routing', { enabled: true, rules: [], tiers: {} });
+    const agent = await workspace.newAgent({
+      capabilities: ['command', 'kind:codex'],
+      maxConcurrentTasks: 2,
+    });
+    const claimed = async (values: object) => {
+      const task = { title: 'A task', taskType: 'test', ...values };
+      await workspace.api.post('/agent-tasks', task);
+      const { body } = await agent.api.post<{ tasks: { run: { id: string; model: string } }[] }>(
+        `/agents/${agent.id}/claim`,
+        {},
+      );
+      return body.tasks[0]!.run;
+    };
+    const ask = async (runId: string, model?: string) => {
+      const path = `/runs/${runId}/model-holds/${newId()}`;
+      const { body } = await agent.api.put<{ outcome: string }>(path, { tokens: 1_000, model });
+      return body;
+    };
+    const routed = await claimed({});
+    expect(routed.model).toBe(TIER_MODELS.sonnet);
+    const granted = { outcome: 'granted', message: null, budget: null };
+    expect(await ask(routed.id, TIER_MODELS.opus)).toEqual({ ...granted, model: routed.model });
+    expect(await ask(routed.id, TIER_MODELS.haiku)).toEqual({ ...granted, model: null });
+    expect(await ask(routed.id)).toEqual({ ...granted, model: null });
+    const named = await claimed({ agent: { kind: 'codex', model: TIER_MODELS.opus } });
+    expect(await ask(named.id, TIER_MODELS.opus)).toEqual({ ...granted, model: null });
+  });
+
   it('administrators set routing, with If-Match if they want', async () => {
     const rules = [{ maxEstimatedTokens: '9223372036854775807', tier: 'haiku' }];
     const first = await route({ rules });

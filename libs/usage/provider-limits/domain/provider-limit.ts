@@ -73,8 +73,11 @@ export function limitSeconds({ retryAfterSeconds, until }: LimitReport, now: Dat
   return Math.min(Math.max(seconds, 0), MAX_LIMIT_SECONDS);
 }
 
-/** Names can begin with a route: `anthropic/claude-…`, `us.anthropic.claude-…`, `ft:gpt-…`. */
-function providerOf(model: string): string | undefined {
+/**
+ * Returns the provider of a model, or undefined for an unknown one. Names can begin with a route:
+ * `anthropic/claude-…`, `us.anthropic.claude-…`, `ft:gpt-…`.
+ */
+export function providerOf(model: string): string | undefined {
   const known = Object.entries(FAMILIES).find(([, family]) => beginsWith(family).test(model));
   return known?.[0];
 }

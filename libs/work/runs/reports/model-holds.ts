@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { type BudgetStanding, type HoldAnswer, RequestHolds } from '#lib/budgets';
-import { Database } from '#lib/database';
+import { Database, firstRow } from '#lib/database';
+import { ModelRouting } from '#lib/models';
 import { pauseRequest, TaskCommands } from '#lib/task-manager';
+import { replacementOf } from '../domain/routed-request.js';
+import { routedModelOfRun } from '../store/routed-model-of-run.sql.js';
 import type { Reporter } from './reporter.js';
 
 /** A request to a model that its host asks for before it sends it. */
 export interface ModelRequestWish {
   /** The upper bound of its tokens. */
   tokens: string;
+  /** The model that it asks. */
+  model?: string;
   /** The default is true. */
   final?: boolean;
 }
@@ -20,6 +25,8 @@ export interface ModelHoldView {
   message: string | null;
   /** The budget that has too little. */
   budget: BudgetStanding | null;
+  /** The model that routing gives the request instead, or null. */
+  model: string | null;
 }
 
 const REASON = 'budget_used_up';
@@ -34,25 +41,43 @@ export class ModelHolds {
     private readonly database: Database,
     private readonly holds: RequestHolds,
     private readonly commands: TaskCommands,
+    private readonly routing: ModelRouting,
   ) {}
 
   /** @throws DroverError `run_not_found`, `stale_run`, `validation_failed` */
   async ask(
     { workspaceId, runId, agentId }: Reporter,
     requestId: string,
-    { tokens, final: isFinal = true }: ModelRequestWish,
+    { tokens, model: asked, final: isFinal = true }: ModelRequestWish,
   ): Promise<ModelHoldView> {
     const wish = { runId, agentId, requestId, tokens: BigInt(tokens), isFinal };
     const answer = await this.holds.ask(workspaceId, wish);
-    if (answer.kind === 'granted') return { outcome: 'granted', message: null, budget: null };
+    if (answer.kind === 'granted') {
+      const model = asked === undefined ? null : await this.route(workspaceId, runId, asked);
+      return { outcome: 'granted', message: null, budget: null, model };
+    }
     if (answer.kind === 'refused' && isFinal) await this.applyPolicy(workspaceId, answer);
     const { kind, budget } = answer;
-    return { outcome: kind, message: describe(budget, tokens), budget };
+    return { outcome: kind, message: describe(budget, tokens), budget, model: null };
   }
 
   /** @throws DroverError `run_not_found` */
   release({ workspaceId, runId, agentId }: Reporter, requestId: string): Promise<void> {
     return this.holds.release(workspaceId, { runId, agentId, requestId });
+  }
+
+  private async route(workspaceId: string, runId: string, asked: string): Promise<string | null> {
+    if ((await this.routing.chooserOf(workspaceId)) === undefined) return null;
+    const tenant = this.database.tenant(workspaceId);
+    const routed = await firstRow(tenant, routedModelOfRun, [workspaceId, runId]);
+    if (!routed) return null;
+    const [from, to] = await Promise.all(
+      [asked, routed.model].map(async (model) => ({
+        model,
+        tier: await this.routing.tierOf(model),
+      })),
+    );
+    return from && to ? replacementOf(from, to) : null;
   }
 
   /** The coordinator resumes the task when its budgets have the tokens. */

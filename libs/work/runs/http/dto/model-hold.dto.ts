@@ -1,10 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Flag, TokenCount } from '#lib/http';
+import { Flag, Text, TokenCount } from '#lib/http';
 import {
   HOLD_OUTCOMES,
   type ModelHoldView,
   type ModelRequestWish,
 } from '../../reports/model-holds.js';
+import { MODEL_NAME } from './usage-report.dto.js';
 import { BudgetStandingDto } from './usage.dto.js';
 
 /** More tokens than one request can use: such a bound is a mistake. */
@@ -17,6 +18,14 @@ export class SetModelHoldDto implements ModelRequestWish {
     description: 'The upper bound of the tokens of the request: input and output',
   })
   tokens!: string;
+
+  @Text({
+    max: 100,
+    optional: true,
+    pattern: MODEL_NAME,
+    description: 'The model of the request. With it, the answer has the model of routing.',
+  })
+  model?: string;
 
   @Flag({
     optional: true,
@@ -45,4 +54,11 @@ export class ModelHoldDto implements ModelHoldView {
     description: 'The budget that has too few tokens available',
   })
   budget!: BudgetStandingDto | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The model that the request must ask instead, or null if it can ask its own',
+  })
+  model!: string | null;
 }
