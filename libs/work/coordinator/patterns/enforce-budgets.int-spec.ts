@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
 import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { type Held, Scene } from '../testing/scene.js';
@@ -122,6 +123,51 @@ describe('an exhausted budget', () => {
     });
     expect(await signalOf(aborted)).toMatchObject({ action: 'stop', reason: 'budget_exceeded' });
     expect(await scene.read(finishing.id)).toMatchObject({ status: 'RUNNING' });
+    await scene.holdsEverything();
+  });
+
+  it('a refused request pauses its task until the budget has the tokens', async () => {
+    const held = await claimBudgetedTask('pause');
+    const ask = async (values: object) => {
+      const path = `/runs/${held.runId}/model-holds/${newId()}`;
+      return (await held.agent.api.put<{ outcome: string }>(path, values)).body.outcome;
+    };
+    expect(await ask({ tokens: 10_001, final: false })).toBe('refused');
+    expect(await scene.read(held.id)).toMatchObject({ status: 'RUNNING' });
+    expect(await ask({ tokens: 6_000, final: false })).toBe('granted');
+    expect(await ask({ tokens: 6_000, final: false })).toBe('wait');
+    expect(await ask({ tokens: 6_000 })).toBe('refused');
+    const paused = { status: 'PAUSED', pausedBy: `coordinator:budget:${held.budget}` };
+    expect(await scene.read(held.id)).toMatchObject(paused);
+    expect(await signalOf(held)).toMatchObject({ action: 'pause' });
+    const release = { reason: 'budget_used_up' };
+    expect((await held.agent.api.post(`/runs/${held.runId}/release`, release)).status).toBe(200);
+    expect((await scene.recover())['budgetsEnforced']).toBe(0);
+    expect(await scene.read(held.id)).toMatchObject(paused);
+    await scene.workspace.api.patch(`/budgets/${held.budget}`, { allocated: 12_000 });
+    expect((await scene.recover())['budgetsEnforced']).toBe(1);
+    expect(await scene.read(held.id)).toMatchObject({ status: 'PENDING', retryCount: 0 });
+    await scene.holdsEverything();
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/cancel`);
+  });
+
+  it('a refused request cancels its task by the policy, and its run asks in vain', async () => {
+    const { id, runId, agent } = await claimBudgetedTask('abort');
+    const path = `/runs/${runId}/model-holds/${newId()}`;
+    const { body } = await agent.api.put(path, { tokens: 10_001 });
+    expect(body).toMatchObject({
+      outcome: 'refused',
+      message: expect.stringMatching(/of 10000 tokens available, and this request can use 10001/),
+    });
+    expect(await scene.read(id)).toMatchObject({
+      status: 'ABORTED',
+      abortReason: 'budget_exceeded',
+      retryAt: null,
+    });
+    expect(await agent.api.put(path, { tokens: 1 })).toMatchObject({
+      status: 409,
+      body: { code: 'stale_run' },
+    });
     await scene.holdsEverything();
   });
 

@@ -4,7 +4,7 @@ import { Database, firstRow } from '#lib/database';
 import { ModelRouting } from '#lib/models';
 import { pauseRequest, TaskCommands } from '#lib/task-manager';
 import { replacementOf } from '../domain/routed-request.js';
-import { routedModelOfRun } from '../store/routed-model-of-run.sql.js';
+import { routedModelOfRun } from './routed-model-of-run.sql.js';
 import type { Reporter } from './reporter.js';
 
 /** A request to a model that its host asks for before it sends it. */
