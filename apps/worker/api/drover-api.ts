@@ -68,11 +68,13 @@ export class DroverApi {
   }
 
   async signals(
-    body: { runIds: string[]; heard: Heard[]; waitMs: number },
+    { heard, ...rest }: { runIds: string[]; heard: Heard[]; waitMs: number },
     signal: AbortSignal,
   ): Promise<Signals> {
+    // A server of the version before refuses the field, and has no runs that hear messages.
+    const body = heard.length === 0 ? rest : { ...rest, heard };
     const init = { ...this.agent(), body, signal };
-    const answer: Partial<Signals> = await allowWait(this.server, body.waitMs).post(
+    const answer: Partial<Signals> = await allowWait(this.server, rest.waitMs).post(
       '/api/v1/agents/{id}/signals',
       init,
     );
