@@ -113,6 +113,7 @@ it('the views follow tasks, runs and agents, and return after a flush', async ()
     task_id: high,
     started_at: expect.stringMatching(/^\d{13}$/),
   });
+  expect(await commands.exists(`session:context:${run.runId}`)).toBe(0);
   expect(await commands.ttl('session:context:a-session')).toBeGreaterThan(3_500);
   expect(await commands.ttl(`agent:heartbeat:${agent.id}`)).toBeLessThanOrEqual(60);
   const heartbeat = JSON.parse((await commands.get(`agent:heartbeat:${agent.id}`)) ?? '{}') as Body;
@@ -156,8 +157,12 @@ it('the views follow tasks, runs and agents, and return after a flush', async ()
   );
   await agent.api.post(`/runs/${run.runId}/complete`, {});
   await until('the completion', ({ active }) => active.length === 0);
-  expect(await views()).toMatchObject({ held: {}, status: { status: 'IDLE' }, recovery: [low] });
+  const completed = await views();
+  expect(completed).toMatchObject({ status: { status: 'IDLE' }, recovery: [low] });
+  expect(completed.held).toEqual({});
   expect((await views()).status['current_task']).toBeUndefined();
+  await workspace.api.post(`/agent-tasks/${low}/cancel`);
+  await until('the end of the retry', ({ recovery }) => recovery.length === 0);
 
   await server.db.owner.query(
     `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
