@@ -35,8 +35,7 @@ const INPUT = `jsonb_to_record($3::jsonb) AS x (${recordOf(REGISTERED)})`;
 /**
  * Creates an agent. No row if it exists.
  *
- * Index: primary key, agents_id_key. $1 workspace, $2 agent, $3 its fields as JSON, $4 the user who
- * creates it.
+ * Index: primary key. $1 workspace, $2 agent, $3 its fields as JSON, $4 the user who creates it.
  */
 export const insertAgent = command<AgentRow>(
   'insert_agent',
