@@ -83,7 +83,11 @@ describe('redactText', () => {
   ])('the time for %j before %j grows with the length, not with its square', (unit, end) => {
     const text = (length: number) => `bearer${unit.repeat(length / unit.length)}${end}`;
     const [short, long] = [text(2 ** 18), text(2 ** 20)];
-    const growth = fastest(() => redactText(long)) / fastest(() => redactText(short));
+    const measure = (): number =>
+      fastest(() => redactText(long)) / fastest(() => redactText(short));
+    // Other programs can take the core during one measurement, but not during each.
+    let growth = measure();
+    for (let more = 0; more < 9 && growth >= 12; more += 1) growth = Math.min(growth, measure());
     // Four times the length. Its square is 16 times.
     expect(growth).toBeLessThan(12);
   });
