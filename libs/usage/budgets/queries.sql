@@ -293,7 +293,7 @@ WITH due AS MATERIALIZED (
 ),
 ending AS MATERIALIZED (
   SELECT d.workspace_id, d.id, d.scope, d.scope_id, d.task_id, d.every, d.has_ended, d.is_renewed,
-    d.is_followed, d.has_ended OR (d.is_near AND NOT d.is_followed AND NOT d.is_needless) AS is_told,
+    d.is_followed, d.is_needless, d.has_ended OR (d.is_near AND NOT d.is_followed AND NOT d.is_needless) AS is_told,
     d.allocated, d.consumed - u.late AS consumed, u.next, d.period_start, d.period_end,
     d.renewed_allocation, p.period_start AS next_start, p.period_end AS next_end,
     CASE WHEN d.is_renewed THEN p.period_end WHEN d.has_ended THEN NULL
@@ -322,10 +322,11 @@ moved AS (
 told AS (
   INSERT INTO journal (workspace_id, event, task_id, level, message, details, actor_kind)
   SELECT e.workspace_id, CASE WHEN e.has_ended THEN 'budget.ended' ELSE 'budget.ending' END,
-    e.task_id, CASE WHEN e.is_followed THEN 'INFO' ELSE 'WARN' END, 'The budget of the ' || CASE e.scope WHEN 'global' THEN 'workspace' ELSE e.scope END
+    e.task_id, CASE WHEN e.is_followed OR e.is_needless THEN 'INFO' ELSE 'WARN' END, 'The budget of the ' || CASE e.scope WHEN 'global' THEN 'workspace' ELSE e.scope END
     || CASE WHEN e.is_renewed THEN ' began its next period'
       WHEN NOT e.has_ended THEN ' ends soon, and no budget follows'
       WHEN e.is_followed THEN ' ended, and another one follows'
+      WHEN e.is_needless THEN ' ended after its task'
       ELSE ' ended, and no budget follows: usage has no limit' END,
     jsonb_build_object('scope', e.scope, 'scopeId', e.scope_id, 'budgetId', e.id,
       'allocated', e.allocated::text, 'consumed', e.consumed::text,

@@ -65,9 +65,13 @@ export const DATA_PLANE = section('Input and output', {
     'A run reports `outputResult` and `summary` with its completion. The log has the times.',
     by('test/e2e/gateway.e2e-spec.ts', 'a session completes the task of a push agent'),
   ),
-  conversation: notYet(
+  conversation: differs(
     'Further messages of a user reach a running worker through `worker:po:{worker_id}:input`',
-    'A run can ask a person a question, and its next run has the answer.',
+    'They reach a running coding agent through `POST /runs/:runId/messages`.',
+    by(
+      'test/e2e/agents.e2e-spec.ts',
+      'a message is heard after the turn, and another one instead of the rest of a turn',
+    ),
   ),
   proxying: holds(
     'The manager does not proxy messages of workers',

@@ -10,8 +10,8 @@ import {
   uniqueSeconds,
 } from '../../../libs/hosts/session-runtime/testing/processes.js';
 import { waitFor } from '../../support/wait-for.js';
-import { propertiesOf, routes } from './openapi.js';
-import { DATA_PLANE, IMAGES, MANAGER_COMMANDS, QUOTAS } from '../promises/worker-manager.js';
+import { propertiesOf } from './openapi.js';
+import { IMAGES, MANAGER_COMMANDS, QUOTAS } from '../promises/worker-manager.js';
 import { SESSIONS } from '../promises/worker-service.js';
 import { prove } from './prove.js';
 
@@ -145,12 +145,6 @@ prove(MANAGER_COMMANDS, {
       exitCode: 3,
       error: { class: 'exit_code' },
     });
-  },
-});
-
-prove(DATA_PLANE, {
-  conversation: () => {
-    expect(routes.filter((route) => /messages|conversation|transcript/.test(route))).toEqual([]);
   },
 });
 

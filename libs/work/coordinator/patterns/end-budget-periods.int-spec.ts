@@ -173,9 +173,18 @@ describe('a budget that does not recur', () => {
     await makeBudget(soon);
     await makeBudget({ periodStart: soon.periodEnd, periodEnd: days(0, 9).periodEnd });
     const held = await scene.held();
-    await makeBudget({ scope: 'task', scopeId: held.id, ...soon });
+    const ofTask = await makeBudget({ scope: 'task', scopeId: held.id, ...soon });
     expect((await held.agent.api.post(`/runs/${held.runId}/complete`)).status).toBe(200);
     expect((await scene.recover())['budgetPeriodsEnded']).toBe(0);
     expect(await scene.events('budget.ending')).toEqual([]);
+    await passPeriod(ofTask);
+    expect((await scene.recover())['budgetPeriodsEnded']).toBe(1);
+    const { rows } = await scene.sql(
+      `SELECT level, message FROM journal WHERE event = 'budget.ended' AND task_id = $1`,
+      held.id,
+    );
+    expect(rows).toEqual([
+      { level: 'INFO', message: 'The budget of the task ended after its task' },
+    ]);
   });
 });
