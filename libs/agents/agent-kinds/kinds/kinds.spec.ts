@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { AgentEvent } from '../index.js';
 import { aContext, describeKind } from '../testing/kind-conformance.js';
 import { acp } from './acp.js';
 import { claudeCode } from './claude-code.js';
@@ -82,6 +83,19 @@ describe('the command of Claude Code', () => {
     expect(claudeCode.launch(aContext({ isRoot: true })).env).toHaveProperty('IS_SANDBOX', '1');
     expect(claudeCode.launch(aContext()).env).not.toHaveProperty('IS_SANDBOX');
   });
+});
+
+it('a patch of Claude Code without lines is no error', () => {
+  const events: AgentEvent[] = [];
+  const emit = (event: AgentEvent) => void events.push(event);
+  const io = { emit, write: () => undefined, endInput: () => undefined };
+  const line = {
+    type: 'user',
+    message: { content: [{ type: 'tool_result', tool_use_id: '1', content: 'ok' }] },
+    tool_use_result: { filePath: 'a.txt', structuredPatch: [{}] },
+  };
+  claudeCode.converse(io, aContext()).line(JSON.stringify(line));
+  expect(events).toMatchObject([{ type: 'tool_result', diffs: [{ path: 'a.txt' }] }]);
 });
 
 describe('the configuration of Codex', () => {

@@ -114,7 +114,7 @@ function diffsOf(result: JsonObject): FileDiff[] | undefined {
   const hunks = objectsOf(result.structuredPatch).map((hunk) => {
     const { oldStart, oldLines, newStart, newLines, lines } = hunk;
     const head = `@@ -${Number(oldStart)},${Number(oldLines)} +${Number(newStart)},${Number(newLines)} @@`;
-    return [head, ...(lines as string[])].join('\n');
+    return [head, ...(Array.isArray(lines) ? lines.map(textOf) : [])].join('\n');
   });
   if (hunks.length > 0) return [{ path, diff: `${hunks.join('\n')}\n` }];
   return [{ path, diff: diffOf('', textOf(result.content)) }];

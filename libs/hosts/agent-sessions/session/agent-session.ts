@@ -61,7 +61,7 @@ export type ModelGate = Pick<ModelProxyOptions, 'access' | 'admit' | 'ended' | '
 export interface AgentSessionParts {
   driver: RuntimeDriver;
   gate: ModelGate;
-  /** Gets each event of the agent, with its secrets. It cannot fail or wait. */
+  /** Gets each event of the agent, with its secrets. It cannot wait. A failure of it ends the session. */
   onEvent: (event: AgentEvent) => void;
 }
 
@@ -79,6 +79,8 @@ const MODEL_PORT = 6173;
 const END_MS = 10_000;
 /** The share of a grace period in which an interrupted agent can end its turn by itself. */
 const OWN_SHARE = 0.5;
+/** The maximum of the reason of a broken conversation, in characters. */
+const MAX_WHY = 500;
 
 /**
  * A session of a coding agent: its program in a session of the driver, its way to models, and the
@@ -90,7 +92,7 @@ export class AgentSession {
 
   private constructor(
     private readonly session: RuntimeSession,
-    private readonly conversation: Conversation,
+    private readonly talk: Talk,
     private readonly release: () => Promise<void>,
   ) {
     this.exit = this.follow();
@@ -125,7 +127,7 @@ export class AgentSession {
         output: talk,
       });
       talk.begin(session);
-      return new AgentSession(session, talk.conversation, door.close);
+      return new AgentSession(session, talk, door.close);
     } catch (error) {
       await door.close();
       throw error;
@@ -134,8 +136,10 @@ export class AgentSession {
 
   /** Ends the turn, and then the session. After `graceMs` it is killed. */
   stop(graceMs: number): void {
-    this.conversation.interrupt();
-    this.conversation.finish();
+    this.talk.with((conversation) => {
+      conversation.interrupt();
+      conversation.finish();
+    });
     const ownMs = graceMs * OWN_SHARE;
     const timer = setTimeout(() => this.session.stop(graceMs - ownMs), ownMs);
     void this.session.exit.then(() => clearTimeout(timer));
@@ -147,25 +151,30 @@ export class AgentSession {
 
   /** Words of a person. An event `heard` names their id when the program has them. */
   say(text: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
-    this.conversation.say(text, deliver, id);
+    this.talk.with((conversation) => conversation.say(text, deliver, id));
   }
 
   /** @param why the reason of a denial, for the agent */
   decide(permissionId: string, decision: 'allow' | 'deny', why?: string): void {
-    this.conversation.decide(permissionId, decision, why);
+    this.talk.with((conversation) => conversation.decide(permissionId, decision, why));
   }
 
   private async follow(): Promise<AgentSessionEnd> {
     const exit = await this.session.exit;
-    const end = await this.conversation.ended(exit);
+    const end = await this.talk.ended(exit);
     await this.release();
     return { end, exit };
   }
 }
 
-/** The lines of the program on their way into the conversation, and back. */
+/**
+ * The lines of the program on their way into the conversation, and back. A program can write what
+ * breaks its reader. That ends its own session alone, since an exception would end the process.
+ */
 class Talk implements OutputSink {
-  readonly conversation: Conversation;
+  private readonly conversation: Conversation;
+  /** The end of a session whose conversation broke. */
+  private broken: AgentEnd | undefined;
   private session: RuntimeSession | undefined;
   /** What the program wrote before its session was known. */
   private early: (() => void)[] | undefined = [];
@@ -176,7 +185,7 @@ class Talk implements OutputSink {
       {
         write: (text) => this.session?.write(text),
         endInput: () => this.endInput(),
-        emit: onEvent,
+        emit: (event) => this.guard(() => onEvent(event)),
       },
       context,
     );
@@ -188,7 +197,7 @@ class Talk implements OutputSink {
 
   begin(session: RuntimeSession): void {
     this.session = session;
-    this.conversation.start();
+    this.with((conversation) => conversation.start());
     const early = this.early ?? [];
     this.early = undefined;
     for (const take of early) take();
@@ -204,9 +213,30 @@ class Talk implements OutputSink {
     });
   }
 
+  /** Does something with a conversation that is not broken. */
+  with(act: (conversation: Conversation) => void): void {
+    this.guard(() => act(this.conversation));
+  }
+
+  /** Never rejects. */
+  async ended(exit: SessionExit): Promise<AgentEnd> {
+    const end = this.conversation.ended(exit).catch((error: unknown) => brokenBy(error));
+    return this.broken ?? (await end);
+  }
+
   private take(take: () => void): void {
-    if (this.early === undefined) take();
-    else this.early.push(take);
+    if (this.early === undefined) this.guard(take);
+    else this.early.push(() => this.guard(take));
+  }
+
+  private guard(act: () => void): void {
+    if (this.broken !== undefined) return;
+    try {
+      act();
+    } catch (error) {
+      this.broken = brokenBy(error);
+      this.session?.stop(END_MS);
+    }
   }
 
   private endInput(): void {
@@ -216,6 +246,12 @@ class Talk implements OutputSink {
     const timer = setTimeout(() => session.stop(END_MS), END_MS);
     void session.exit.then(() => clearTimeout(timer));
   }
+}
+
+function brokenBy(error: unknown): AgentEnd {
+  const why = error instanceof Error ? error.message : String(error);
+  const message = `The agent wrote what Drover cannot read: ${why}`.slice(0, MAX_WHY);
+  return { kind: 'failed', class: 'crash', message, retryable: true };
 }
 
 interface Door {
