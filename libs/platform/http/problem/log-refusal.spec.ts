@@ -3,13 +3,13 @@ import { type Caller, DroverError, newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { logRefusal } from './log-refusal.js';
 
-function lineOf(caller?: Caller): Record<string, unknown> {
+function lineOf(caller?: Caller, path = '/api/v1/runs/1'): Record<string, unknown> {
   const lines: string[] = [];
   const logger = Logger.create({
     level: 'info',
     destination: { write: (line) => lines.push(line) },
   });
-  const request = { id: 'r', traceId: 't', method: 'POST', path: '/api/v1/runs/1', caller };
+  const request = { id: 'r', traceId: 't', method: 'POST', path, caller };
   logRefusal(logger, request, new DroverError('stale_run'));
   return JSON.parse(lines[0] ?? '{}') as Record<string, unknown>;
 }
@@ -47,4 +47,9 @@ it.each([
     code: 'stale_run',
     ...ids,
   });
+});
+
+it('the log line of a refused artifact has the run, but not the name, which can be a secret', () => {
+  const { path } = lineOf(undefined, '/api/v1/runs/1/artifacts/a-value%2Fto-hide');
+  expect(path).toBe('/api/v1/runs/1/artifacts/[redacted]');
 });

@@ -3,6 +3,9 @@ import type { Logger } from '#lib/observability';
 
 const IDS = ['workspaceId', 'userId', 'apiKeyId', 'agentId', 'taskId', 'runId'] as const;
 
+/** Clients choose these names. One can be refused because it is a secret of the task. */
+const NAME_OF_ARTIFACT = /(?<=\/runs\/[^/]+\/artifacts\/).+/;
+
 /** The known parts of the request. A request that could not be parsed has only an id. */
 export interface RefusedRequest {
   id: string;
@@ -19,12 +22,14 @@ export interface RefusedRequest {
  */
 export function logRefusal(
   logger: Logger,
-  { id, caller, ...request }: RefusedRequest,
+  { id, caller, path, ...request }: RefusedRequest,
   error: DroverError,
   exception: unknown = error,
 ): void {
   const { status } = error.spec;
-  const fields = { requestId: id, ...request, ...idsOf(caller), status, code: error.code };
+  const shown = path?.replace(NAME_OF_ARTIFACT, '[redacted]');
+  const { code } = error;
+  const fields = { requestId: id, ...request, path: shown, ...idsOf(caller), status, code };
   if (status === 500) logger.error('request failed', { ...fields, error: exception });
   else if (status > 500)
     logger.warn('request could not be served', { ...fields, error: error.cause });
