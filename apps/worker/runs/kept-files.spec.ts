@@ -83,6 +83,7 @@ test('secrets are hidden in texts, and other words stay', async () => {
   await keep();
   const hidden = `const password: string = '[redacted]'; // [redacted]`;
   expect(Buffer.from(sent[0]!.content).toString()).toBe(hidden);
+  expect(warnings).toEqual(['Secrets were hidden in a kept file: a.ts']);
 });
 
 test('links out of the folders are not followed', async () => {

@@ -51,6 +51,8 @@ class Broken extends Error {}
  */
 export class KeptFiles {
   private readonly problems: string[] = [];
+  /** The names of files in which secrets were hidden. */
+  private readonly changed: string[] = [];
   private readonly sent = new Set<string>();
   private madeRedactor: Redactor | undefined;
   /** Whether the session put files where they are kept. */
@@ -100,8 +102,9 @@ export class KeptFiles {
         this.problems.push(`${name} ${file.why}`);
         return 0;
       }
-      const { content, isText } = this.clean(file.bytes);
+      const { content, isText, isChanged } = this.clean(file.bytes);
       await this.deliver({ name, content, type: mediaTypeOf(name, isText) }, signal);
+      if (isChanged && this.sent.has(name)) this.changed.push(name);
       return file.bytes.length;
     });
   }
@@ -128,10 +131,16 @@ export class KeptFiles {
     }
   }
 
-  private clean(bytes: Buffer): { content: Uint8Array<ArrayBuffer>; isText: boolean } {
+  private clean(bytes: Buffer): {
+    content: Uint8Array<ArrayBuffer>;
+    isText: boolean;
+    isChanged?: boolean;
+  } {
     const isText = isUtf8(bytes) && !bytes.includes(0);
     if (!isText || bytes.length > MAX_TEXT) return { content: new Uint8Array(bytes), isText };
-    return { content: Buffer.from(this.redactor().redactFile(bytes.toString())), isText };
+    const text = bytes.toString();
+    const shown = this.redactor().redactFile(text);
+    return { content: Buffer.from(shown), isText, isChanged: shown !== text };
   }
 
   private redactor(): Redactor {
@@ -140,12 +149,15 @@ export class KeptFiles {
   }
 
   private report(): void {
+    this.warnOf('A file was not kept', this.problems);
+    this.warnOf('Secrets were hidden in a kept file', this.changed);
+  }
+
+  private warnOf(what: string, files: string[]): void {
     const { warn } = this.parts;
-    for (const problem of this.problems.slice(0, SHOWN_PROBLEMS)) {
-      warn(`A file was not kept: ${problem}`);
-    }
-    const more = this.problems.length - SHOWN_PROBLEMS;
-    if (more > 0) warn(`${more} more files were not kept`);
+    for (const file of files.slice(0, SHOWN_PROBLEMS)) warn(`${what}: ${file}`);
+    const more = files.length - SHOWN_PROBLEMS;
+    if (more > 0) warn(`${what}: ${more} more`);
   }
 }
 

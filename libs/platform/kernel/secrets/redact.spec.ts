@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { redact, redactText } from './redact.js';
+import { hideKeys, redact, redactText } from './redact.js';
 
 /** The least of several times, in milliseconds, because others use the machine, too. */
 function fastest(work: () => unknown): number {
@@ -78,6 +78,7 @@ describe('redactText', () => {
     ['DB_PASS= ', ''],
     ['basic a', ''],
     ['authorization: basic ', ''],
+    ['sk-', ''],
     [' ', '='],
     ['\n ', ':'],
   ])('the time for %j before %j grows with the length, not with its square', (unit, end) => {
@@ -96,6 +97,23 @@ describe('redactText', () => {
     const once = redactText('password=abcd1234 and Bearer abcdef');
     expect(redactText(once)).toBe(once);
   });
+});
+
+it.each([
+  'int drv_initialize(void);',
+  '.sk-toggleable__content { color: red }',
+  'sk-container-id-1-estimator-doc-link',
+])('the source code %s of a file stays unchanged', (text) => {
+  expect(hideKeys(text)).toBe(text);
+});
+
+it.each([
+  `drv_0123abcd_${'0f'.repeat(24)}`,
+  'sk-proj-Ab1_Ab1-Ab1_Ab1-Ab1',
+  `sk-${'0f'.repeat(16)}`,
+  `sk-or-v1-${'0f'.repeat(32)}`,
+])('the key %s in a file is hidden', (key) => {
+  expect(hideKeys(`key=${key}.`)).toBe('key=[redacted].');
 });
 
 it('redact hides fields by the words of their names, and fields that can hold anything', () => {

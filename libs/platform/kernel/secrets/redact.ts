@@ -14,9 +14,14 @@ const KEYS: readonly [RegExp, string][] = [
     /(?<![\w-])(?=[\w-]{11,}\.[\w-]+\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
     `$1${HIDDEN}`,
   ],
-  [/\bdrv_[\w-]{8,}/g, HIDDEN],
+  [/\bdrv_[0-9a-f]{8}_[0-9a-f]{48}\b/g, HIDDEN],
   [/\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,})/g, HIDDEN],
-  [/\b(?:sk-[\w-]{16,}|A[KS]IA[0-9A-Z]{12,}|AIza[\w-]{30,}|npm_\w{30,})/g, HIDDEN],
+  // Source code has names such as `sk-toggleable__content`. The bounds keep the search short.
+  [
+    /\bsk-(?:(?=[\w-]{0,64}\d)(?=[\w-]{0,64}[a-z])(?=[\w-]{0,64}[A-Z])[\w-]{16,}|(?:[\w-]{0,16}-)?[\da-f]{32,})/g,
+    HIDDEN,
+  ],
+  [/\b(?:A[KS]IA[0-9A-Z]{12,}|AIza[\w-]{30,}|npm_\w{30,})/g, HIDDEN],
   [/\b(?:[rs]k_(?:live|test)_\w{10,}|whsec_[\w+/=]{16,}|ya29\.[\w-]{20,})/g, HIDDEN],
 ];
 
@@ -25,6 +30,8 @@ const SECRET_TEXTS: readonly [RegExp, string][] = [
   [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${HIDDEN}`],
   [/(:\/\/[^\s:/@]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
   ...KEYS,
+  // Half a key, too. Files would lose names of functions and classes.
+  [/\b(?:drv_[\w-]{8,}|sk-[\w-]{16,})/g, HIDDEN],
   [
     /(authorization["']?\s*[:=]\s*["']?(?:basic|token|digest|apikey|negotiate) +)(?!\[redacted])[\w+/=.-]{4,}/gi,
     `$1${HIDDEN}`,
