@@ -88,7 +88,7 @@ describe('a permission that a person decides', () => {
     expect(questions).toHaveLength(2);
   });
 
-  it('a permission for the run covers the same command, and the whole of another tool', async () => {
+  it('a permission for the run covers the same command, or the same files', async () => {
     const permissions = permissionsWith();
     permissions.request(shell('1', 'npm test'));
     permissions.request(edit('2', 'a.txt'));
@@ -97,10 +97,24 @@ describe('a permission that a person decides', () => {
     await nextTick();
     permissions.answer('question-2', 'allow for this run');
     permissions.request(shell('3', 'npm test'));
-    permissions.request(edit('4', 'b.txt'));
-    permissions.request(shell('5', 'npm publish'));
+    permissions.request(edit('4', 'a.txt'));
+    permissions.request(edit('5', 'b.txt'));
+    permissions.request(shell('6', 'npm publish'));
     expect(decisions.map(([id]) => id)).toEqual(['1', '2', '3', '4']);
     expect(questions).toHaveLength(3);
+  });
+
+  it('a permission for the run changes no rule', async () => {
+    const permissions = permissionsWith([
+      { tool: 'Write', pattern: '.github/*', decision: 'deny' },
+      { tool: 'edit', pattern: 'docs/*', decision: 'ask' },
+    ]);
+    permissions.request(edit('1', 'docs/a.md'));
+    await nextTick();
+    permissions.answer('question-1', 'allow for this run');
+    permissions.request(edit('2', '.github/workflow.yml'));
+    permissions.request(edit('3', 'docs/a.md'));
+    expect(decisions.map(([, decision]) => decision)).toEqual(['allow', 'deny', 'allow']);
   });
 
   it('one question is asked at a time', async () => {

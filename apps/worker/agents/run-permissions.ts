@@ -14,6 +14,14 @@ const ONCE = 'allow once';
 const FOR_THIS_RUN = 'allow for this run';
 const DENY = 'deny';
 
+/** The words for the uses that `FOR_THIS_RUN` allows. */
+const SCOPES: Record<PermissionRequest['category'], string> = {
+  shell: 'this command',
+  edit: 'changes of these files',
+  read: 'reading of these files',
+  other: 'this use of the tool',
+};
+
 const BY_RULE = 'The rules of this task do not allow this.';
 const BY_PERSON = 'A person denied this.';
 
@@ -52,8 +60,9 @@ export class RunPermissions {
   /** The agent asks for a permission. */
   request(request: PermissionRequest): void {
     const { rules, mode, note, decide } = this.parts;
-    if (this.allowed.has(keyOf(request))) return decide(request.id, 'allow');
-    const decision = decidePermission(rules, mode, request);
+    const decided = decidePermission(rules, mode, request);
+    const isAllowed = decided === 'ask' && this.allowed.has(keyOf(request));
+    const decision = isAllowed ? 'allow' : decided;
     if (decision === 'allow') return decide(request.id, 'allow');
     if (decision === 'deny') {
       note('WARN', `Denied by a rule: ${request.title}`);
@@ -134,12 +143,11 @@ export class RunPermissions {
 
   private questionOf(request: PermissionRequest): Question {
     const { tool, category, subjects } = request;
-    const scope = category === 'shell' ? 'this command' : 'this tool';
     const prompt = [
       `The agent asks to use ${tool}:`,
       shortened(this.readable(subjects.join('\n')), MAX_SUBJECT),
       shortened(this.readable(detailsOf(request)), MAX_DETAILS),
-      `"${FOR_THIS_RUN}" allows ${scope} until the run ends.`,
+      `"${FOR_THIS_RUN}" allows ${SCOPES[category]} until the run ends.`,
     ];
     return {
       prompt: prompt.filter((part) => part !== '').join('\n\n'),
@@ -156,9 +164,9 @@ export class RunPermissions {
   }
 }
 
-/** The uses that a permission for the run covers: the same command, or the same tool. */
+/** The uses that a permission for the run covers: those of the tool for the same command or files. */
 function keyOf({ tool, category, subjects }: PermissionRequest): string {
-  return JSON.stringify(category === 'shell' ? [tool, ...subjects] : [tool]);
+  return JSON.stringify([tool, category, ...subjects]);
 }
 
 /** The changes, or the input of a tool whose subject does not tell it. */
