@@ -1,4 +1,5 @@
-const SHELL = /(^|\/)(ba|da|z)?sh$/;
+/** The shells of the system. Anything elsewhere can be a program of the agent. */
+const SHELL = /^(\/bin\/|\/usr\/bin\/)?(ba|da|z)?sh$/;
 
 /** Returns the script of a command `bash -lc SCRIPT`, and any other command as it is. */
 export function scriptOf(command: string): string {
