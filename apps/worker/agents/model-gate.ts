@@ -15,6 +15,8 @@ import { RequestHolds } from './request-holds.js';
 
 /** The time for which the way to a provider is known. A changed key counts after it. */
 const ACCESS_MS = 60_000;
+/** The maximum of models without a price that the log of a run names. */
+const MAX_WARNINGS = 100;
 
 export interface ModelGateParts {
   api: Pick<DroverApi, 'modelAccess' | 'holdRequest' | 'releaseRequest'>;
@@ -34,6 +36,7 @@ export class RunModelGate implements ModelGate {
   private readonly holds: RequestHolds;
   /** The refusal by a budget, which all later requests get. */
   private refusal: Admission | undefined;
+  private readonly unpriced = new Set<string>();
 
   constructor(private readonly parts: ModelGateParts) {
     this.holds = new RequestHolds(parts);
@@ -55,7 +58,9 @@ export class RunModelGate implements ModelGate {
     }
     if (refusal !== undefined) return refusal;
     const admission = await this.hold(request, signal);
-    if (admission.kind === 'refused' && this.refusal === undefined) this.end(admission);
+    if (admission.kind === 'admitted') return admission;
+    if (admission.reason === 'model_unpriced') this.warnOfPrice(request.model, admission.message);
+    else if (this.refusal === undefined) this.end(admission);
     return admission;
   };
 
@@ -104,6 +109,13 @@ export class RunModelGate implements ModelGate {
       this.holds.release(request.id);
       throw error;
     }
+  }
+
+  /** The agent can go on with other models. */
+  private warnOfPrice(model: string, message: string): void {
+    if (this.unpriced.has(model) || this.unpriced.size >= MAX_WARNINGS) return;
+    this.unpriced.add(model);
+    this.parts.report.log('WARN', message, 'model_unpriced');
   }
 
   /** The server has applied the policy of the budget to the task. */

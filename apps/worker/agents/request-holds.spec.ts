@@ -65,6 +65,14 @@ describe('the tokens of a request', () => {
     expect(wishes.map(({ final }) => final)).toEqual([false, false, true]);
   });
 
+  it('are refused at once if the model has no price', async () => {
+    const { holds, wishes } = aServer(() => 'unpriced');
+    const counted = { ...REQUEST, countInput: () => Promise.resolve(1_200) };
+    const refused = { kind: 'refused', reason: 'model_unpriced', message: 'Too little.' };
+    expect(await holds.ask(counted, NEVER)).toEqual(refused);
+    expect(wishes.map(({ final }) => final)).toEqual([false]);
+  });
+
   it('are waited for while other requests hold them', async () => {
     const { holds, wishes } = aServer((_, before) => (before < 2 ? 'wait' : 'granted'));
     expect(await holds.ask(REQUEST, NEVER)).toEqual({ kind: 'admitted' });

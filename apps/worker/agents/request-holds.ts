@@ -37,7 +37,7 @@ export class RequestHolds {
     for (let waits = 0; ; waits += 1) {
       const tokens = input + (request.outputBound ?? 0);
       const answer = await this.hold(request, { tokens, final: false }, signal);
-      if (answer.outcome === 'granted') return admittedBy(answer);
+      if (answer.outcome === 'granted' || answer.outcome === 'unpriced') return toAdmission(answer);
       if (!isCounted) {
         isCounted = true;
         input = Math.min(input, (await request.countInput?.()) ?? input);
@@ -66,10 +66,7 @@ export class RequestHolds {
     tokens: number,
     signal: AbortSignal,
   ): Promise<Admission> {
-    const answer = await this.hold(request, { tokens, final: true }, signal);
-    if (answer.outcome === 'granted') return admittedBy(answer);
-    const { message } = answer;
-    return { kind: 'refused', reason: 'budget_exceeded', message: message ?? 'No budget is left.' };
+    return toAdmission(await this.hold(request, { tokens, final: true }, signal));
   }
 
   private async hold(
@@ -98,6 +95,8 @@ export class RequestHolds {
 }
 
 /** The server can give the request another model. */
-function admittedBy({ model }: Answer): Admission {
-  return { kind: 'admitted', ...(model !== null && { model }) };
+function toAdmission({ outcome, message, model }: Answer): Admission {
+  if (outcome === 'granted') return { kind: 'admitted', ...(model !== null && { model }) };
+  const reason = outcome === 'unpriced' ? 'model_unpriced' : 'budget_exceeded';
+  return { kind: 'refused', reason, message: message ?? 'No budget is left.' };
 }

@@ -43,7 +43,12 @@ export type Admission =
     };
 
 export type RefusalReason =
-  'budget_exceeded' | 'model_not_allowed' | 'provider_limited' | 'no_provider' | 'run_ended';
+  | 'budget_exceeded'
+  | 'model_not_allowed'
+  | 'model_unpriced'
+  | 'provider_limited'
+  | 'no_provider'
+  | 'run_ended';
 
 /** The usage of one admitted request. All counts are tokens. */
 export interface ModelUsage {

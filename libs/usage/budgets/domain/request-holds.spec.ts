@@ -18,7 +18,7 @@ const RUN: HoldingRun = {
   requests: new Map(),
   scopes: ['w', null, null, 't'],
 };
-const WISH: RequestWish = { requestId: 'one', tokens: 200n, isFinal: true };
+const WISH: RequestWish = { requestId: 'one', tokens: 200n, isFinal: true, isPriced: true };
 
 function decide(
   run: Partial<HoldingRun> = {},
@@ -58,6 +58,11 @@ describe('a request', () => {
 
   it.each<[string, Partial<HoldingRun>, Partial<RequestWish>, Partial<Standing>, string]>([
     ['that no budget covers', { heldOf: [] }, {}, { scopeId: 'x' }, 'unlimited'],
+    [
+      'to a model without a price that no budget covers',
+      ...([{ heldOf: [] }, { isPriced: false }, { scopeId: 'x' }, 'unlimited'] as const),
+    ],
+    ['to a model without a price', {}, { isPriced: false }, {}, 'unpriced'],
     ['that fits exactly', {}, { tokens: 1_000n }, {}, 'granted'],
     ['with a token too much', {}, { tokens: 1_001n }, {}, 'refused'],
     ['of a used up budget', {}, { tokens: 1n }, { consumed: 1_000n }, 'refused'],

@@ -27,6 +27,8 @@ export interface RequestWish {
   tokens: bigint;
   /** It is not asked for again: a refusal applies the policy of the budget to the task. */
   isFinal: boolean;
+  /** Its model has a price, so its usage can be counted. */
+  isPriced: boolean;
 }
 
 export type HoldDecision =
@@ -41,6 +43,8 @@ export type HoldDecision =
     }
   /** No active budget covers the run, and it holds none. */
   | { kind: 'unlimited' }
+  /** A budget covers the run, and no usage of the model can be counted. */
+  | { kind: 'unpriced' }
   /** Requests or runs under way hold too much of the budget now. */
   | { kind: 'wait'; budget: Standing }
   | {
@@ -57,13 +61,14 @@ export type HoldDecision =
  */
 export function decideHold(
   run: HoldingRun,
-  { requestId, tokens, isFinal }: RequestWish,
+  { requestId, tokens, isFinal, isPriced }: RequestWish,
   budgets: readonly Standing[],
 ): HoldDecision {
   const isHeld = ({ id }: Standing) => run.heldOf.includes(id);
   const covers = ({ isActive, scopeId }: Standing) => isActive && run.scopes.includes(scopeId);
   const own = budgets.filter((budget) => isHeld(budget) || covers(budget));
   if (own.length === 0) return { kind: 'unlimited' };
+  if (!isPriced) return { kind: 'unpriced' };
   const requests = new Map(run.requests).set(requestId, tokens);
   const wanted = sumOf(requests);
   const before = run.heldOf.length === 0 ? 0n : run.held;

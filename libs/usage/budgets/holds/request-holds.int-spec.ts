@@ -139,7 +139,8 @@ async function send(workspaceId: string, run: Run, one: Request): Promise<Sent> 
   ];
   const { runId, agentId } = run;
   const requestId = newId();
-  const wish = { runId, agentId, requestId, tokens: BigInt(one.bound), isFinal: true };
+  const tokens = BigInt(one.bound);
+  const wish = { runId, agentId, requestId, tokens, isFinal: true, isPriced: true };
   const answer = await asking.holds.ask(workspaceId, wish);
   if (one.ending === 'twice') await reporting.holds.ask(workspaceId, wish);
   const available = await scarcest(workspaceId);

@@ -24,6 +24,8 @@ export interface AskedRequest extends RequestWish {
 
 export type HoldAnswer =
   | { kind: 'granted' }
+  /** A budget covers the run, and the model has no price. */
+  | { kind: 'unpriced' }
   /** The budget has tokens, but other requests or runs hold them. */
   | { kind: 'wait'; budget: BudgetStanding }
   | { kind: 'refused'; taskId: string; budget: BudgetStanding };
@@ -161,6 +163,8 @@ function toAnswer({ task_id: taskId }: UsedRunRow, decision: HoldDecision): Hold
     case 'granted':
     case 'unlimited':
       return { kind: 'granted' };
+    case 'unpriced':
+      return { kind: 'unpriced' };
     case 'wait':
       return { kind: 'wait', budget: standingOf(decision.budget) };
     case 'refused':

@@ -278,6 +278,35 @@ describe('routing', () => {
     expect(await ask(named.id, TIER_MODELS.opus)).toEqual({ ...granted, model: null });
   });
 
+  it('a model without a price is refused where a budget covers the run', async () => {
+    const agent = await workspace.newAgent({ capabilities: ['command'] });
+    await workspace.api.post('/agent-tasks', { title: 'A task', taskType: 'test' });
+    const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+      `/agents/${agent.id}/claim`,
+      {},
+    );
+    const ask = async (model: string) => {
+      const path = `/runs/${body.tasks[0]!.run.id}/model-holds/${newId()}`;
+      return (await agent.api.put<object>(path, { tokens: 1_000, model })).body;
+    };
+    const model = `model-${newId()}`;
+    expect(await ask(model)).toMatchObject({ outcome: 'granted' });
+    const [periodStart, periodEnd] = [new Date(Date.now() - HOUR_MS).toISOString(), inAnHour()];
+    const budget = { scope: 'global', allocated: 100_000, periodStart, periodEnd };
+    expect((await workspace.api.post('/budgets', budget)).status).toBe(201);
+    expect(await ask(TIER_MODELS.haiku)).toMatchObject({ outcome: 'granted' });
+    expect(await ask(model)).toEqual({
+      outcome: 'unpriced',
+      message: expect.stringMatching(
+        new RegExp(`^The model "${model}" has no price.* POST /api/v1/model-prices\\.$`),
+      ),
+      budget: null,
+      model: null,
+    });
+    await operator.api.post('/model-prices', price({ model }));
+    expect(await ask(model)).toMatchObject({ outcome: 'granted' });
+  });
+
   it('administrators set routing, with If-Match if they want', async () => {
     const rules = [{ maxEstimatedTokens: '9223372036854775807', tier: 'haiku' }];
     const first = await route({ rules });

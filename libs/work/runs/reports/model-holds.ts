@@ -17,7 +17,7 @@ export interface ModelRequestWish {
   final?: boolean;
 }
 
-export const HOLD_OUTCOMES = ['granted', 'wait', 'refused'] as const;
+export const HOLD_OUTCOMES = ['granted', 'wait', 'refused', 'unpriced'] as const;
 
 export interface ModelHoldView {
   outcome: (typeof HOLD_OUTCOMES)[number];
@@ -50,11 +50,16 @@ export class ModelHolds {
     requestId: string,
     { tokens, model: asked, final: isFinal = true }: ModelRequestWish,
   ): Promise<ModelHoldView> {
-    const wish = { runId, agentId, requestId, tokens: BigInt(tokens), isFinal };
+    const routed = asked === undefined ? null : await this.route(workspaceId, runId, asked);
+    const model = routed ?? asked;
+    const isPriced = model === undefined || (await this.routing.tierOf(model)) !== null;
+    const wish = { runId, agentId, requestId, tokens: BigInt(tokens), isFinal, isPriced };
     const answer = await this.holds.ask(workspaceId, wish);
     if (answer.kind === 'granted') {
-      const model = asked === undefined ? null : await this.route(workspaceId, runId, asked);
-      return { outcome: 'granted', message: null, budget: null, model };
+      return { outcome: 'granted', message: null, budget: null, model: routed };
+    }
+    if (answer.kind === 'unpriced') {
+      return { outcome: 'unpriced', message: lackOfPrice(model), budget: null, model: null };
     }
     if (answer.kind === 'refused' && isFinal) await this.applyPolicy(workspaceId, answer);
     const { kind, budget } = answer;
@@ -94,6 +99,13 @@ export class ModelHolds {
       );
     wake();
   }
+}
+
+function lackOfPrice(model = ''): string {
+  return (
+    `The model "${model}" has no price, so the budgets of its run cannot count it. ` +
+    'An operator adds a price with POST /api/v1/model-prices.'
+  );
 }
 
 function describe({ scope, available, allocated }: BudgetStanding, tokens: string): string {

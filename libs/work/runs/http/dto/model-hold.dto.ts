@@ -41,7 +41,7 @@ export class ModelHoldDto implements ModelHoldView {
     enum: HOLD_OUTCOMES,
     description:
       'Only a `granted` request can be sent. `wait`: it would fit if other requests or runs held ' +
-      'nothing, and `final` is false.',
+      'nothing, and `final` is false. `unpriced`: the model has no price, and a budget covers the run.',
   })
   outcome!: ModelHoldView['outcome'];
 
