@@ -26,6 +26,8 @@ export interface PermissionRequest {
    * tools, the title. It is never empty.
    */
   subjects: string[];
+  /** True if the agent does not tell the class of the tool. `category` is `other` then. */
+  isUnknown?: boolean;
   input: unknown;
   /** The changes that the tool would make, as far as they are known. */
   diffs?: FileDiff[];

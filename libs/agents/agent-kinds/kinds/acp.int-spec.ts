@@ -41,6 +41,23 @@ describe('a program that speaks the protocol', () => {
     expect(await run.end).toMatchObject({ kind: 'done', summary: `answer: ${answer} ` });
   });
 
+  it('a request has the class and the command of the call that it names', async () => {
+    const run = start('run git push', { permissionMode: 'ask' });
+    const { id, ...known } = await run.until('permission');
+    run.conversation.decide(id, 'deny');
+    expect(known).toMatchObject({ category: 'shell', subjects: ['git push'], title: 'Run it' });
+    expect(known).not.toHaveProperty('isUnknown');
+    await run.end;
+  });
+
+  it('a request without a class is unknown', async () => {
+    const run = start('bare Do it', { permissionMode: 'ask' });
+    const { id, ...bare } = await run.until('permission');
+    run.conversation.decide(id, 'deny');
+    expect(bare).toMatchObject({ category: 'other', subjects: ['Do it'], isUnknown: true });
+    await run.end;
+  });
+
   it.each([
     ['auto', 'yes'],
     ['read-only', 'no'],

@@ -14,6 +14,9 @@ import { diffOf } from './diff.js';
 import { objectOf, textOf } from './json-lines.js';
 import { subjectsOf } from './subjects.js';
 
+/** The number of open calls whose details are kept. */
+const MAX_OPEN = 100;
+
 interface KnownCall {
   title: string;
   isDone: boolean;
@@ -25,6 +28,8 @@ export class AcpUpdates {
   lastMessage?: string;
 
   private readonly calls = new Map<string, KnownCall>();
+  /** The details of open calls. Later updates and requests repeat only those that change. */
+  private readonly open = new Map<string, ToolCallUpdate>();
   private text: { type: 'message' | 'thought'; id?: string | null; text: string } | undefined;
 
   /** @param isNoise tells the messages that the program writes about itself */
@@ -66,8 +71,40 @@ export class AcpUpdates {
     this.emit({ type: text.type, text: text.text, delta: false });
   }
 
-  /** Makes a call known, for instance by the request for its permission. */
-  takeCall(call: ToolCallUpdate): void {
+  /**
+   * Makes a call known by the request for its permission.
+   *
+   * @returns the call with its details from earlier updates
+   */
+  takeRequest(call: ToolCallUpdate): ToolCallUpdate {
+    const whole = this.withEarlier(call);
+    this.takeCall({ ...call, status: null, content: null });
+    return whole;
+  }
+
+  private withEarlier(call: ToolCallUpdate): ToolCallUpdate {
+    const known = this.open.get(call.toolCallId);
+    return {
+      toolCallId: call.toolCallId,
+      title: call.title ?? known?.title,
+      kind: call.kind ?? known?.kind,
+      rawInput: call.rawInput ?? known?.rawInput,
+      locations: call.locations ?? known?.locations,
+      content: call.content ?? known?.content,
+    };
+  }
+
+  private remember(call: ToolCallUpdate): void {
+    const whole = this.withEarlier(call);
+    this.open.delete(call.toolCallId);
+    if (call.status === 'completed' || call.status === 'failed') return;
+    this.open.set(call.toolCallId, whole);
+    const [oldest] = this.open.keys();
+    if (this.open.size > MAX_OPEN && oldest !== undefined) this.open.delete(oldest);
+  }
+
+  private takeCall(call: ToolCallUpdate): void {
+    this.remember(call);
     const { toolCallId: id, kind, rawInput, status } = call;
     const known = this.calls.get(id);
     const title = call.title ?? known?.title ?? kind ?? 'tool';
@@ -122,7 +159,7 @@ export function categoryOf({ kind }: ToolCallUpdate): ToolCategory {
   return CATEGORIES[kind ?? ''] ?? 'other';
 }
 
-/** The tool of a request for a permission. */
+/** The tool of a request for a permission. `call` has its details from earlier updates. */
 export function permissionOf(call: ToolCallUpdate, workDir: string): Omit<PermissionRequest, 'id'> {
   const tool = call.kind ?? 'other';
   const title = call.title ?? tool;
@@ -137,6 +174,7 @@ export function permissionOf(call: ToolCallUpdate, workDir: string): Omit<Permis
     title,
     subjects,
     input: call.rawInput ?? call.content ?? {},
+    ...((call.kind ?? null) === null ? { isUnknown: true } : {}),
     ...(diffs.length > 0 ? { diffs } : {}),
   };
 }

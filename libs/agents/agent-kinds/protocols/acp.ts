@@ -219,10 +219,10 @@ export class AcpConversation implements Conversation {
   private askPermission(
     request: RequestPermissionRequest,
   ): RequestPermissionResponse | Promise<RequestPermissionResponse> {
-    const { toolCall, options } = request;
+    const { options } = request;
     const { permissionMode } = this.context;
     this.updates.flush();
-    this.updates.takeCall({ ...toolCall, status: null, content: null });
+    const toolCall = this.updates.takeRequest(request.toolCall);
     if (permissionMode === 'auto') return answerTo(options, 'allow');
     if (permissionMode !== 'ask') {
       const isHarmless = categoryOf(toolCall) === 'read';

@@ -1,5 +1,5 @@
 // A program that speaks the Agent Client Protocol, and does as its prompt says, a line a step:
-//   write FILE TEXT | say TEXT | ask TITLE | wait | refuse | exit CODE | outlive
+//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | wait | refuse | exit CODE | outlive
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -15,11 +15,16 @@ const update = (sessionId, content) =>
 
 function ask(sessionId, title) {
   const id = `ask-${(lastRequest += 1)}`;
+  const rawInput = { title };
+  return request(sessionId, { toolCallId: id, title, kind: 'edit', status: 'pending', rawInput });
+}
+
+function request(sessionId, toolCall) {
+  const id = toolCall.toolCallId;
   const options = [
     { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
     { optionId: 'no', name: 'No', kind: 'reject_once' },
   ];
-  const toolCall = { toolCallId: id, title, kind: 'edit', status: 'pending', rawInput: { title } };
   send({ id, method: 'session/request_permission', params: { sessionId, options, toolCall } });
   return new Promise((resolve) => waiting.set(id, ({ outcome }) => resolve(outcome.optionId)));
 }
@@ -51,6 +56,18 @@ const STEPS = {
   },
   async ask(sessionId, words) {
     STEPS.say(sessionId, [`answer: ${await ask(sessionId, words.join(' '))}`]);
+  },
+  /** The request names only the call, which tells its command. */
+  async run(sessionId, words) {
+    const rawInput = { command: words.join(' ') };
+    const toolCallId = `run-${(lastRequest += 1)}`;
+    const call = { toolCallId, title: 'Run it', kind: 'execute', rawInput };
+    update(sessionId, { sessionUpdate: 'tool_call', ...call, status: 'pending' });
+    await request(sessionId, { toolCallId });
+  },
+  async bare(sessionId, words) {
+    const toolCallId = `bare-${(lastRequest += 1)}`;
+    await request(sessionId, { toolCallId, title: words.join(' ') });
   },
   wait: () => new Promise((resolve) => (cancel = () => resolve('cancelled'))),
   refuse: () => 'refusal',

@@ -58,6 +58,14 @@ describe('the decision about a tool', () => {
     expect(decidePermission(rules, 'ask', use)).toBe(decision);
   });
 
+  it('a tool of an unknown class is never allowed by the mode beside rules', () => {
+    const use: ToolUse = { tool: 'other', category: 'other', subjects: ['x'], isUnknown: true };
+    expect(decidePermission(rules, 'auto', use)).toBe('ask');
+    expect(decidePermission(rules, 'read-only', use)).toBe('deny');
+    expect(decidePermission([], 'auto', use)).toBe('allow');
+    expect(decidePermission(rules, 'auto', { ...use, isUnknown: false })).toBe('allow');
+  });
+
   it('* alone allows every command', () => {
     expect(decidePermission([rule('shell', '*', 'allow')], 'ask', shell('a; b'))).toBe('allow');
   });

@@ -19,6 +19,8 @@ export interface ToolUse {
   category: 'shell' | 'edit' | 'read' | 'other';
   /** The command, or the paths of the files. It is never empty. */
   subjects: readonly string[];
+  /** True if the agent does not tell the class of the tool. Any rule could mean it. */
+  isUnknown?: boolean;
 }
 
 /** The decision without a rule, by permission mode. `plan` has no rules. */
@@ -62,7 +64,8 @@ export function errorInRules(value: unknown, field: string): FieldError | undefi
 /**
  * Decides about the use of a tool. The first rule that matches counts. A rule that allows must match
  * each subject. A pattern with `*`, unless it is `*` alone, allows no command with operators of the
- * shell. A rule that denies or asks matches a part of such a command, too.
+ * shell. A rule that denies or asks matches a part of such a command, too. Beside rules, a tool of an
+ * unknown class is never allowed without one.
  */
 export function decidePermission(
   rules: readonly PermissionRule[],
@@ -70,7 +73,9 @@ export function decidePermission(
   use: ToolUse,
 ): PermissionDecision {
   const found = rules.find((rule) => matchesTool(rule, use) && matchesSubject(rule, use));
-  return found?.decision ?? DEFAULTS[mode](use);
+  if (found !== undefined) return found.decision;
+  const decision = DEFAULTS[mode](use);
+  return use.isUnknown && rules.length > 0 && decision === 'allow' ? 'ask' : decision;
 }
 
 /**
