@@ -10,16 +10,22 @@ let server: Server;
 let url: string;
 let pages: Record<string, unknown>;
 let bodies: unknown[];
+let isRefused: (body: string) => boolean;
 
 beforeEach(async () => {
   bodies = [];
+  isRefused = () => false;
   server = createServer((request, response) => {
     const { url } = request;
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => body !== '' && bodies.push(JSON.parse(body)));
-    response.statusCode = pages[String(url)] === undefined ? 404 : 200;
-    response.end(JSON.stringify(pages[String(url)] ?? {}));
+    request.on('end', () => {
+      if (body !== '') bodies.push(JSON.parse(body));
+      const isValid = !isRefused(body);
+      response.statusCode = isValid ? (pages[String(url)] === undefined ? 404 : 200) : 400;
+      const problem = { status: 400, code: 'validation_failed', title: 'Not valid' };
+      response.end(JSON.stringify(isValid ? (pages[String(url)] ?? {}) : problem));
+    });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -64,4 +70,24 @@ test('a poll for signals names messages only if a run hears them', async () => {
   expect(await api.signals({ ...poll, heard: [] }, signal)).toMatchObject({ messages: [] });
   await api.signals({ ...poll, heard }, signal);
   expect(bodies).toEqual([poll, { ...poll, heard }]);
+});
+
+test('a server of the version before gets usage without the details that it refuses', async () => {
+  const answer = { advice: 'continue', budgets: [] };
+  pages = { '/api/v1/runs/run-1/usage': answer };
+  const credentials = new GivenToken({ token: 'token', tokenFile: undefined });
+  const api = new DroverApi(hostClient(url, { credentials }), 'me');
+  const report = { id: 'one', model: 'm', inputTokens: 1, outputTokens: 2 };
+  const details = { reasoningTokens: 1, timeToFirstTokenMs: 20, estimated: false };
+  const detailed = { ...report, ...details };
+  await api.usage('run-1', [detailed]);
+  expect(bodies).toEqual([{ reports: [detailed] }]);
+  isRefused = (body) => Object.keys(details).some((field) => body.includes(field));
+  expect(await api.usage('run-1', [detailed])).toEqual(answer);
+  expect(bodies.slice(1)).toEqual([{ reports: [detailed] }, { reports: [report] }]);
+  isRefused = () => true;
+  await expect(api.usage('run-1', [report])).rejects.toMatchObject({
+    problem: { code: 'validation_failed' },
+  });
+  expect(bodies).toHaveLength(4);
 });

@@ -1,4 +1,4 @@
-import { allowWait } from '#lib/agent-host';
+import { allowWait, hasCode } from '#lib/agent-host';
 import { type DroverClient, itemsOf } from '#lib/api-client';
 import type {
   Agent,
@@ -165,9 +165,19 @@ export class DroverApi {
   }
 
   /** The server accepts usage of a finished run, too. */
-  usage(runId: string, reports: readonly UsageReport[]): Promise<UsageAnswer> {
-    const body = { reports: [...reports] };
-    return this.server.post('/api/v1/runs/{runId}/usage', { ...run(runId), body });
+  async usage(runId: string, reports: readonly UsageReport[]): Promise<UsageAnswer> {
+    const send = (sent: readonly UsageReport[]): Promise<UsageAnswer> => {
+      const body = { reports: [...sent] };
+      return this.server.post('/api/v1/runs/{runId}/usage', { ...run(runId), body });
+    };
+    try {
+      return await send(reports);
+    } catch (error) {
+      // A server of the version before refuses the details of single requests. Their tokens count.
+      if (hasCode(error, 'validation_failed') && reports.some(hasDetails))
+        return send(reports.map(withoutDetails));
+      throw error;
+    }
   }
 
   /**
@@ -208,4 +218,16 @@ function bodyOf(report: FinalReport): object {
 
 function withoutKind({ kind: _, ...body }: FinalReport): object {
   return body;
+}
+
+const DETAILS = ['reasoningTokens', 'timeToFirstTokenMs', 'estimated'] as const;
+
+function hasDetails(report: UsageReport): boolean {
+  return DETAILS.some((field) => report[field] !== undefined);
+}
+
+function withoutDetails(report: UsageReport): UsageReport {
+  const rest = { ...report };
+  for (const field of DETAILS) delete rest[field];
+  return rest;
 }
