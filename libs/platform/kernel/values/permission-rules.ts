@@ -42,6 +42,10 @@ const MAX_DROVER_PATTERN = 100;
 /** Characters with which a shell runs a further command, or writes a file. */
 const OPERATORS = /[;&|<>`\n\r]|\$\(/;
 
+/** A word before a command that does not change the command: a reserved word or an assignment. */
+const BEFORE_COMMAND =
+  /(?:if|then|elif|else|while|until|do|time|[!{}]|[A-Za-z_]\w*\+?=(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])*) /y;
+
 /**
  * Checks rules of a request.
  *
@@ -72,7 +76,8 @@ export function decidePermission(
   mode: keyof typeof DEFAULTS,
   use: ToolUse,
 ): PermissionDecision {
-  const found = rules.find((rule) => matchesTool(rule, use) && matchesSubject(rule, use));
+  const parts = rules.length === 0 ? [] : use.subjects.flatMap((text) => partsOf(use, text));
+  const found = rules.find((rule) => matchesTool(rule, use) && matchesSubject(rule, use, parts));
   if (found !== undefined) return found.decision;
   const decision = DEFAULTS[mode](use);
   return use.isUnknown && rules.length > 0 && decision === 'allow' ? 'ask' : decision;
@@ -115,19 +120,40 @@ function matchesTool({ tool }: PermissionRule, use: ToolUse): boolean {
   return matchesPattern(tool, use.tool) || tool === use.category;
 }
 
-function matchesSubject({ pattern, decision }: PermissionRule, use: ToolUse): boolean {
+/** @param parts those of all subjects */
+function matchesSubject(
+  { pattern, decision }: PermissionRule,
+  use: ToolUse,
+  parts: readonly string[],
+): boolean {
   const matches = (text: string) => matchesPattern(pattern, text);
-  if (decision !== 'allow') return use.subjects.flatMap((text) => partsOf(use, text)).some(matches);
+  if (decision !== 'allow') return parts.some(matches);
   const isWide = pattern.includes('*') && pattern !== '*';
   const isCompound = use.category === 'shell' && use.subjects.some((text) => OPERATORS.test(text));
   return !(isWide && isCompound) && use.subjects.every(matches);
 }
 
-/** A command with its parts between operators. */
+/**
+ * A command with its parts between operators, each also with single blanks and without the words
+ * before it. Quotes, variables and scripts still hide a command.
+ */
 function partsOf({ category }: ToolUse, text: string): string[] {
   if (category !== 'shell') return [text];
-  const parts = text.split(/[;&|<>`\n\r()]/).map((part) => part.replace(/\$$/, '').trim());
-  return [text, ...parts.filter((part) => part !== '')];
+  const joined = text.replaceAll(/\\(?:\\|\r?\n)/g, (found) => (found === '\\\\' ? found : ''));
+  const parts = joined.split(/[;&|<>`\n\r()]/).map((part) => part.replace(/\$$/, '').trim());
+  const spaced = [text, ...parts].map((part) => part.trim().replaceAll(/\s+/g, ' '));
+  const found = [...parts, ...spaced, ...spaced.map(commandIn)];
+  return [text, ...found.filter((part) => part !== '')];
+}
+
+function commandIn(part: string): string {
+  let at = 0;
+  do {
+    BEFORE_COMMAND.lastIndex = at;
+    if (!BEFORE_COMMAND.test(part)) return part.slice(at);
+    at = BEFORE_COMMAND.lastIndex;
+  } while (at < part.length);
+  return '';
 }
 
 function errorInRule(rule: unknown): string | undefined {
