@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { PermissionRequest } from '#lib/agent-kinds';
 import type { PermissionRule } from '#lib/kernel';
@@ -145,6 +145,29 @@ describe('a permission that a person decides', () => {
     expect(questions).toHaveLength(1);
     await nextTick();
     expect([cancelled, questions.length, decisions]).toEqual([1, 2, []]);
+  });
+
+  it('at most 20 permissions wait, and the others are denied', () => {
+    const permissions = permissionsWith();
+    for (let id = 0; id <= 21; id += 1) permissions.request(shell(`${id}`, `make ${id}`));
+    const why = 'At most 20 permissions can wait for people.';
+    expect(decisions).toEqual([['21', 'deny', why]]);
+    permissions.close('5');
+    permissions.request(shell('22', 'make'));
+    expect(decisions).toHaveLength(1);
+  });
+
+  it('a waiting permission keeps nothing of its input', async () => {
+    const permissions = permissionsWith();
+    const read = jest.fn(() => 'main.ts');
+    const request = { ...edit('2', 'a.txt'), diffs: [], input: { toJSON: read } };
+    permissions.request(shell('1', 'npm test'));
+    permissions.request(request);
+    expect(read).toHaveBeenCalledTimes(1);
+    await nextTick();
+    permissions.answer('question-1', 'deny');
+    expect(read).toHaveBeenCalledTimes(1);
+    expect(questions[1]?.prompt).toContain('"main.ts"');
   });
 
   it('a question that the server refuses denies the permission', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { messageOf } from '#lib/agent-host';
 import type { PermissionRequest } from '#lib/agent-kinds';
 import { decidePermission, type PermissionRule } from '#lib/kernel';
@@ -6,7 +7,10 @@ import type { JobReports } from '../execution/job.js';
 
 /** The time for a person to decide. Then the answer is no. */
 const DEADLINE_SECONDS = 86_400;
+/** An agent can ask for no more permissions at once. */
+const MAX_WAITING = 20;
 /** The maximum of each part of a question, in characters. */
+const MAX_TITLE = 500;
 const MAX_SUBJECT = 2_000;
 const MAX_DETAILS = 1_500;
 
@@ -24,6 +28,7 @@ const SCOPES: Record<PermissionRequest['category'], string> = {
 
 const BY_RULE = 'The rules of this task do not allow this.';
 const BY_PERSON = 'A person denied this.';
+const BY_NUMBER = `At most ${MAX_WAITING} permissions can wait for people.`;
 
 export interface PermissionParts {
   rules: readonly PermissionRule[];
@@ -36,8 +41,17 @@ export interface PermissionParts {
   decide: (id: string, decision: 'allow' | 'deny', why?: string) => void;
 }
 
+/** A request as far as people see it. Its input can be large. */
+interface Waiting {
+  id: string;
+  title: string;
+  /** The uses that a permission for the run covers. */
+  key: string;
+  question: Question;
+}
+
 interface Asked {
-  request: PermissionRequest;
+  request: Waiting;
   /** Undefined until the server has the question. */
   questionId?: string;
   /** The program no longer waits for it. */
@@ -49,7 +63,7 @@ interface Asked {
  * people. It asks one question at a time, and the agent waits.
  */
 export class RunPermissions {
-  private readonly waiting: PermissionRequest[] = [];
+  private readonly waiting: Waiting[] = [];
   private asked: Asked | undefined;
   private readonly allowed = new Set<string>();
   /** Answers that were faster than the server's answer to their question. */
@@ -68,8 +82,14 @@ export class RunPermissions {
       note('WARN', `Denied by a rule: ${request.title}`);
       return decide(request.id, 'deny', BY_RULE);
     }
+    if (this.waiting.length >= MAX_WAITING) {
+      note('WARN', `Denied, since too many permissions wait: ${request.title}`);
+      return decide(request.id, 'deny', BY_NUMBER);
+    }
     note('INFO', `Permission asked: ${request.title}`);
-    this.waiting.push(request);
+    const { id, title } = request;
+    const shown = { id, title: shortened(title, MAX_TITLE), key: keyOf(request) };
+    this.waiting.push({ ...shown, question: this.questionOf(request) });
     this.next();
   }
 
@@ -96,7 +116,7 @@ export class RunPermissions {
     if (request === undefined) return;
     const asked: Asked = { request, isClosed: false };
     this.asked = asked;
-    this.parts.report.ask(this.questionOf(request)).then(
+    this.parts.report.ask(request.question).then(
       ({ id }) => this.isAsked(asked, id),
       (error: unknown) => this.cannotAsk(asked, error),
     );
@@ -122,7 +142,7 @@ export class RunPermissions {
   private settle({ request }: Asked, answer: string): void {
     const { note, decide } = this.parts;
     const isAllowed = answer === ONCE || answer === FOR_THIS_RUN;
-    if (answer === FOR_THIS_RUN) this.allowed.add(keyOf(request));
+    if (answer === FOR_THIS_RUN) this.allowed.add(request.key);
     note('INFO', `Permission answered with "${answer}": ${request.title}`);
     if (isAllowed) decide(request.id, 'allow');
     else decide(request.id, 'deny', BY_PERSON);
@@ -166,7 +186,8 @@ export class RunPermissions {
 
 /** The uses that a permission for the run covers: those of the tool for the same command or files. */
 function keyOf({ tool, category, subjects }: PermissionRequest): string {
-  return JSON.stringify([tool, category, ...subjects]);
+  const uses = JSON.stringify([tool, category, ...subjects]);
+  return createHash('sha256').update(uses).digest('base64');
 }
 
 /** The changes, or the input of a tool whose subject does not tell it. */
