@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
 import { checkArtifactFiles, checkInvariants } from '#lib/invariants';
 import { ArtifactPruner } from '#lib/artifacts';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
@@ -92,6 +94,9 @@ const list = async (query = '', { api } = workspace) => {
 };
 
 const names = async () => (await list()).items.map(({ name }) => name);
+
+/** The path of an artifact's file. */
+const placeOf = (id: string) => join(folder, id.slice(-2), id.slice(-4, -2), id);
 
 const download = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${server.url}${path}`, { headers });
@@ -388,15 +393,64 @@ it('expired artifacts and files without a row are removed, and others stay', asy
   expect(await names()).toEqual(['young']);
   expect(files()).not.toContain(old.id);
 
-  const lost = [join(folder, 'unfinished', 'x'), join(folder, young.id.slice(-2), old.id)];
+  const lost = [join(folder, 'unfinished', young.id), placeOf(old.id)];
   for (const path of lost) await writeFile(path, 'lost');
   expect(await pruner.removeLostFiles()).toBe(0);
   const hourAgo = new Date(Date.now() - 3_700_000);
   for (const path of lost) utimesSync(path, hourAgo, hourAgo);
-  utimesSync(join(folder, young.id.slice(-2), young.id.slice(-4, -2), young.id), hourAgo, hourAgo);
+  utimesSync(placeOf(young.id), hourAgo, hourAgo);
   const found = await checkArtifactFiles(server.db.ownerUrl, folder);
   expect(found).toMatchObject({ holds: false, violations: { length: 2 } });
   expect(await pruner.removeLostFiles()).toBe(2);
   expect(lost.map((path) => existsSync(path))).toEqual([false, false]);
   expect(await (await download(young.downloadPath)).text()).toBe('y');
+});
+
+it('files of others in the folder stay', async () => {
+  const id = newId();
+  const names = ['a.jpg', id, 'unfinished/a', `photos/12/${id}`, '12/34/a', '12/a', `00/00/1${id}`];
+  const foreign = [...names, `zz/${id}`, `12/34/${id.slice(0, -4)}0000`].map((name) =>
+    join(folder, name),
+  );
+  const hourAgo = new Date(Date.now() - 3_700_000);
+  for (const path of foreign) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, 'x');
+    utimesSync(path, hourAgo, hourAgo);
+  }
+  expect(await server.app.get(ArtifactPruner, { strict: false }).removeLostFiles()).toBe(0);
+  expect(foreign.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+it('an upload whose stated size has no room is refused before its first byte', async () => {
+  for (const name of ['a', 'b']) await put(name, new Uint8Array(0.75 * MIB));
+  const path = `${server.url}/api/v1/runs/${run.id}/artifacts/c`;
+  const headers = { authorization: `Bearer ${run.token}`, 'content-length': MIB };
+  const upload = httpRequest(path, { method: 'PUT', headers });
+  upload.flushHeaders();
+  const [answer] = (await once(upload, 'response')) as [IncomingMessage];
+  upload.destroy();
+  expect(answer.statusCode).toBe(409);
+  // It replaces a file of its size.
+  expect(await put('a', new Uint8Array(MIB))).toMatchObject({ status: 200 });
+});
+
+it('a workspace has at most 8 uploads under way, and others have theirs', async () => {
+  const unfinished = () => files().length - before;
+  const before = files().length;
+  const path = `${server.url}/api/v1/runs/${run.id}/artifacts/a`;
+  const headers = { authorization: `Bearer ${run.token}`, 'content-length': 100 };
+  const uploads = Array.from({ length: 8 }, () => httpRequest(path, { method: 'PUT', headers }));
+  for (const upload of uploads) upload.on('error', () => undefined).write('half of it');
+  await waitFor('the uploads to begin', () => unfinished() === 8);
+  const refused = await put('b', 'x');
+  expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+  expect(refused.headers.get('retry-after')).toBe('1');
+  const own = run;
+  workspace = await server.newWorkspace();
+  agent = await workspace.newAgent();
+  expect(await put('b', 'x', { of: await aRun() })).toMatchObject({ status: 200 });
+  for (const upload of uploads) upload.destroy();
+  await waitFor('the uploads to be undone', () => unfinished() === 1);
+  await waitFor('room', async () => (await put('b', 'x', { of: own })).status === 200);
 });

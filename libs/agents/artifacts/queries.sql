@@ -54,7 +54,9 @@ SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
 
 -- run_of_upload
 SELECT r.task_id, r.ended_at IS NULL OR r.ended_at > now() - interval '15 minutes' AS is_open,
-  coalesce((SELECT u.bytes FROM artifact_usage u WHERE u.workspace_id = $1), 0)::float8 AS used_bytes
+  (coalesce((SELECT u.bytes FROM artifact_usage u WHERE u.workspace_id = $1), 0)
+    - coalesce((SELECT a.size_bytes FROM artifacts a
+      WHERE a.workspace_id = $1 AND a.run_id = $2 AND a.name = $4), 0))::float8 AS kept_bytes
 FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 
 -- write_artifact

@@ -239,7 +239,8 @@ export const variables = z.object({
   LOG_MB_PER_WORKSPACE_AND_DAY: integer(10_240, 0, 1_073_741_824),
   /**
    * Folder of the artifacts of runs. Several servers need the same folder, on a file system that
-   * they share. Without it runs keep no files.
+   * they share. Each installation needs a folder of its own, because it removes files that its
+   * database does not know. Without it runs keep no files.
    */
   ARTIFACTS_DIR: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
   /** Maximum size of an artifact in MiB. */

@@ -24,6 +24,6 @@ export interface ArtifactStore {
   read(key: string, part?: Part): Promise<Readable | undefined>;
   /** Does nothing if there is none. */
   remove(key: string): Promise<void>;
-  /** All files in no order, those of interrupted writes too. */
+  /** All files of the store in no order, those of interrupted writes too. */
   list(): AsyncIterable<StoredFile>;
 }

@@ -11,10 +11,12 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** Where files are until they are complete. A rename works only within one file system. */
 const UNFINISHED = 'unfinished';
+const TWO_DIGITS = /^[0-9a-f]{2}$/;
 
 /**
  * A store in a folder, which several servers can share. A file becomes visible as a whole, after
- * it is on the disk. Its path is `<2 digits>/<2 digits>/<id>`, by the random end of the id.
+ * it is on the disk. Its path is `<2 digits>/<2 digits>/<id>`, by the random end of the id. Other
+ * files of the folder are never read or removed.
  */
 export class FolderStore implements ArtifactStore {
   constructor(private readonly folder: string) {}
@@ -46,12 +48,22 @@ export class FolderStore implements ArtifactStore {
   }
 
   async *list(): AsyncIterable<StoredFile> {
-    for await (const path of filesBelow(this.folder)) {
-      const facts = await stat(path).catch(unlessMissing);
-      const [folder, name = ''] = path.split('/').slice(-2);
-      const key = folder !== UNFINISHED && isUuid(name) ? name : undefined;
-      const remove = () => rm(path, { force: true });
-      if (facts) yield { key, remove, changedAt: facts.mtime };
+    for await (const name of namesIn(join(this.folder, UNFINISHED), 'file')) {
+      if (isUuid(name)) yield* storedFile(join(this.folder, UNFINISHED, name));
+    }
+    for await (const first of namesIn(this.folder, 'folder')) {
+      if (!TWO_DIGITS.test(first)) continue;
+      for await (const second of namesIn(join(this.folder, first), 'folder')) {
+        if (TWO_DIGITS.test(second)) yield* this.listFolder(join(this.folder, first, second));
+      }
+    }
+  }
+
+  private async *listFolder(folder: string): AsyncIterable<StoredFile> {
+    for await (const name of namesIn(folder, 'file')) {
+      if (isUuid(name) && this.folderOf(name) === folder) {
+        yield* storedFile(join(folder, name), name);
+      }
     }
   }
 
@@ -60,12 +72,16 @@ export class FolderStore implements ArtifactStore {
   }
 }
 
-async function* filesBelow(folder: string): AsyncIterable<string> {
+async function* storedFile(path: string, key?: string): AsyncIterable<StoredFile> {
+  const facts = await stat(path).catch(unlessMissing);
+  const remove = () => rm(path, { force: true });
+  if (facts) yield { key, remove, changedAt: facts.mtime };
+}
+
+async function* namesIn(folder: string, kind: 'file' | 'folder'): AsyncIterable<string> {
   const entries = await opendir(folder).catch(unlessMissing);
   for await (const entry of entries ?? []) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* filesBelow(path);
-    else yield path;
+    if (kind === 'file' ? entry.isFile() : entry.isDirectory()) yield entry.name;
   }
 }
 

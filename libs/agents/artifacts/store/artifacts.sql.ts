@@ -24,16 +24,21 @@ export interface RunOfUpload {
   task_id: string;
   /** Whether the run accepts files. */
   is_open: boolean;
-  /** Size of all artifacts of the workspace. */
-  used_bytes: number;
+  /** Size of all artifacts of the workspace, without that which the upload would replace. */
+  kept_bytes: number;
 }
 
-/** Before an upload. Indexes: primary keys. $1 workspace, $2 run, $3 its agent. */
+/**
+ * Before an upload. Indexes: primary keys, artifacts_name_key. $1 workspace, $2 run, $3 its agent,
+ * $4 name.
+ */
 export const runOfUpload = query<RunOfUpload>(
   'run_of_upload',
   `
 SELECT r.task_id, r.ended_at IS NULL OR r.ended_at > now() - ${GRACE} AS is_open,
-  coalesce((SELECT u.bytes FROM artifact_usage u WHERE u.workspace_id = $1), 0)::float8 AS used_bytes
+  (coalesce((SELECT u.bytes FROM artifact_usage u WHERE u.workspace_id = $1), 0)
+    - coalesce((SELECT a.size_bytes FROM artifacts a
+      WHERE a.workspace_id = $1 AND a.run_id = $2 AND a.name = $4), 0))::float8 AS kept_bytes
 FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
 );
 

@@ -23,6 +23,9 @@ import {
   writeArtifact,
 } from '../store/artifacts.sql.js';
 
+/** Bounds the bytes on the disk that no quota counts yet, of a workspace at this server. */
+const MAX_UNDER_WAY = 8;
+
 export interface Upload extends Streamed {
   name: string;
   /** The value of Content-Digest. */
@@ -39,6 +42,9 @@ interface StoredUpload extends Arrived {
 /** Stores files that runs send. */
 @Injectable()
 export class ArtifactUploads {
+  /** The number of uploads under way, by workspace. */
+  private readonly underWay = new Map<string, number>();
+
   constructor(
     private readonly database: Database,
     private readonly installation: StoreOfInstallation,
@@ -56,14 +62,28 @@ export class ArtifactUploads {
    *
    * @throws DroverError `artifacts_disabled`, `validation_failed`, `malformed_header`,
    *   `run_not_found`, `stale_run`, `artifact_too_large`, `artifact_has_secret`,
-   *   `digest_mismatch`, `artifact_quota`, `artifact_limit`, `malformed_request`
+   *   `digest_mismatch`, `artifact_quota`, `artifact_limit`, `malformed_request`, `rate_limited`
    */
   async put(by: Reporter, upload: Upload): Promise<ArtifactView> {
     const store = this.installation.require();
+    const { workspaceId } = by;
+    const others = this.underWay.get(workspaceId) ?? 0;
+    if (others >= MAX_UNDER_WAY) throw tooManyUploads();
+    this.underWay.set(workspaceId, others + 1);
+    try {
+      return await this.take(by, store, upload);
+    } finally {
+      const left = (this.underWay.get(workspaceId) ?? 1) - 1;
+      if (left === 0) this.underWay.delete(workspaceId);
+      else this.underWay.set(workspaceId, left);
+    }
+  }
+
+  private async take(by: Reporter, store: ArtifactStore, upload: Upload): Promise<ArtifactView> {
     const name = requireName(upload.name);
     const mediaType = requireMediaType(upload.type);
     const digest = digestOf(upload.digest);
-    await this.requireRoom(by, upload.length ?? 0);
+    await this.requireRoom(by, name, upload.length ?? 0);
     const values = await this.secrets.of(by);
     requireNoSecret(name, values);
     const examination = new UploadExamination(this.config.artifacts.maxBytes, values);
@@ -81,14 +101,14 @@ export class ArtifactUploads {
   }
 
   /** Before the first byte is read, so that most refusals cost nothing. */
-  private async requireRoom(by: Reporter, length: number): Promise<void> {
+  private async requireRoom(by: Reporter, name: string, length: number): Promise<void> {
     const { maxBytes, quotaBytes } = this.config.artifacts;
     requireSize(length, maxBytes);
-    const params = [by.workspaceId, by.runId, by.agentId];
+    const params = [by.workspaceId, by.runId, by.agentId, name];
     const run = await firstRow(this.database.tenant(by.workspaceId), runOfUpload, params);
     if (!run?.is_open) await refuseReport(this.database, by);
-    // The file may replace another of the same name, so only the final check is exact.
-    if (run && run.used_bytes > quotaBytes) throw overQuota(quotaBytes);
+    // Others can take the room meanwhile, so only the final check is exact.
+    if (run && run.kept_bytes + length > quotaBytes) throw overQuota(quotaBytes);
   }
 
   private async record(
@@ -132,6 +152,13 @@ async function* whole(content: Readable): AsyncGenerator<Buffer> {
 function discardRest(content: Readable): void {
   // Later, because the iterator of the bytes has not yet let go of the stream.
   setImmediate(() => content.resume());
+}
+
+function tooManyUploads(): DroverError {
+  const detail = `The workspace has ${MAX_UNDER_WAY} uploads under way at this server.`;
+  const retryAfterSeconds = 1;
+  const members = { retryAfterSeconds };
+  return new DroverError('rate_limited', { detail, retryAfterSeconds, members });
 }
 
 function overQuota(limit: number): DroverError {
