@@ -100,6 +100,13 @@ describe('messages to a run', () => {
     expect(messages).toMatchObject([{ text: 'Take [redacted].', data: { note: '[redacted]' } }]);
   });
 
+  it('a text that its redaction makes too long is refused', async () => {
+    const run = await scene.held({ ...CODEX, secrets: { TOKEN: 'hunter22' } });
+    const { status, body } = await send(run, { text: 'hunter22'.repeat(2_000) });
+    expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ field: 'text' })]]);
+    expect(await listed(run)).toEqual([]);
+  });
+
   it('a run without a coding agent hears no messages', async () => {
     const run = await scene.held();
     expect(await send(run)).toMatchObject({ status: 409, body: { code: 'run_hears_no_messages' } });

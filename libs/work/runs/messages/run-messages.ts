@@ -15,6 +15,7 @@ import { lockTasks } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import {
   ANSWER,
+  MAX_MESSAGE,
   MAX_MESSAGE_DATA,
   MAX_MESSAGES,
   type MessageRequest,
@@ -152,13 +153,19 @@ export class RunMessages {
   ): Promise<{ text: string; data: string | null }> {
     const tenant = this.database.tenant(workspaceId);
     const values = await this.secrets.valuesOfRun(tenant, workspaceId, runId);
+    // Redaction can lengthen both.
+    const hidden = values.redact(text);
+    if (Array.from(hidden).length > MAX_MESSAGE) throw tooLong('text', MAX_MESSAGE);
     const shown = data && JSON.stringify(asObject(redactSecrets(data, values)));
-    if (shown && shown.length > MAX_MESSAGE_DATA) {
-      const message = `must have at most ${MAX_MESSAGE_DATA} characters as JSON`;
-      throw new DroverError('validation_failed', { errors: [{ field: 'data', message }] });
-    }
-    return { text: values.redact(text), data: shown ?? null };
+    if (shown && shown.length > MAX_MESSAGE_DATA)
+      throw tooLong('data', MAX_MESSAGE_DATA, ' as JSON');
+    return { text: hidden, data: shown ?? null };
   }
+}
+
+function tooLong(field: string, max: number, form = ''): DroverError {
+  const message = `must have at most ${max} characters${form} after its secrets are redacted`;
+  return new DroverError('validation_failed', { errors: [{ field, message }] });
 }
 
 function toView(row: MessageRow): RunMessageView {
