@@ -2,12 +2,13 @@ import { newId } from '#lib/kernel';
 import type { Benchmark } from '../harness/benchmark.js';
 import { Client } from '../harness/client.js';
 import { figure, type Measured, quantile } from '../harness/figure.js';
-import { drainBy, moveOver } from '../harness/life.js';
+import { type Move, moveOver } from '../harness/life.js';
 import { paced } from '../harness/paced.js';
-import type { Holder } from '../harness/site.js';
+import type { Agent, Holder } from '../harness/site.js';
 
 const LOAD_AGENTS = 16;
-const LOAD_TASKS = 4_000;
+/** More than the agents complete until the registrations are over. */
+const LOAD_TASKS = 30_000;
 const AGENT = { name: 'Registered', capabilities: ['development'] };
 const PACE = { count: 200, perSecond: 20 };
 
@@ -26,9 +27,7 @@ export const registration: Benchmark = {
     for (let repeat = 0; repeat < rig.repeats; repeat++) {
       const { agents } = await site.newQueue(LOAD_TASKS, LOAD_AGENTS);
       const move = await moveOver(load, agents[0] ?? { id: '', token: '' }, 1);
-      const drain = drainBy(move, agents, LOAD_TASKS);
-      const times = await register(ours, member, PACE);
-      await drain;
+      const times = await besides(move, agents, () => register(ours, member, PACE));
       await rig.relayed();
       p50s.push(quantile(times, 0.5));
       p95s.push(quantile(times, 0.95));
@@ -38,6 +37,28 @@ export const registration: Benchmark = {
     return figures(p50s, p95s);
   },
 };
+
+/**
+ * The agents complete and claim tasks while `work` goes on.
+ *
+ * @throws Error if no tasks are left before its end
+ */
+async function besides<T>(
+  move: Move,
+  agents: readonly Agent[],
+  work: () => Promise<T>,
+): Promise<T> {
+  let isOver = false;
+  const loads = agents.map(async (agent) => {
+    for (let held: string[] = []; !isOver;) {
+      held = await move(agent, held);
+      if (held.length === 0 && !isOver) throw new Error('There are too few tasks');
+    }
+  });
+  const end = () => void (isOver = true);
+  const [result] = await Promise.all([work().finally(end), ...loads]);
+  return result;
+}
 
 /** @returns the time of each registration in ms */
 function register(client: Client, { token }: Holder, pace: typeof PACE): Promise<number[]> {
