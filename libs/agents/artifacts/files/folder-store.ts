@@ -1,4 +1,3 @@
-import { createWriteStream } from 'node:fs';
 import { open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -26,8 +25,9 @@ export class FolderStore implements ArtifactStore {
     makeFolder(unfinished, FOLDER_MODE);
     const path = join(unfinished, key);
     try {
-      const options = { flags: 'wx', mode: FILE_MODE, flush: true };
-      await pipeline(content, createWriteStream(path, options));
+      // Open before the first byte: a stream that opens it itself can create it after its removal.
+      const file = await open(path, 'wx', FILE_MODE);
+      await pipeline(content, file.createWriteStream({ flush: true }));
       const folder = this.folderOf(key);
       makeFolder(folder, FOLDER_MODE);
       await rename(path, join(folder, key));
