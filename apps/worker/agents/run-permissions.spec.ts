@@ -64,6 +64,11 @@ describe('a permission that a person decides', () => {
     ]);
   });
 
+  it('no character reorders the command', () => {
+    permissionsWith().request(shell('1', 'echo \u202Eab\u2066\u061C'));
+    expect(questions[0]?.prompt).toContain('echo \\u202Eab\\u2066\\u061C\n');
+  });
+
   it('the question shows the changes of a file', () => {
     permissionsWith().request(edit('1', 'hello.txt'));
     expect(questions[0]?.prompt).toContain('hello.txt\n@@ -0,0 +1,1 @@\n+hello');

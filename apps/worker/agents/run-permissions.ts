@@ -164,7 +164,7 @@ export class RunPermissions {
   private questionOf(request: PermissionRequest): Question {
     const { tool, category, subjects } = request;
     const prompt = [
-      `The agent asks to use ${tool}:`,
+      `The agent asks to use ${this.readable(tool)}:`,
       shortened(this.readable(subjects.join('\n')), MAX_SUBJECT),
       shortened(this.readable(detailsOf(request)), MAX_DETAILS),
       `"${FOR_THIS_RUN}" allows ${SCOPES[category]} until the run ends.`,
@@ -178,9 +178,10 @@ export class RunPermissions {
     };
   }
 
-  /** Without secrets and control characters. */
+  /** Without secrets and control characters. Those that reorder a line are escaped. */
   private readable(text: string): string {
-    return this.parts.redact(text.replaceAll(/[^\P{Cc}\t\n]/gu, '').toWellFormed());
+    const hidden = this.parts.redact(text.replaceAll(/[^\P{Cc}\t\n]/gu, '').toWellFormed());
+    return hidden.replaceAll(/\p{Bidi_Control}/gu, escaped);
   }
 }
 
@@ -195,6 +196,10 @@ function detailsOf({ category, input, diffs = [] }: PermissionRequest): string {
   const shown = diffs.filter(({ diff }) => diff !== '');
   if (shown.length > 0) return shown.map(({ path, diff }) => `${path}\n${diff}`).join('\n');
   return category === 'shell' ? '' : JSON.stringify(input, undefined, 2);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 function shortened(text: string, max: number): string {

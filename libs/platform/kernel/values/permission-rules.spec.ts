@@ -119,6 +119,8 @@ describe('rules of a request', () => {
     [[rule('shell', '*', 'maybe' as 'ask')], 'permissions[0]'],
     [[rule('drover', '*', 'ask')], 'permissions[0]'],
     [[rule('drover', 'x'.repeat(101), 'deny')], 'permissions[0]'],
+    [[rule('drover', 'créer*', 'deny')], 'permissions[0]'],
+    [[rule('drover', '\\\\', 'deny')], 'permissions[0]'],
     [Array.from({ length: 21 }, () => rule('drover', '*', 'deny')), 'permissions'],
   ])('%j is refused', (value, field) => {
     expect(errorInRules(value, 'permissions')?.field).toBe(field);

@@ -38,6 +38,8 @@ const MAX_PATTERN = 500;
 const DROVER = 'drover';
 const MAX_DROVER_RULES = 20;
 const MAX_DROVER_PATTERN = 100;
+/** Other characters are longer in a token, whose length is limited. No operation has them. */
+const DROVER_PATTERN = /^[\w.*-]+$/;
 
 /** Characters with which a shell runs a further command, or writes a file. */
 const OPERATORS = /[;&|<>`\n\r]|\$\(/;
@@ -169,6 +171,9 @@ function errorInRule(rule: unknown): string | undefined {
   if (tool === DROVER && decision === 'ask') return `decision must be allow or deny for ${DROVER}`;
   if (tool === DROVER && !isText(pattern, MAX_DROVER_PATTERN)) {
     return `pattern must be a text of 1 to ${MAX_DROVER_PATTERN} characters for ${DROVER}`;
+  }
+  if (tool === DROVER && !DROVER_PATTERN.test(pattern as string)) {
+    return `pattern must be of ASCII letters, digits, _, ., - and * for ${DROVER}`;
   }
   const isKnown = PERMISSION_DECISIONS.some((known) => known === decision);
   return isKnown ? undefined : `decision must be one of ${PERMISSION_DECISIONS.join(', ')}`;
