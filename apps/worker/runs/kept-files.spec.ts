@@ -33,8 +33,12 @@ function write(path: string, content: string | Uint8Array = 'x'): void {
   writeFileSync(path, content);
 }
 
-async function keep(signal = new AbortController().signal): Promise<string[]> {
+async function keep(time = new AbortController()): Promise<string[]> {
   const saveArtifact = (_: string, file: ArtifactFile) => {
+    if (file.name === 'slow') {
+      time.abort();
+      return Promise.reject(new Error('aborted'));
+    }
     const answer = refused[file.name];
     if (answer) return Promise.reject(refusal(...answer));
     sent.push(file);
@@ -49,7 +53,7 @@ async function keep(signal = new AbortController().signal): Promise<string[]> {
     log,
     warn: (message) => warnings.push(message),
   });
-  await files.send(signal);
+  await files.send(new AbortController().signal, time.signal);
   return sent.map(({ name }) => name);
 }
 
@@ -96,7 +100,7 @@ test('links out of the folders are not followed', async () => {
 
 test('a file that is refused is named, and the others are kept', async () => {
   for (const name of ['a', 'b', 'c', 'd']) write(join(folder.artifacts, name));
-  refused = { a: [422, 'artifact_has_secret'], b: [500, 'internal_error'] };
+  refused = { a: [422, 'artifact_has_secret'], b: [408, 'request_timeout'] };
   expect(await keep()).toEqual(['c', 'd']);
   expect(warnings).toEqual([
     expect.stringMatching('A file was not kept: a: '),
@@ -130,4 +134,15 @@ test('the working folder has 50 MiB, and a large file leaves room for smaller on
   write(join(folder.work, 'c'), new Uint8Array(MIB));
   expect(await keep()).toEqual(['a', 'c']);
   expect(warnings).toEqual([expect.stringMatching('b has more than')]);
+});
+
+test('files for which there is no time are named, so that the end of the run is reported', async () => {
+  for (const name of ['a', 'slow', 'z']) write(join(folder.artifacts, name));
+  write(join(folder.work, 'b'));
+  expect(await keep()).toEqual(['a']);
+  expect(warnings).toEqual([
+    'A file was not kept: slow: the files took too long',
+    'A file was not kept: z: the files took too long',
+    'A file was not kept: b: the files took too long',
+  ]);
 });

@@ -16,8 +16,11 @@ const MAX_FILES = 1_000;
 const MAX_TEXT = 4 * MIB;
 /** Folders of the working folder that programs fill and can fill again. */
 const MADE_AGAIN = new Set(['.git', 'node_modules', '__pycache__']);
-/** The time in which a file must arrive, also if the server is away. */
-const FILE_MS = 300_000;
+/**
+ * The time for all files. The end of the run is reported after them, for which the server waits 60
+ * seconds after the deadline.
+ */
+const FILES_MS = 30_000;
 const SHOWN_PROBLEMS = 10;
 
 export interface KeptFilesParts {
@@ -60,12 +63,18 @@ export class KeptFiles {
 
   constructor(private readonly parts: KeptFilesParts) {}
 
-  /** Never rejects. The signal ends it early. */
-  async send(signal: AbortSignal): Promise<void> {
+  /**
+   * Never rejects. The signals end it early.
+   *
+   * @param time aborted when the end of the run must be reported; later files are only named
+   */
+  async send(signal: AbortSignal, time = AbortSignal.timeout(FILES_MS)): Promise<void> {
     const { folder, log } = this.parts;
     try {
-      await this.sendArtifacts(folder.artifacts, signal);
-      await this.sendWork(folder.work, signal);
+      await withAnySignal([signal, time], async (until) => {
+        await this.sendArtifacts(folder.artifacts, until);
+        await this.sendWork(folder.work, until);
+      });
     } catch (error) {
       if (!(error instanceof KeepsNothing)) log.warn('Files not kept', { error: messageOf(error) });
     }
@@ -97,6 +106,7 @@ export class KeptFiles {
   ): Promise<number> {
     const { limit } = this.parts;
     return limit(async () => {
+      if (signal.aborted) return this.leaveOut(name);
       const file = await readFileBelow(folder, name, most);
       if (file.kind === 'unusable') {
         this.problems.push(`${name} ${file.why}`);
@@ -115,20 +125,24 @@ export class KeptFiles {
   ): Promise<void> {
     const { api, runId, log } = this.parts;
     try {
-      await withAnySignal([signal, AbortSignal.timeout(FILE_MS)], (until) =>
-        retrying('artifact', () => api.saveArtifact(runId, file, until).catch(unlessBroken), {
-          log,
-          signal: until,
-        }),
-      );
+      await retrying('artifact', () => api.saveArtifact(runId, file, signal).catch(unlessBroken), {
+        log,
+        signal,
+      });
       this.sent.add(file.name);
     } catch (error) {
-      if (signal.aborted || hasCode(error, ...LOST)) throw new KeepsNothing(messageOf(error));
+      if (hasCode(error, ...LOST)) throw new KeepsNothing(messageOf(error));
+      if (signal.aborted) return void this.leaveOut(file.name);
       // Nobody misses files of a working folder in an installation without artifacts.
       const isMissed = this.isExpected || !hasCode(error, 'artifacts_disabled');
       if (isMissed) this.problems.push(`${file.name}: ${messageOf(error)}`);
       if (hasCode(error, ...FULL)) throw new KeepsNothing(messageOf(error));
     }
+  }
+
+  private leaveOut(name: string): 0 {
+    this.problems.push(`${name}: the files took too long`);
+    return 0;
   }
 
   private clean(bytes: Buffer): {
@@ -163,7 +177,7 @@ export class KeptFiles {
 
 /** @throws Broken instead of an error of the server that would be retried */
 function unlessBroken(error: unknown): never {
-  throw hasCode(error, 'internal_error') ? new Broken(messageOf(error)) : error;
+  throw hasCode(error, 'internal_error', 'request_timeout') ? new Broken(messageOf(error)) : error;
 }
 
 /**
