@@ -288,7 +288,8 @@ describe('a task with the coding agent Codex', () => {
     expect(refused.message).toMatch(/^The budget of its project/);
 
     await fleet.api.patch(`/budgets/${budget.id}`, { allocated: 10_000_000 });
-    expect(await untilStatus(id, 'COMPLETED', 'ABORTED')).toMatchObject({
+    // The raise may come before the worker released the run: then the task is ABORTED for a moment.
+    expect(await untilStatus(id, 'COMPLETED', 'FAILED')).toMatchObject({
       status: 'COMPLETED',
       summary: 'The budget was raised.',
       retryCount: 0,
