@@ -108,7 +108,8 @@ async function prepare(statement: string): Promise<void> {
   await rounds.complete();
   if (statement === STEPS.reap_stale_agents) {
     await Promise.all([newer, newest]);
-    await delay(SILENCE_SECONDS * 1_000);
+    // Twice: a server that a slow machine stops for a while begins to listen again.
+    await delay(2 * SILENCE_SECONDS * 1_000);
   }
 }
 
