@@ -31,7 +31,7 @@ export async function latestArtifacts(drover: DroverClient, taskId: string): Pro
 export interface FetchOptions {
   /** The folder of the files. It is created if it is missing. */
   out: string;
-  /** Whether existing files are replaced. */
+  /** Replaces existing files. */
   force: boolean;
 }
 

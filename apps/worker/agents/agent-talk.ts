@@ -11,7 +11,7 @@ export interface TalkParts {
   report: Pick<JobReports, 'delivered'>;
 }
 
-/** What people and an agent say to each other: messages, and questions for permissions. */
+/** The conversation of people with an agent: messages, and questions for permissions. */
 export class AgentTalk {
   /** Messages that the program has not received yet, by their ids. */
   private readonly unheard = new Map<string, RunMessage>();

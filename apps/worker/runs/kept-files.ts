@@ -58,7 +58,7 @@ export class KeptFiles {
   private readonly changed: string[] = [];
   private readonly sent = new Set<string>();
   private madeRedactor: Redactor | undefined;
-  /** Whether the session put files where they are kept. */
+  /** The session put files into `$DROVER_ARTIFACTS`. */
   private isExpected = false;
 
   constructor(private readonly parts: KeptFilesParts) {}

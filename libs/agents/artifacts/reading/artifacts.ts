@@ -44,7 +44,7 @@ export class Artifacts {
   ) {}
 
   /**
-   * Those of a task that the caller can read, the newest first.
+   * Lists the artifacts of a task that the caller can read, the newest first.
    *
    * @throws DroverError `task_not_found`, `run_not_found`, `malformed_cursor`
    */
@@ -117,7 +117,7 @@ export class Artifacts {
     return (await tenant.rows(runOfArtifacts, [workspaceId, runId])).length > 0;
   }
 
-  /** What clients see of a row, with a new link. */
+  /** Returns the artifact as clients see it, with a new link. */
   view(workspaceId: string, row: ArtifactRow): ArtifactView {
     const { retentionDays } = this.config.artifacts;
     const token = this.tokens.issueDownload({ workspaceId, id: row.id });

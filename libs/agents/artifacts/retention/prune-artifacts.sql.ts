@@ -37,7 +37,7 @@ counted AS (
 SELECT r.id FROM removed r`,
 );
 
-/** Of these ids, those of artifacts. Index: artifacts_id_idx. $1 ids. */
+/** Finds the ids that belong to artifacts. Index: artifacts_id_idx. $1 ids. */
 export const knownArtifacts = query<{ id: string }>(
   'known_artifacts',
   `

@@ -22,7 +22,7 @@ const SHOWN =
 /** The run of an upload. */
 export interface RunOfUpload {
   task_id: string;
-  /** Whether the run accepts files. */
+  /** The run accepts files. */
   is_open: boolean;
   /** Size of all artifacts of the workspace, without that which the upload would replace. */
   kept_bytes: number;
@@ -105,7 +105,7 @@ SELECT f.has_room, f.is_few, f.replaced_id, w.* FROM facts f LEFT JOIN written w
 );
 
 /**
- * Those of a task, the newest first. Index: artifacts_task_idx. $1 workspace, $2 task, $3 run or
+ * Lists the artifacts of a task, the newest first. Index: artifacts_task_idx. $1 workspace, $2 task, $3 run or
  * NULL, $4 last id of the previous page or NULL, $5 maximum number of rows.
  */
 export const listArtifacts = query<ArtifactRow>(
