@@ -59,17 +59,19 @@ interface Missed {
   gateway: number;
   agent: number;
   session: number;
+  /** Calls of a gateway for one session. */
+  attempts: number;
 }
-const SOON: Missed = { gateway: 4, agent: 4, session: 5 };
+const SOON: Missed = { gateway: 4, agent: 4, session: 5, attempts: 3 };
 /** Limits that a gateway never exceeds, however long it takes to return. */
-const LATE: Missed = { gateway: 600, agent: 600, session: 600 };
+const LATE: Missed = { gateway: 600, agent: 600, session: 600, attempts: 20 };
 
-const env = (url: string, { gateway, session }: Missed) => ({
+const env = (url: string, { gateway, session, attempts }: Missed) => ({
   GATEWAY_URL: url,
   GATEWAY_SECRET: SECRET,
   GATEWAY_TIMEOUT_MS: '500',
   GATEWAY_STALE_SECONDS: String(gateway),
-  SPAWN_ATTEMPTS: '3',
+  SPAWN_ATTEMPTS: String(attempts),
   SPAWN_DEADLINE_SECONDS: String(session),
 });
 
