@@ -158,6 +158,7 @@ describe('The environment of a process', () => {
       [
         'COLOUR',
         'DROVER_API_URL',
+        'DROVER_ARTIFACTS',
         'DROVER_ATTEMPT',
         'DROVER_CHECKPOINT_FILE',
         'DROVER_INPUT_FILE',

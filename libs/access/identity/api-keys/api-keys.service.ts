@@ -4,6 +4,7 @@ import { Database, firstRow, type Prisma } from '#lib/database';
 import {
   type Caller,
   DroverError,
+  idOfCursor,
   type MemberRole,
   newId,
   type Page,
@@ -11,7 +12,6 @@ import {
   type UserCaller,
 } from '#lib/kernel';
 import { generateApiKey } from '../domain/api-key.js';
-import { idAfter } from '../domain/id-cursor.js';
 import { isAtLeast } from '../domain/roles.js';
 import type { Scope } from '../domain/scopes.js';
 import { lockAccount } from '../store/lock-account.sql.js';
@@ -96,7 +96,7 @@ export class ApiKeysService {
     { workspaceId }: Caller,
     page: { limit: number; cursor?: string },
   ): Promise<Page<ApiKeyView>> {
-    const where = { workspaceId, id: { gt: idAfter(page.cursor) } };
+    const where = { workspaceId, id: { gt: idOfCursor(page.cursor) ?? undefined } };
     const order = { orderBy: { id: 'asc' }, take: page.limit + 1 } as const;
     const rows = await this.database
       .tenant(workspaceId)

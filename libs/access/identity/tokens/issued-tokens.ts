@@ -7,8 +7,7 @@ import {
   type Transaction,
   violatedConstraint,
 } from '#lib/database';
-import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
-import { idAfter } from '../domain/id-cursor.js';
+import { type Caller, DroverError, idOfCursor, newId, type Page, toPage } from '#lib/kernel';
 import {
   forgetAgentTokens,
   insertAgentToken,
@@ -91,7 +90,7 @@ export class IssuedTokens {
     const where = { workspaceId, ...of, expiresAt: { gt: new Date() } };
     const rows = await this.database.tenant(workspaceId).prisma((tx) =>
       tx.agentToken.findMany({
-        where: { ...where, id: { gt: idAfter(cursor) } },
+        where: { ...where, id: { gt: idOfCursor(cursor) ?? undefined } },
         orderBy: { id: 'asc' },
         take: limit + 1,
         select: FIELDS,

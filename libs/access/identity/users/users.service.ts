@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Transaction } from '#lib/database';
-import { DroverError, newId, type Page, toPage } from '#lib/kernel';
+import { DroverError, idOfCursor, newId, type Page, toPage } from '#lib/kernel';
 import { Sessions } from '../auth/sessions.js';
 import { normalizeEmail } from '../domain/email.js';
-import { idAfter } from '../domain/id-cursor.js';
 import { generatePassword } from '../passwords/argon2.js';
 import { Passwords } from '../passwords/passwords.js';
 import { Attempts } from '../rate-limit/attempts.js';
@@ -65,7 +64,7 @@ export class UsersService {
   }
 
   async list({ limit, cursor }: PageRequest): Promise<Page<UserView>> {
-    const where = { id: { gt: idAfter(cursor) } };
+    const where = { id: { gt: idOfCursor(cursor) ?? undefined } };
     const rows = await this.database.service.prisma((tx) =>
       tx.user.findMany({ where, orderBy: { id: 'asc' }, take: limit + 1, select: USER_FIELDS }),
     );

@@ -2,9 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, violatedConstraint } from '#lib/database';
-import { type Caller, DroverError, type MemberRole, type Page, toPage } from '#lib/kernel';
+import {
+  type Caller,
+  DroverError,
+  idOfCursor,
+  type MemberRole,
+  type Page,
+  toPage,
+} from '#lib/kernel';
 import { normalizeEmail } from '../domain/email.js';
-import { idAfter } from '../domain/id-cursor.js';
 import { decideAdd } from '../domain/member-rules.js';
 import {
   acceptInvitation,
@@ -83,7 +89,11 @@ export class InvitationsService {
 
   /** The open invitations. */
   async list({ workspaceId }: Caller, page: PageRequest): Promise<Page<InvitationView>> {
-    const where = { workspaceId, expiresAt: { gt: new Date() }, id: { gt: idAfter(page.cursor) } };
+    const where = {
+      workspaceId,
+      expiresAt: { gt: new Date() },
+      id: { gt: idOfCursor(page.cursor) ?? undefined },
+    };
     const order = { orderBy: { id: 'asc' }, take: page.limit + 1 } as const;
     const rows = await this.database
       .tenant(workspaceId)
@@ -108,7 +118,7 @@ export class InvitationsService {
   /** The invitations of the user's address, if the address is proven. */
   async listOwn(userId: string, page: PageRequest): Promise<Page<OwnInvitationView>> {
     const provesAddress = !this.config.identity.openSignUp;
-    const values = [userId, provesAddress, idAfter(page.cursor), page.limit + 1];
+    const values = [userId, provesAddress, idOfCursor(page.cursor), page.limit + 1];
     const rows = await this.database.service.rows(listInvitationsOf, values);
     return toPage(
       rows,

@@ -60,7 +60,7 @@ export const listInvitationsOf = query<{
   `SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS invited_by_name, i.created_at,
           i.expires_at
      FROM ${OPEN_OF_USER}
-    WHERE u.id = $1 AND ($2 OR u.password_hash IS NULL) AND i.id > $3
+    WHERE u.id = $1 AND ($2 OR u.password_hash IS NULL) AND ($3::uuid IS NULL OR i.id > $3)
     ORDER BY i.id
     LIMIT $4`,
 );

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type SqlRunner } from '#lib/database';
-import { type Caller, DroverError, type MemberRole, type Page, toPage } from '#lib/kernel';
-import { idAfter } from '../domain/id-cursor.js';
+import {
+  type Caller,
+  DroverError,
+  idOfCursor,
+  type MemberRole,
+  type Page,
+  toPage,
+} from '#lib/kernel';
 import { type Actor, decideAdd, decideChange, decideRemove } from '../domain/member-rules.js';
 import { endInvitationOfMember } from './invitations.sql.js';
 import { findUserToAdd, lockOwnersAndMember } from './members.sql.js';
@@ -29,7 +35,7 @@ export class MembersService {
     { workspaceId }: Caller,
     page: { limit: number; cursor?: string },
   ): Promise<Page<MemberView>> {
-    const where = { workspaceId, userId: { gt: idAfter(page.cursor) } };
+    const where = { workspaceId, userId: { gt: idOfCursor(page.cursor) ?? undefined } };
     const order = { orderBy: { userId: 'asc' }, take: page.limit + 1 } as const;
     const rows = await this.database
       .tenant(workspaceId)

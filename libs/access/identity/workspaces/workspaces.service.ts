@@ -4,13 +4,13 @@ import { Database, firstRow } from '#lib/database';
 import {
   type Caller,
   DroverError,
+  idOfCursor,
   type MemberRole,
   type Network,
   newId,
   type Page,
   toPage,
 } from '#lib/kernel';
-import { idAfter } from '../domain/id-cursor.js';
 import { toSlug } from '../domain/slug.js';
 import type { Account } from '../access/decorators.js';
 import { lockAccount } from '../store/lock-account.sql.js';
@@ -63,7 +63,11 @@ export class WorkspacesService {
   ): Promise<Page<WorkspaceView & { role: MemberRole }>> {
     const rows = await this.database.service.prisma((tx) =>
       tx.workspaceMember.findMany({
-        where: { userId, workspaceId: { gt: idAfter(cursor) }, workspace: { archivedAt: null } },
+        where: {
+          userId,
+          workspaceId: { gt: idOfCursor(cursor) ?? undefined },
+          workspace: { archivedAt: null },
+        },
         orderBy: { workspaceId: 'asc' },
         take: limit + 1,
         select: { role: true, workspace: { select: WORKSPACE_FIELDS } },

@@ -10,6 +10,8 @@ export interface Page<T> {
 export const DEFAULT_PAGE_LIMIT = 50;
 export const MAX_PAGE_LIMIT = 200;
 
+const MAX_INTEGER = 2_147_483_647;
+
 /** An opaque cursor with the sort key of the last row of a page. */
 export function encodeCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key), 'utf8').toString('base64url');
@@ -76,7 +78,7 @@ export function idOfCursor(cursor: string | undefined): string | null {
 }
 
 /**
- * The same for a list ordered by the journal's numbers.
+ * The same for a list ordered by 64-bit numbers, such as those of the journal.
  *
  * @throws DroverError `malformed_cursor`
  */
@@ -84,5 +86,18 @@ export function numberOfCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   const [id] = decodeCursor(cursor, ['string']);
   if (/^\d{1,18}$/.test(String(id))) return String(id);
+  throw malformedCursor();
+}
+
+/**
+ * The same for a list ordered by an `integer` of the database.
+ *
+ * @throws DroverError `malformed_cursor`
+ */
+export function positionOfCursor(cursor: string | undefined): number | null {
+  if (cursor === undefined) return null;
+  const [position] = decodeCursor(cursor, ['number']);
+  const fits = Number.isInteger(position) && Math.abs(Number(position)) <= MAX_INTEGER;
+  if (fits) return Number(position);
   throw malformedCursor();
 }

@@ -1,6 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { decodeCursor, DroverError, isUuid, malformedCursor, type Page, toPage } from '#lib/kernel';
+import {
+  decodeCursor,
+  DroverError,
+  idOfCursor,
+  isUuid,
+  malformedCursor,
+  type Page,
+  toPage,
+} from '#lib/kernel';
 import { costsOfProjects, costsOfTasks, type CostRow } from './costs.sql.js';
 import { type EstimateReportRow, reportEstimates } from './report-estimates.sql.js';
 
@@ -114,7 +122,7 @@ export class UsageReports {
       const rows = await tenant.rows(costsOfTasks, [...params, ...parseTaskCursor(cursor)]);
       return toPage(rows, limit, (row) => [row.completed_us ?? '', row.task_id ?? ''], toCostView);
     }
-    const rows = await tenant.rows(costsOfProjects, [...params, parseProjectCursor(cursor)]);
+    const rows = await tenant.rows(costsOfProjects, [...params, idOfCursor(cursor)]);
     return toPage(rows, limit, (row) => [row.project_id ?? NO_PROJECT], toCostView);
   }
 }
@@ -134,13 +142,6 @@ function parseTaskCursor(cursor: string | undefined): [string, string] | [null, 
   const [at, id] = decodeCursor(cursor, ['string', 'string']) as [string, string];
   if (!/^\d{1,16}$/.test(at) || !isUuid(id)) throw malformedCursor();
   return [at, id];
-}
-
-function parseProjectCursor(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  const [id] = decodeCursor(cursor, ['string']);
-  if (!isUuid(id)) throw malformedCursor();
-  return id;
 }
 
 function figuresOf(row: EstimateReportRow): EstimateFigures {

@@ -3,9 +3,8 @@ import { type CoordinatorLog, Database, firstRow } from '#lib/database';
 import {
   actorOf,
   type Caller,
-  decodeCursor,
   DroverError,
-  malformedCursor,
+  numberOfCursor,
   type Page,
   type Sent,
   sent,
@@ -97,7 +96,8 @@ export class CoordinatorService implements CoordinatorHealthSource {
    */
   async logs(caller: Caller, request: LogRequest): Promise<Page<CoordinatorLogView>> {
     const levels = LOG_LEVELS.slice(LOG_LEVELS.indexOf(request.level ?? 'DEBUG'));
-    const id = { lt: idBefore(request.cursor) };
+    const before = numberOfCursor(request.cursor);
+    const id = { lt: before === null ? undefined : BigInt(before) };
     const { workspaceId, runner } = await this.visibility.viewOf(caller, request.workspace);
     const where = { id, level: { in: levels }, workspaceId: workspaceId ?? undefined };
     const order = { orderBy: { id: 'desc' }, take: request.limit + 1 } as const;
@@ -125,15 +125,6 @@ function requireAll(request: RecoveryRequest, view: View): void {
   if (view.workspaceId === null) return;
   const detail = 'All workspaces are for operators of the installation, signed in as users.';
   throw new DroverError('forbidden', { detail });
-}
-
-const BIGINT = /^[1-9]\d{0,17}$/;
-
-function idBefore(cursor: string | undefined): bigint | undefined {
-  if (cursor === undefined) return undefined;
-  const [id] = decodeCursor(cursor, ['string']);
-  if (typeof id === 'string' && BIGINT.test(id)) return BigInt(id);
-  throw malformedCursor();
 }
 
 function toLogView({ id, details, ...row }: CoordinatorLog): CoordinatorLogView {

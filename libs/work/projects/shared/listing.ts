@@ -1,4 +1,4 @@
-import { decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
+import { idOfCursor } from '#lib/kernel';
 
 /** The parameters of a list. */
 export interface Listing {
@@ -11,16 +11,10 @@ export interface Listing {
 export function pageOf({ limit, cursor, archived }: Listing) {
   return {
     where: {
-      ...(cursor === undefined ? {} : { id: { gt: idOf(cursor) } }),
+      id: { gt: idOfCursor(cursor) ?? undefined },
       ...(archived === undefined ? {} : { archivedAt: archived ? { not: null } : null }),
     },
     orderBy: { id: 'asc' },
     take: limit + 1,
   } as const;
-}
-
-function idOf(cursor: string): string {
-  const [id] = decodeCursor(cursor, ['string']);
-  if (!isUuid(id)) throw malformedCursor();
-  return id;
 }

@@ -7,6 +7,7 @@ import {
   COORDINATOR,
   decodeCursor,
   DroverError,
+  idOfCursor,
   isUuid,
   malformedCursor,
   type Page,
@@ -15,7 +16,6 @@ import {
 import { RunMessages } from '#lib/runs';
 import { type ColumnOfTask, SecretValues, TaskSecrets, writeSecrets } from '#lib/secrets';
 import {
-  idAfter,
   MAX_ANSWERS,
   reconsiderPrerequisites,
   requireReadable,
@@ -72,7 +72,7 @@ export class Questions {
       const keyOf = (row: QuestionRow) => [row.deadline_at.toISOString(), row.id];
       return toPage(rows, limit, keyOf, toQuestionView);
     }
-    const params = [workspaceId, status, taskId, idAfter(cursor) ?? null, limit + 1];
+    const params = [workspaceId, status, taskId, idOfCursor(cursor), limit + 1];
     const rows = await tenant.rows(newestQuestions, params);
     return toPage(rows, limit, (row) => [row.id], toQuestionView);
   }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentManagerService } from '#lib/agent-manager';
 import { Database } from '#lib/database';
-import { type Caller, type Page, toPage } from '#lib/kernel';
-import { idAfter, TaskQueries, type TaskView } from '#lib/task-manager';
+import { type Caller, idOfCursor, type Page, toPage } from '#lib/kernel';
+import { TaskQueries, type TaskView } from '#lib/task-manager';
 import type { TaskStatus } from '#lib/transitions';
 import { tasksOfAgent } from './runs-of-agent.sql.js';
 
@@ -27,7 +27,7 @@ export class TasksOfAgent {
   async list(caller: Caller, agentId: string, request: AgentTasksRequest): Promise<Page<TaskView>> {
     const { workspaceId } = caller;
     await this.agents.get(caller, agentId);
-    const before = idAfter(request.cursor) ?? null;
+    const before = idOfCursor(request.cursor);
     const live = request.live === 'true';
     const params = [workspaceId, agentId, request.status ?? null, live, before, request.limit + 1];
     const rows = await this.database.tenant(workspaceId).rows(tasksOfAgent, params);

@@ -4,10 +4,10 @@ import {
   actorOf,
   type AgentCaller,
   type Caller,
-  decodeCursor,
   DroverError,
   newId,
   type Page,
+  positionOfCursor,
   toPage,
 } from '#lib/kernel';
 import { asObject, redactSecrets, TaskSecrets } from '#lib/secrets';
@@ -115,7 +115,7 @@ export class RunMessages {
     runId: string,
     { limit, cursor }: { limit: number; cursor?: string },
   ): Promise<Page<RunMessageView>> {
-    const after = cursor === undefined ? 0 : decodeCursor(cursor, ['number'])[0];
+    const after = positionOfCursor(cursor) ?? 0;
     const tenant = this.database.tenant(workspaceId);
     const rows = await tenant.rows(messagesOfRun, [workspaceId, runId, after, limit + 1]);
     if (rows.length === 0 && !(await firstRow(tenant, messageTarget, [workspaceId, runId]))) {

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
-import { actorOf, type Caller, DroverError, toPage } from '#lib/kernel';
+import { actorOf, type Caller, DroverError, idOfCursor, toPage } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { idAfter } from '../domain/cursor.js';
 import {
   type DependencyChange,
   type DependencyPlan,
@@ -60,7 +59,7 @@ export class TaskDependencies {
     page: PageRequest = ALL_BLOCKS,
   ): Promise<DependenciesView> {
     const { workspaceId } = caller;
-    const after = idAfter(page.cursor) ?? null;
+    const after = idOfCursor(page.cursor);
     const tenant = this.db.tenant(workspaceId);
     // The task before its edges: if they change in between, the version is too old, not too new.
     const task = await requireReadable(tenant, caller, taskId);

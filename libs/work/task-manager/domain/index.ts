@@ -2,7 +2,6 @@ export { type CommandRequest, type TaskCommand } from './commands.js';
 export { pauseRequest } from './pause-request.js';
 export { MAX_ANSWERS, type TaskAnswer } from './task-answer.js';
 export { visibilityOf } from './access.js';
-export { idAfter } from './cursor.js';
 export { type Edge, findWay } from './dependencies.js';
 export { type DependencyPolicy, DEPENDENCY_POLICIES, type TaskView } from './task-view.js';
 export { atLeast, LOG_LEVELS, type LogFilter, type LogLevel, type LogView } from './log-view.js';

@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { type Caller, encodeCursor, type Page, sent, toPage } from '#lib/kernel';
-import { entryAfter, numberAfter } from '../domain/cursor.js';
+import {
+  type Caller,
+  encodeCursor,
+  numberOfCursor,
+  type Page,
+  positionOfCursor,
+  sent,
+  toPage,
+} from '#lib/kernel';
 import { actionOf } from '../domain/log-action.js';
 import type { LogFilter, LogLevel, LogView } from '../domain/log-view.js';
 import type { PageRequest } from '../domain/task-filter.js';
@@ -26,7 +33,7 @@ export class TaskHistory {
    */
   async runs(caller: Caller, taskId: string, page: PageRequest): Promise<Page<RunView>> {
     const { workspaceId } = caller;
-    const below = numberAfter(page.cursor) ?? null;
+    const below = positionOfCursor(page.cursor);
     const tenant = this.db.tenant(workspaceId);
     await requireReadable(tenant, caller, taskId);
     const rows = await tenant.rows(runsOfTask, [workspaceId, taskId, below, page.limit + 1]);
@@ -44,7 +51,7 @@ export class TaskHistory {
     filter: LogFilter,
     page: PageRequest,
   ): Promise<Page<LogView>> {
-    const range = { limit: page.limit, after: entryAfter(page.cursor) };
+    const range = { limit: page.limit, after: numberOfCursor(page.cursor) ?? undefined };
     const tenant = this.db.tenant(caller.workspaceId);
     await requireReadable(tenant, caller, taskId);
     const { sql, params } = taskLogs(caller.workspaceId, taskId, filter, range);

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
-import { idAfter } from '../domain/cursor.js';
+import { type Caller, DroverError, idOfCursor, type Page, toPage } from '#lib/kernel';
 import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
 import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { HeldSecrets } from '#lib/secrets';
@@ -65,7 +64,7 @@ export class TaskQueries {
    */
   async list(caller: Caller, filter: TaskFilter, page: PageRequest): Promise<Page<TaskView>> {
     const { workspaceId } = caller;
-    const range = { limit: page.limit, before: idAfter(page.cursor) };
+    const range = { limit: page.limit, before: idOfCursor(page.cursor) ?? undefined };
     const { sql, params } = listTasks(workspaceId, filter, range);
     const tenant = this.db.tenant(workspaceId);
     await requireNamed(tenant, workspaceId, filter);

@@ -1,19 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { DroverError, encodeCursor, newId } from '#lib/kernel';
+import {
+  DroverError,
+  encodeCursor,
+  idOfCursor,
+  newId,
+  numberOfCursor,
+  positionOfCursor,
+} from '#lib/kernel';
 import { anyText } from '../../../../test/support/any-text.js';
-import { idAfter, numberAfter } from './cursor.js';
 
 describe('cursors', () => {
   it('a cursor returns the key of its page', () => {
     const id = newId();
-    expect(idAfter(encodeCursor([id]))).toBe(id);
-    expect(numberAfter(encodeCursor([42]))).toBe(42);
+    expect(idOfCursor(encodeCursor([id]))).toBe(id);
+    expect(numberOfCursor(encodeCursor(['42']))).toBe('42');
+    expect(positionOfCursor(encodeCursor([42]))).toBe(42);
   });
 
   it('the first page has no cursor', () => {
-    expect(idAfter(undefined)).toBeUndefined();
-    expect(numberAfter(undefined)).toBeUndefined();
+    expect(idOfCursor(undefined)).toBeNull();
+    expect(numberOfCursor(undefined)).toBeNull();
+    expect(positionOfCursor(undefined)).toBeNull();
   });
 
   const wrong = [
@@ -28,7 +36,7 @@ describe('cursors', () => {
     Buffer.from('{"length":1}').toString('base64url'),
   ];
   it.each(wrong)('the cursor %j is refused by its field', (cursor) => {
-    for (const read of [idAfter, numberAfter]) {
+    for (const read of [idOfCursor, numberOfCursor, positionOfCursor]) {
       expect(() => read(cursor)).toThrow(
         expect.objectContaining({
           code: 'malformed_cursor',
@@ -47,7 +55,7 @@ describe('cursors', () => {
     );
     fc.assert(
       fc.property(any, (cursor) => {
-        for (const read of [idAfter, numberAfter]) {
+        for (const read of [idOfCursor, numberOfCursor, positionOfCursor]) {
           try {
             read(cursor);
           } catch (error) {
