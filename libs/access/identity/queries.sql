@@ -143,7 +143,7 @@ SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS i
      JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
       AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
      JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL
-    WHERE u.id = $1 AND ($2 OR u.password_hash IS NULL) AND i.id > $3
+    WHERE u.id = $1 AND ($2 OR u.password_hash IS NULL) AND ($3::uuid IS NULL OR i.id > $3)
     ORDER BY i.id
     LIMIT $4
 
