@@ -30,6 +30,13 @@ describe('The configuration', () => {
     });
   });
 
+  test('runs do not see the folder that workers share', () => {
+    const { home, isolation } = readConfig({ ...enough, DROVER_HOME: '/srv/drover' });
+    expect(home).toBe('/srv/drover');
+    expect(isolation.limits.hidden).toContain('/srv/drover');
+    expect(readConfig(enough).home).toBeUndefined();
+  });
+
   test('a chosen agent is not deregistered', () => {
     const env = {
       DROVER_API_URL: 'https://drover.example/base/, http://other:3000',

@@ -62,6 +62,21 @@ export const environment = z.object({
   DROVER_WORKER_CAPABILITIES: list.default([]),
   /** Number of runs at once. */
   DROVER_WORKER_CONCURRENCY: integer(1, 1, 100),
+  /**
+   * Folder of `worker-heartbeats.json`, which the workers of a machine share under different names.
+   * Runs cannot see it. Default: no file.
+   */
+  DROVER_HOME: text.optional(),
+  /** Time of a run whose task names no time-out; 0: no limit. */
+  DROVER_WORKER_SESSION_SECONDS: integer(0, 0, 2_592_000),
+  /** The most time of a run, also if its task names a longer time-out; 0: no limit. */
+  DROVER_WORKER_MAX_SESSION_SECONDS: integer(0, 0, 2_592_000),
+  /** Time for which a claim waits for a task. */
+  DROVER_WORKER_POLL_SECONDS: integer(25, 1, 30),
+  /** The longest random pause after a claim without a task. */
+  DROVER_WORKER_POLL_JITTER_SECONDS: integer(0, 0, 60),
+  /** The longest pause after failed claims. */
+  DROVER_WORKER_POLL_BACKOFF_SECONDS: integer(5, 1, 3_600),
   /** State of the worker. Only its user can read it. */
   DROVER_WORKER_DATA_DIR: text.default('.drover/worker'),
   /** Folders of the runs. Default: `runs` in the data folder. */
@@ -128,6 +143,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
 function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
   const dataDir = resolve(env.DROVER_WORKER_DATA_DIR);
   const agentId = env.DROVER_AGENT_ID;
+  const home = env.DROVER_HOME === undefined ? undefined : resolve(env.DROVER_HOME);
   if (env.DROVER_WORKER_STALE_SECONDS <= env.DROVER_WORKER_HEARTBEAT_SECONDS) {
     throw new Error(
       'DROVER_WORKER_STALE_SECONDS must be greater than DROVER_WORKER_HEARTBEAT_SECONDS.',
@@ -145,6 +161,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     capabilities: env.DROVER_WORKER_CAPABILITIES,
     concurrency: env.DROVER_WORKER_CONCURRENCY,
     dataDir,
+    home,
     workDir: resolve(env.DROVER_WORKER_WORK_DIR ?? `${dataDir}/runs`),
     allowedDirs: env.DROVER_WORKER_ALLOWED_DIRS.map((path) => resolve(path)),
     searchPath: searchPathOf(all),
@@ -156,6 +173,13 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
      * next start. A chosen id is meant to be used again, and a terminated agent never comes back.
      */
     deregister: (env.DROVER_WORKER_DEREGISTER ?? String(agentId === undefined)) === 'true',
+    sessionSeconds: env.DROVER_WORKER_SESSION_SECONDS,
+    maxSessionSeconds: env.DROVER_WORKER_MAX_SESSION_SECONDS,
+    polling: {
+      waitMs: env.DROVER_WORKER_POLL_SECONDS * 1000,
+      jitterMs: env.DROVER_WORKER_POLL_JITTER_SECONDS * 1000,
+      backoffMs: env.DROVER_WORKER_POLL_BACKOFF_SECONDS * 1000,
+    },
     heartbeatSeconds: env.DROVER_WORKER_HEARTBEAT_SECONDS,
     staleSeconds: env.DROVER_WORKER_STALE_SECONDS,
     drainSeconds: env.DROVER_WORKER_DRAIN_SECONDS,
@@ -163,8 +187,14 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     logBytesPerRun: env.DROVER_WORKER_LOG_BYTES,
     logLevel: env.DROVER_WORKER_LOG_LEVEL,
     metrics: metricsOf(env),
-    isolation: sandboxSettings(env, dataDir, all),
+    isolation: sandboxSettings(hideHome(env, home), dataDir, all),
   };
+}
+
+/** No run sees the tasks of the other workers. */
+function hideHome(env: z.infer<typeof environment>, home: string | undefined) {
+  if (home === undefined) return env;
+  return { ...env, DROVER_SANDBOX_HIDE: [...env.DROVER_SANDBOX_HIDE, home] };
 }
 
 /** The address of the metrics; undefined if nobody can read them. */

@@ -29,6 +29,7 @@ import { DiskSpace } from './runs/disk-space.js';
 import { Reconciler, recover } from './runs/recovery.js';
 import { type RegisteredWorker, Runs } from './runs/runs.js';
 import { UsageOutbox } from './runs/usage-outbox.js';
+import { HeartbeatsFile } from './state/heartbeats-file.js';
 
 /** The time to deliver a run's end while the worker stops. */
 const DELIVERY_MS = 5_000;
@@ -46,6 +47,13 @@ const REPLACED =
 
 /** The reason why the worker stops claiming. */
 type Ending = { kind: 'drain' } | { kind: 'terminated' } | { kind: 'fatal'; message: string };
+
+/** The reasons in the file of heartbeats. */
+const OFFLINE_REASONS: Record<Ending['kind'], string> = {
+  drain: 'graceful-shutdown',
+  terminated: 'terminated',
+  fatal: 'error',
+};
 
 export interface WorkerContext {
   log: Log;
@@ -133,6 +141,7 @@ class Worker {
   private readonly ending: Promise<Ending>;
   private end: (ending: Ending) => void = () => undefined;
   private readonly disk: DiskSpace;
+  private readonly slot: HeartbeatsFile | undefined;
   private draining = false;
   private refusedSince: number | undefined;
 
@@ -156,12 +165,14 @@ class Worker {
       api,
       log,
       capacity: config.concurrency,
+      polling: config.polling,
       disk: this.disk,
       execute: (task) => this.runs.execute(task),
       onUncertain: () => this.reconciler.compareSoon(),
       onRefused: (code) => this.end({ kind: code === 'agent_draining' ? 'drain' : 'terminated' }),
     });
     this.heartbeat = this.makeHeartbeat();
+    this.slot = this.makeSlot();
     this.signals = new SignalLoop<Signals>({
       log,
       listensWhenIdle: true,
@@ -180,6 +191,7 @@ class Worker {
     if (stop.finish.aborted) this.end({ kind: 'drain' });
     await this.startMetrics();
     this.heartbeat.start();
+    this.slot?.start();
     this.signals.start();
     const claiming = this.claimer.run();
     this.reconciler.start();
@@ -191,6 +203,7 @@ class Worker {
     this.reconciler.stop();
     this.registered.usage.stop();
     await Promise.all([this.signals.stop(), this.heartbeat.stop(), claiming]);
+    await this.slot?.stop(OFFLINE_REASONS[ending.kind]);
     if (ending.kind === 'drain') await this.deregister();
     if (ending.kind === 'fatal') throw new Error(ending.message);
   }
@@ -244,7 +257,10 @@ class Worker {
         claimNext: () => this.claimer.claimNext(),
         claimFailed: (error) => this.claimer.claimFailed(error),
       },
-      onChange: () => this.signals.update(),
+      onChange: () => {
+        this.signals.update();
+        this.slot?.update();
+      },
     });
   }
 
@@ -257,6 +273,20 @@ class Worker {
       onAnswer: () => (this.refusedSince = undefined),
       onFailure: (error) => this.followRefusal(error),
     });
+  }
+
+  private makeSlot(): HeartbeatsFile | undefined {
+    const { home, name } = this.config;
+    const { restartCount } = this.registered.state;
+    const { log } = this.context;
+    if (home === undefined) return undefined;
+    const work = () => {
+      const { oldest } = this.runs.summary();
+      if (oldest === undefined) return undefined;
+      const { id: runId, taskId, taskTitle, claimedAt: startedAt } = oldest;
+      return { runId, taskId, taskTitle, startedAt };
+    };
+    return new HeartbeatsFile({ home, name, restartCount, log, work });
   }
 
   /** Derives the agent's state from a refused heartbeat. */

@@ -151,6 +151,13 @@ async function expectNoCredentialsAt(address: string): Promise<void> {
   await once(taker.close(), 'close');
 }
 
+/** The words of the workers in the file of heartbeats. */
+function slots(): string {
+  const text = readFileSync(join(home, 'worker-heartbeats.json'), 'utf8');
+  const { workers } = JSON.parse(text) as { workers: Record<string, { status: string }> };
+  return ['worker-1', 'worker-2'].map((name) => workers[name]?.status).join(' ');
+}
+
 describe('npm start', () => {
   test('npm start works as its output says, and keeps its data until the next start', async () => {
     const address = await start();
@@ -162,7 +169,9 @@ describe('npm start', () => {
       .filter((entry) => entry.isFile())
       .filter((entry) => (statSync(join(home, entry.name)).mode & 0o077) !== 0);
     expect(readable.map((entry) => entry.name)).toEqual([]);
+    await waitFor('the heartbeats of both workers', () => Promise.resolve(slots() === 'idle idle'));
     await stop();
+    expect(slots()).toBe('offline offline');
     await expectNoCredentialsAt(address);
     expect(await start()).toBe(address);
     await untilCompleted(address, id);

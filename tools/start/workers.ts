@@ -47,6 +47,7 @@ export function workerSpecs(
         DROVER_API_SOCKET: home.socket ?? '',
         DROVER_API_KEY: home.workerKey ?? '',
         DROVER_WORKER_NAME: name,
+        DROVER_HOME: home.folder,
         DROVER_WORKER_DATA_DIR: home.programFolder(name),
         // The folder lies below the worker's data: with a shared folder, each worker would clear
         // away the other's runs.

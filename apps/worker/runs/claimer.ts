@@ -1,4 +1,4 @@
-import { Failures, hasCode, type HostLog, pause } from '#lib/agent-host';
+import { Failures, hasCode, type HostLog, pause, RETRY_BACKOFF } from '#lib/agent-host';
 import { ConnectionProblem } from '#lib/api-client';
 import { backoffCeiling } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
@@ -7,7 +7,6 @@ import type { DiskSpace } from './disk-space.js';
 import type { NextClaims } from './reporter.js';
 import type { RunResult } from './run.js';
 
-const POLL_MS = 25_000;
 /** The maximum of tasks that the server hands out at once. */
 const MAX_CLAIM = 50;
 /** The pause after this machine itself failed runs, so that it does not fail the whole queue. */
@@ -15,10 +14,21 @@ const HOLD_OFF = { baseMs: 1_000, capMs: 60_000 };
 /** The time between two looks at a full disk. */
 const SPACE_LOOK_MS = 1_000;
 
+/** The times of claims, in milliseconds. */
+export interface Polling {
+  /** The wait of a claim for a task. */
+  waitMs: number;
+  /** The longest pause after a claim without a task. */
+  jitterMs: number;
+  /** The longest pause after failed claims. */
+  backoffMs: number;
+}
+
 export interface ClaimerOptions {
   api: DroverApi;
   log: HostLog;
   capacity: number;
+  polling: Polling;
   disk: DiskSpace;
   execute: (task: ClaimedTask) => Promise<RunResult>;
   /** The answer to a claim was lost: the server can count runs as ours that we do not know. */
@@ -42,7 +52,8 @@ export class Claimer implements NextClaims {
   private reason: string | undefined;
 
   constructor(private readonly options: ClaimerOptions) {
-    this.failures = new Failures('claim', options.log);
+    const { log, polling } = options;
+    this.failures = new Failures('claim', log, { ...RETRY_BACKOFF, capMs: polling.backoffMs });
   }
 
   async run(): Promise<void> {
@@ -76,18 +87,20 @@ export class Claimer implements NextClaims {
   }
 
   private async poll(free: number): Promise<void> {
-    const { api } = this.options;
+    const { api, polling } = this.options;
+    const { signal } = this.stopped;
     this.polling = true;
     try {
       const requested = Math.min(free, MAX_CLAIM);
-      const { tasks, reason } = await api.claim(requested, POLL_MS, this.stopped.signal);
+      const { tasks, reason } = await api.claim(requested, polling.waitMs, signal);
       this.failures.end();
       this.noteReason(reason);
       for (const task of tasks) this.occupy(task);
+      if (tasks.length === 0) await pause(polling.jitterMs * Math.random(), signal);
     } catch (error) {
-      if (this.stopped.signal.aborted) return;
+      if (signal.aborted) return;
       this.followRefusal(error);
-      await pause(this.failures.add(error), this.stopped.signal);
+      await pause(this.failures.add(error), signal);
     } finally {
       this.polling = false;
     }

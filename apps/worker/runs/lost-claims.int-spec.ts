@@ -47,6 +47,7 @@ function loseFirst(lost: { status: number; body: string } | undefined): void {
 async function uncertaintiesOfACompletion(claimed: number): Promise<number> {
   let uncertainties = 0;
   const claimer = new Claimer({
+    polling: { waitMs: 25_000, jitterMs: 0, backoffMs: 5_000 },
     api,
     log: quiet,
     capacity: 1,

@@ -25,6 +25,8 @@ export interface RunParts {
   memory: StateFile['runs'];
   log: Log;
   apiUrl: string;
+  /** Null: no limit. */
+  timeoutSeconds: number | null;
   graceSeconds: number;
   logBytes: number;
   /** The kind of the driver that will start the job. @throws SpawnError */
@@ -54,6 +56,7 @@ class Unstarted extends Error {}
 export class Run {
   readonly id: string;
   readonly taskId: string;
+  readonly taskTitle: string;
   readonly claimedAt = Date.now();
   /** The latest progress of the process, for the heartbeat. */
   readonly latest: ProgressReport = {};
@@ -71,10 +74,10 @@ export class Run {
     private readonly parts: RunParts,
   ) {
     const { run, task } = claimed;
-    const { memory, reporter, usage, graceSeconds, logBytes } = parts;
+    const { memory, reporter, usage, timeoutSeconds, graceSeconds, logBytes } = parts;
     this.id = run.id;
     this.taskId = task.id;
-    const timeoutSeconds = task.timeoutSeconds || null;
+    this.taskTitle = task.title;
     this.record = recordOf(run.id, task.id, { timeoutSeconds, graceSeconds });
     this.live = new LiveSession(this.record, () => memory.save(this.record));
     this.budget = new OutputBudget(logBytes);

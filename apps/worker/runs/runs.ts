@@ -15,6 +15,7 @@ import { type NextClaims, Reporter } from './reporter.js';
 import { KeptFiles } from './kept-files.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
+import { sessionTime } from './session-time.js';
 import type { UsageOutbox } from './usage-outbox.js';
 
 /** The maximum number of files that are read and sent at the same time, each of up to 50 MiB. */
@@ -43,7 +44,9 @@ export interface RunsOptions {
 /** The held runs, for the heartbeat. */
 export interface RunSummary {
   count: number;
-  oldest: { taskId: string; latest: ProgressReport } | undefined;
+  oldest:
+    | (Pick<Run, 'id' | 'taskId' | 'taskTitle' | 'claimedAt'> & { latest: ProgressReport })
+    | undefined;
 }
 
 /** All runs that this worker holds. Claims feed it. */
@@ -143,6 +146,7 @@ export class Runs {
       memory: registered.state.runs,
       log,
       apiUrl: this.options.apiUrl(),
+      timeoutSeconds: sessionTime(task.timeoutSeconds, config),
       graceSeconds: config.graceSeconds,
       logBytes: config.logBytesPerRun,
       driverOf: (job) => driverOf(job, execution.drivers).kind,

@@ -19,7 +19,7 @@ export {
 export { type HostLog, Log, LOG_LEVELS } from './machine/log.js';
 export { HostMetrics, serveMetrics } from './machine/metrics.js';
 export { Outbox, type Reports } from './client/outbox.js';
-export { Failures, pause, retrying } from './client/retry.js';
+export { Failures, pause, RETRY_BACKOFF, retrying } from './client/retry.js';
 export { recoverSessions, removeUnknownSessions } from './sessions/recover-sessions.js';
 export { SessionHost } from './sessions/session-host.js';
 export { type Remembered, SessionMemory } from './sessions/session-memory.js';

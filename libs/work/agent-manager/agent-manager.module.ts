@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AgentManagerService } from './agents/agent-manager.service.js';
 import { AgentRegistration } from './agents/agent-registration.js';
 import { AgentTokens } from './agents/agent-tokens.js';
+import { FleetService } from './agents/fleet.service.js';
 import { AgentFacts } from './heartbeats/agent-facts.js';
 import { HeartbeatBuffer } from './heartbeats/heartbeat-buffer.js';
 import { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';
@@ -9,15 +10,17 @@ import { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
 import { WriteProbe } from './heartbeats/write-probe.js';
 import { AgentsController } from './http/agents.controller.js';
+import { FleetController } from './http/fleet.controller.js';
 import { HeartbeatsController } from './http/heartbeats.controller.js';
 
 /** Agents: identity and liveness. */
 @Module({
-  controllers: [AgentsController, HeartbeatsController],
+  controllers: [AgentsController, FleetController, HeartbeatsController],
   providers: [
     AgentManagerService,
     AgentRegistration,
     AgentTokens,
+    FleetService,
     AgentFacts,
     HeartbeatBuffer,
     HeartbeatWriter,

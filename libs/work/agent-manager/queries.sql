@@ -147,6 +147,40 @@ INSERT INTO agents AS a (workspace_id, id, created_by, name, mode, model, capabi
   (SELECT h.last_seen_at FROM agent_heartbeats h
     WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt"
 
+-- list_slots
+WITH fleet AS (
+  SELECT a.*, row_number() OVER (PARTITION BY a.name
+    ORDER BY a.terminated_at IS NULL DESC, a.created_at DESC, a.id) AS place
+  FROM agents a
+  WHERE a.workspace_id = $1
+    AND (a.terminated_at IS NULL OR a.terminated_at > now() - interval '1 day')
+),
+page AS MATERIALIZED (
+  SELECT * FROM fleet a
+  WHERE (a.terminated_at IS NULL OR a.place = 1)
+    AND ($2::text IS NULL OR (a.name COLLATE "C", a.id) > ($2::text, $3::uuid))
+  ORDER BY a.name COLLATE "C", a.id
+  LIMIT $4
+)
+SELECT a.id, a.name, a.place > 1 AS is_namesake, a.status, coalesce(
+    h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
+    AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
+      ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        AND lr.lease_by_heartbeat))) END, false) AS is_unresponsive,
+  a.pid, a.agent_version, a.restart_count, a.termination_reason, a.created_at,
+  coalesce(h.last_seen_at, a.created_at) AS seen_at, h.metadata, r.id AS run_id, r.session_key,
+  coalesce(r.started_at, r.assigned_at) AS run_since, r.task_id, t.title AS task_title
+FROM page a
+LEFT JOIN agent_heartbeats h ON h.workspace_id = $1 AND h.agent_id = a.id
+LEFT JOIN LATERAL (
+  SELECT r.id, r.session_key, r.started_at, r.assigned_at, r.task_id FROM task_runs r
+  WHERE r.workspace_id = $1 AND r.agent_id = a.id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  ORDER BY r.assigned_at, r.id LIMIT 1
+) r ON true
+LEFT JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
+ORDER BY a.name COLLATE "C", a.id
+
 -- lock_agent
 SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.secrets AS "secrets", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",
   (SELECT h.last_seen_at FROM agent_heartbeats h

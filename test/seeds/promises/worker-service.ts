@@ -3,12 +3,33 @@ import { by, differs, holds, notYet, section } from '../promise.js';
 /** The document on the architecture of the worker service. */
 
 const GATEWAY_REQUESTS = 'apps/gateway/requests.int-spec.ts';
+const HEARTBEATS_FILE = 'apps/worker/state/heartbeats-file.spec.ts';
 const WORKER = 'test/e2e/worker.e2e-spec.ts';
 
 export const SLOTS = section('Heartbeats of slots', {
-  file: differs(
-    '`.clawhub/worker-heartbeats.json` and `GET /api/heartbeats` have the heartbeats of all slots',
-    '`GET /api/v1/agents` and `GET /api/v1/agents/:id/health`, with a token.',
+  file: holds(
+    '`worker-heartbeats.json` has `slot`, `status`, `task`, `taskTitle`, `sessionId`, `lastUpdate`, ' +
+      '`startedAt` and `metadata` of all slots',
+    by(HEARTBEATS_FILE, 'the file has the fields of each worker that shares it'),
+  ),
+  folder: differs(
+    'The file is in `.clawhub`',
+    'It is in `DROVER_HOME`, for the workers of one machine.',
+    by(
+      'test/e2e/start.e2e-spec.ts',
+      'npm start works as its output says, and keeps its data until the next start',
+    ),
+  ),
+  updates: holds(
+    'An idle worker updates the file every 30 s, a working one every 15 s',
+    by(
+      HEARTBEATS_FILE,
+      'a working worker writes every 15 s, an idle one every 30 s, and a change is written at once',
+    ),
+  ),
+  heartbeats: differs(
+    '`GET /api/heartbeats` answers the same',
+    '`GET /api/v1/fleet`, with a token. It has the agents of a workspace.',
   ),
   slot: holds(
     'A slot is an agent: its `slot` is the name, `task` and `lastUpdate` are in its health',
@@ -17,13 +38,20 @@ export const SLOTS = section('Heartbeats of slots', {
     'A heartbeat keeps `metadata` with `workerPid`, `workerVersion` and `restartCount`',
   ),
   statuses: holds('The status words `idle` and `working` are accepted'),
-  offline: differs(
-    'The status word `offline` is written by the worker',
-    'It deregisters. A dead agent is `ERROR`, a gone one `TERMINATED`.',
+  offline: holds(
+    'A worker that stops writes the status word `offline`',
+    by(
+      HEARTBEATS_FILE,
+      'a stopped worker is offline, and a restarted one keeps the time of its first start',
+    ),
+  ),
+  offlineHeartbeat: differs(
+    'A heartbeat can have the status `offline`',
+    'A worker deregisters. A dead agent is `ERROR`, a gone one `TERMINATED`; both are `offline` in the fleet.',
   ),
   stale: differs(
     'A slot is stale after 90 s',
-    'After its own threshold: 180 s by default, 45 s for workers of Drover.',
+    'In the file. The server uses its own threshold: 180 s by default, 45 s for workers of Drover.',
     by(
       'libs/work/agent-manager/heartbeats/heartbeats.int-spec.ts',
       'an agent is stale after its own threshold',

@@ -186,9 +186,20 @@ async function aSlot(name: string) {
 }
 
 prove(SLOTS, {
-  file: async () => {
+  heartbeats: async () => {
     expect(await answerOf('GET', '/api/heartbeats')).toEqual(ABSENT);
-    expect((await workspace.api.get('/agents')).status).toBe(200);
+    const { id, agent, runId } = await scene.held({ title: 'Review code changes for PR #42' });
+    const { body: read } = await workspace.api.get<{ name: string }>(`/agents/${agent.id}`);
+    const { body } = await workspace.api.get<{ workers: Body }>('/fleet?limit=200');
+    expect(body.workers[read.name] ?? body.workers[agent.id]).toMatchObject({
+      status: 'working',
+      task: id,
+      taskTitle: 'Review code changes for PR #42',
+      sessionId: runId,
+      lastUpdate: expect.any(Number),
+      startedAt: expect.any(Number),
+      metadata: { restartCount: 0, taskStartedAt: expect.any(Number) },
+    });
   },
 
   slot: async () => {
@@ -224,7 +235,7 @@ prove(SLOTS, {
     }
   },
 
-  offline: async () => {
+  offlineHeartbeat: async () => {
     const slot = await aSlot('slot-3');
     const beat = await slot.api.post(`/agents/${slot.id}/heartbeat`, { status: 'offline' });
     expect([beat.status, beat.body['code']]).toEqual([400, 'validation_failed']);

@@ -11,10 +11,12 @@ interface Owned {
 /**
  * Writes a file of the host through a rename, so that readers always find a complete file. It needs
  * no fsync: it describes processes, which do not survive a crash of the machine.
+ *
+ * @param temporary the name before the rename; writers of one file need different ones
  */
-export function writeJson(path: string, value: object): void {
-  writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+export function writeJson(path: string, value: object, temporary = `${path}.new`): void {
+  writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 });
+  renameSync(temporary, path);
 }
 
 /**

@@ -4,7 +4,6 @@ import {
   type Caller,
   decodeCursor,
   DroverError,
-  isUuid,
   malformedCursor,
   type Page,
   toPage,
@@ -19,6 +18,7 @@ import { findAgent } from './find-agent.sql.js';
 import { type AgentFilter, listAgents } from './list-agents.sql.js';
 import { AgentRegistration, type Registration, type AgentRequest } from './agent-registration.js';
 import { type AgentToken, AgentTokens } from './agent-tokens.js';
+import { nameKeyIn } from './name-cursor.js';
 
 export interface AgentListRequest extends AgentFilter {
   limit: number;
@@ -59,7 +59,7 @@ export class AgentManagerService {
   /** By name. @throws DroverError `malformed_cursor` */
   async list({ workspaceId }: Caller, request: AgentListRequest): Promise<Page<AgentView>> {
     const { limit, cursor, ...filter } = request;
-    const { sql, params } = listAgents(workspaceId, filter, { limit, after: keyIn(cursor) });
+    const { sql, params } = listAgents(workspaceId, filter, { limit, after: nameKeyIn(cursor) });
     const rows = await this.database.tenant(workspaceId).rows(sql, params);
     return toPage(rows, limit, (row: AgentRow) => [row.name, row.id], toAgentView);
   }
@@ -114,13 +114,6 @@ export class AgentManagerService {
   revokeTokens(caller: Caller, agentId: string): Promise<void> {
     return this.tokens.revoke(caller, agentId);
   }
-}
-
-function keyIn(cursor: string | undefined): [string, string] | undefined {
-  if (cursor === undefined) return undefined;
-  const [name, id] = decodeCursor(cursor, ['string', 'string']);
-  if (!isUuid(id)) throw malformedCursor();
-  return [String(name), id];
 }
 
 /** The last milliseconds of the year 9999. */

@@ -4,6 +4,7 @@ import { newId } from '#lib/kernel';
 import { apiClient } from '../../../../test/support/api-client.js';
 import {
   sharedServer,
+  type TestAgent,
   type TestServer,
   type TestWorkspace,
 } from '../../../../test/support/shared-server.js';
@@ -300,6 +301,85 @@ describe('the list', () => {
     'the list refuses %s',
     async (query) => expect((await workspace.api.get(`/agents?${query}`)).status).toBe(400),
   );
+});
+
+describe('the fleet', () => {
+  type Slots = Record<string, { metadata: Record<string, unknown> }>;
+
+  async function fleetOf(crew: TestWorkspace, query = ''): Promise<[Slots, string | null]> {
+    const path = `/fleet${query}`;
+    const { body } = await crew.api.get<{ workers: Slots; nextCursor: string | null }>(path);
+    return [body.workers, body.nextCursor];
+  }
+
+  async function aSlot(crew: TestWorkspace, name: string, facts = {}): Promise<TestAgent> {
+    const agent = await crew.newAgent();
+    await crew.api.put(`/agents/${agent.id}`, { name, ...facts });
+    return agent;
+  }
+
+  it('each agent is a slot: idle, working or offline', async () => {
+    const crew = await server.newWorkspace();
+    const working = await aSlot(crew, 'slot-1', { pid: 12_345, restartCount: 2 });
+    const gone = await aSlot(crew, 'slot-2');
+    const dead = await aSlot(crew, 'slot-3');
+    await crew.api.post('/agent-tasks', { title: 'Review', taskType: 'test' });
+    const claim = await working.api.post<{
+      tasks: { run: { id: string }; task: { id: string } }[];
+    }>(`/agents/${working.id}/claim`);
+    const [{ run, task }] = claim.body.tasks as [{ run: { id: string }; task: { id: string } }];
+    await gone.api.post(`/agents/${gone.id}/deregister`, { reason: 'drained' });
+    const tenant = server.db.database.tenant(crew.id);
+    const at = { workspaceId: crew.id, agentId: dead.id };
+    await transitionAgent(tenant, { ...at, to: 'ERROR', reason: 'agent_stale' });
+    const time = expect.any(Number);
+    const none = {
+      task: null,
+      taskTitle: null,
+      sessionId: null,
+      lastUpdate: time,
+      startedAt: time,
+    };
+    const process = { workerPid: null, workerVersion: null, restartCount: 0 };
+    expect(await fleetOf(crew)).toEqual([
+      {
+        'slot-1': {
+          ...none,
+          slot: 'slot-1',
+          status: 'working',
+          task: task.id,
+          taskTitle: 'Review',
+          sessionId: run.id,
+          metadata: { ...process, workerPid: 12_345, restartCount: 2, taskStartedAt: time },
+        },
+        'slot-2': {
+          ...none,
+          slot: 'slot-2',
+          status: 'offline',
+          metadata: { ...process, offlineReason: 'graceful-shutdown' },
+        },
+        'slot-3': {
+          ...none,
+          slot: 'slot-3',
+          status: 'offline',
+          metadata: { ...process, offlineReason: 'stale-heartbeat' },
+        },
+      },
+      null,
+    ]);
+  });
+
+  it('a later agent takes the slot of its name, and a live namesake has its id', async () => {
+    const crew = await server.newWorkspace();
+    const drained = await aSlot(crew, 'slot');
+    await drained.api.post(`/agents/${drained.id}/deregister`);
+    const [first, second] = [await aSlot(crew, 'slot'), await aSlot(crew, 'slot')];
+    expect(Object.keys((await fleetOf(crew))[0]).sort()).toEqual([first.id, 'slot'].sort());
+    const [page, nextCursor] = await fleetOf(crew, '?limit=1');
+    const [rest, end] = await fleetOf(crew, `?limit=1&cursor=${nextCursor}`);
+    expect([...Object.keys(page), ...Object.keys(rest)].sort()).toEqual([first.id, 'slot'].sort());
+    expect([second.id in page, end]).toEqual([false, null]);
+  });
 });
 
 describe('tokens', () => {

@@ -2,6 +2,7 @@ import { query, type Sql } from '#lib/database';
 import type { AgentMode, AgentRow } from '../domain/agent-view.js';
 import type { AgentStatus } from '#lib/transitions';
 import { AGENT_COLUMNS } from './agent-columns.sql.js';
+import type { NameKey } from './name-cursor.js';
 
 /** The filters of a list of agents. All given filters must match. */
 export interface AgentFilter {
@@ -18,7 +19,7 @@ export interface AgentFilter {
 export interface AgentPage {
   limit: number;
   /** Only agents after this one, by name and id. */
-  after?: readonly [name: string, id: string];
+  after?: NameKey;
 }
 
 /**
