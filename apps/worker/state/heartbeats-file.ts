@@ -180,7 +180,8 @@ function readSlot(path: string): Slot | undefined {
 function seenAt(now: number, slot: Slot): Slot {
   const detectedAt = slot.lastUpdate + STALE_MS;
   if (slot.status === 'offline' || now <= detectedAt) return slot;
-  const { taskStartedAt: _, ...known } = slot.metadata;
-  const metadata = { ...known, workerPid: null, offlineReason: 'stale-heartbeat', detectedAt };
+  const offlineReason = 'stale-heartbeat';
+  const metadata = { ...slot.metadata, workerPid: null, offlineReason, detectedAt };
+  delete metadata.taskStartedAt;
   return { ...slot, status: 'offline', task: null, taskTitle: null, sessionId: null, metadata };
 }

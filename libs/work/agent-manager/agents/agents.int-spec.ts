@@ -341,6 +341,9 @@ describe('the fleet', () => {
       startedAt: time,
     };
     const process = { workerPid: null, workerVersion: null, restartCount: 0 };
+    const offline = (slot: string, offlineReason: string) => {
+      return { ...none, slot, status: 'offline', metadata: { ...process, offlineReason } };
+    };
     expect(await fleetOf(crew)).toEqual([
       {
         'slot-1': {
@@ -352,18 +355,8 @@ describe('the fleet', () => {
           sessionId: run.id,
           metadata: { ...process, workerPid: 12_345, restartCount: 2, taskStartedAt: time },
         },
-        'slot-2': {
-          ...none,
-          slot: 'slot-2',
-          status: 'offline',
-          metadata: { ...process, offlineReason: 'graceful-shutdown' },
-        },
-        'slot-3': {
-          ...none,
-          slot: 'slot-3',
-          status: 'offline',
-          metadata: { ...process, offlineReason: 'stale-heartbeat' },
-        },
+        'slot-2': offline('slot-2', 'graceful-shutdown'),
+        'slot-3': offline('slot-3', 'stale-heartbeat'),
       },
       null,
     ]);
