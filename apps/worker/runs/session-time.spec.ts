@@ -1,17 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { sessionTime } from './session-time.js';
 
-test.each`
-  timeoutSeconds | sessionSeconds | maxSessionSeconds | time
-  ${null}        | ${0}           | ${0}              | ${null}
-  ${undefined}   | ${1_800}       | ${7_200}          | ${1_800}
-  ${60}          | ${1_800}       | ${7_200}          | ${60}
-  ${86_400}      | ${1_800}       | ${7_200}          | ${7_200}
-  ${null}        | ${0}           | ${7_200}          | ${7_200}
-  ${86_400}      | ${1_800}       | ${0}              | ${86_400}
-`(
-  'a time-out of $timeoutSeconds with $sessionSeconds and at most $maxSessionSeconds is $time',
-  ({ timeoutSeconds, sessionSeconds, maxSessionSeconds, time }) => {
-    expect(sessionTime(timeoutSeconds, { sessionSeconds, maxSessionSeconds })).toBe(time);
-  },
-);
+const NO_LIMITS = { sessionSeconds: 0, maxSessionSeconds: 0 };
+const SERVICE = { sessionSeconds: 1_800, maxSessionSeconds: 7_200 };
+
+test('a run has the time-out of its task, then that of its worker, and the maximum of its worker', () => {
+  expect(sessionTime(null, NO_LIMITS)).toBeNull();
+  expect(sessionTime(86_400, NO_LIMITS)).toBe(86_400);
+  expect(sessionTime(undefined, SERVICE)).toBe(1_800);
+  expect(sessionTime(60, SERVICE)).toBe(60);
+  expect(sessionTime(86_400, SERVICE)).toBe(7_200);
+  expect(sessionTime(null, { ...SERVICE, sessionSeconds: 0 })).toBe(7_200);
+  expect(sessionTime(86_400, { ...SERVICE, maxSessionSeconds: 0 })).toBe(86_400);
+});
