@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { kindOf } from '#lib/agent-kinds';
+import { AGENTS, agentProgram } from '../support/agent-programs.js';
 import { waitFor } from '../support/wait-for.js';
 import { processesWith, Program } from './program.js';
 
@@ -10,6 +12,8 @@ const DEMO = join(process.cwd(), 'dist/tools/demo/main.js');
 let folder: string;
 let demo: Program | undefined;
 
+// Otherwise the first demo downloads it, which has no bound in time.
+beforeAll(async () => void (await agentProgram(kindOf('codex')!)), 240_000);
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
   // The account that serves Postgres for root must be able to enter the folder.
@@ -30,7 +34,11 @@ async function expectNothingLeft(): Promise<void> {
 describe('npm run demo', () => {
   test('the demo completes the job although a worker is killed, and keeps every invariant', async () => {
     const json = join(process.cwd(), '.cache', `demo-${process.pid}.json`);
-    demo = new Program(DEMO, ['--json', json], { TMPDIR: folder });
+    demo = new Program(DEMO, ['--json', json], {
+      TMPDIR: folder,
+      DROVER_AGENTS: AGENTS,
+      PATH: '/usr/bin:/bin',
+    });
     const code = await demo.ended;
     expect({ code, output: code === 0 ? '' : demo.output }).toEqual({ code: 0, output: '' });
     const found = JSON.parse(readFileSync(json, 'utf8')) as {
@@ -42,6 +50,7 @@ describe('npm run demo', () => {
         resumed: { resumedAfter: number; repeatedInVain: number };
       };
       budget: { waits: string; claimedMs: number; holds: boolean };
+      agent: Record<string, unknown>;
       measured: { recovery: { claimedMs: number } };
       invariants: { name: string; holds: boolean; violations: unknown[] }[];
     };
@@ -56,6 +65,15 @@ describe('npm run demo', () => {
       holds: true,
       waits: expect.stringContaining('has 1000 of 20000 tokens left') as unknown,
     });
+    expect(found.agent).toMatchObject({
+      agent: expect.stringMatching(/^Codex /) as unknown,
+      answers: expect.stringContaining('not a real model') as unknown,
+      status: 'COMPLETED',
+      file: expect.stringMatching(/^Queues\n.+\n.+\n.+\n$/) as unknown,
+      usedTokens: found.agent['servedTokens'],
+      holds: true,
+    });
+    expect(found.agent['usedTokens']).toBeGreaterThan(3_000);
     expect(found.measured.recovery.claimedMs).toBeGreaterThan(0);
     expect(found.invariants.filter(({ holds }) => !holds)).toEqual([]);
     expect(found.invariants.length).toBeGreaterThanOrEqual(7);
@@ -64,7 +82,7 @@ describe('npm run demo', () => {
   });
 
   test('the demo leaves nothing behind after Ctrl-C while the servers start', async () => {
-    demo = new Program(DEMO, [], { TMPDIR: folder });
+    demo = new Program(DEMO, ['--without-agent'], { TMPDIR: folder });
     await demo.says(/starting Postgres/);
     demo.kill('SIGINT');
     expect(await demo.ended).toBe(130);
@@ -72,7 +90,7 @@ describe('npm run demo', () => {
   });
 
   test('the dashboard shows the demo, and nothing is left after Ctrl-C during the job', async () => {
-    demo = new Program(DEMO, ['--open'], { TMPDIR: folder });
+    demo = new Program(DEMO, ['--open', '--without-agent'], { TMPDIR: folder });
     const [, address = '', email, password] = await demo.says(
       /dashboard is at (\S+)\/ \((\S+), (\S+)\)/,
     );
@@ -90,7 +108,7 @@ describe('npm run demo', () => {
   });
 
   test('the demo leaves nothing behind when it is killed', async () => {
-    demo = new Program(DEMO, [], { TMPDIR: folder });
+    demo = new Program(DEMO, ['--without-agent'], { TMPDIR: folder });
     await demo.says(/Hash files and packages +RUNNING/);
     demo.kill('SIGKILL');
     await demo.ended;

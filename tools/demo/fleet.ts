@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CleanupScope } from '#lib/local-servers';
 import type { DroverClient } from '#lib/api-client';
-import { Child } from '../shared/children.js';
+import { Child, type ChildSpec } from '../shared/children.js';
 import type { People } from './people.js';
 import { HEARTBEAT_SECONDS, STALE_SECONDS, type WorkerPlan, WORKERS } from './settings.js';
 import type { Stage } from './stage.js';
@@ -37,8 +37,15 @@ export class Fleet {
   }
 }
 
-function startWorker(stage: Stage, { workerKey }: People, plan: WorkerPlan): Promise<Child> {
-  return Child.start(stage.supervisor, {
+function startWorker(stage: Stage, people: People, plan: WorkerPlan): Promise<Child> {
+  const spec = workerSpec(stage, people, plan);
+  // The demo's tasks read the project's own files.
+  const env = { ...spec.env, DROVER_SANDBOX: 'off', DROVER_ACCOUNTS: 'off' };
+  return Child.start(stage.supervisor, { ...spec, env });
+}
+
+export function workerSpec(stage: Stage, { workerKey }: People, plan: WorkerPlan): ChildSpec {
+  return {
     name: plan.name,
     program: 'apps/worker/main.js',
     stopWithinMs: 6_000,
@@ -53,11 +60,8 @@ function startWorker(stage: Stage, { workerKey }: People, plan: WorkerPlan): Pro
       DROVER_WORKER_STALE_SECONDS: String(STALE_SECONDS),
       DROVER_WORKER_DRAIN_SECONDS: '0',
       DROVER_WORKER_GRACE_SECONDS: '1',
-      // The demo's tasks read the project's own files.
-      DROVER_SANDBOX: 'off',
-      DROVER_ACCOUNTS: 'off',
     },
-  });
+  };
 }
 
 /**

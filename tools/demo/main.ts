@@ -7,11 +7,11 @@ import { runDemo } from './run.js';
 import { Screen } from './view/screen.js';
 import { painter } from './view/text.js';
 
-async function main({ jsonFile, open }: Options): Promise<number> {
+async function main({ jsonFile, open, withAgent }: Options): Promise<number> {
   const began = performance.now();
   const paint = painter(process.stdout);
   const screen = new Screen(process.stdout, TASKS.length + 4);
-  const findings = await withCleanup((scope) => runDemo(scope, { screen, paint, open }));
+  const findings = await withCleanup((scope) => runDemo(scope, { screen, paint, open, withAgent }));
   const complaints = complaintsOf(findings);
   if (jsonFile !== undefined) writeJson(jsonFile, findings);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);

@@ -6,15 +6,22 @@ export interface Options {
   jsonFile: string | undefined;
   /** Keeps everything running until Ctrl-C, for a look at the dashboard. */
   open: boolean;
+  /** Runs a coding agent, and downloads one if none is installed. */
+  withAgent: boolean;
 }
 
-export const USAGE = `npm run demo [-- --open] [--json FILE]
+export const USAGE = `npm run demo [-- --open] [--without-agent] [--json FILE]
 
 Runs a server and three workers on a temporary database, has them work on this folder, kills one of
 them in the middle, and checks that nothing was lost. Needs about a minute; leaves nothing behind.
 
-  --open        prints the dashboard's address and how to sign in, and goes on until Ctrl-C
-  --json FILE   also write what was measured, and the outcome of each invariant
+A coding agent then edits a file in a sandbox. ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in
+the environment: a real model answers it, if an installed agent uses the key. Otherwise a stand-in
+answers by a script. If no agent is installed, npm downloads Codex once (404 MiB).
+
+  --open            prints the dashboard's address and how to sign in, and goes on until Ctrl-C
+  --without-agent   leaves the coding agent and its download out
+  --json FILE       also write what was measured, and the outcome of each invariant
 `;
 
 /**
@@ -26,10 +33,15 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const rest = [...args];
   let jsonFile: string | undefined;
   let open = false;
+  let withAgent = true;
   while (rest.length > 0) {
     const [name = '', value] = (rest.shift() ?? '').split(/=(.*)/s);
     if (name === '--open' && value === undefined) {
       open = true;
+      continue;
+    }
+    if (name === '--without-agent' && value === undefined) {
+      withAgent = false;
       continue;
     }
     if (name !== '--json') throw new Sentence(`The demo knows no ${name}: try --help.`);
@@ -38,7 +50,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     jsonFile = resolve(process.env['INIT_CWD'] ?? process.cwd(), file);
   }
   if (jsonFile !== undefined) requireWritable(jsonFile);
-  return { jsonFile, open };
+  return { jsonFile, open, withAgent };
 }
 
 /** Checks the file before the minute of work, not after it. */

@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Outcome } from '#lib/invariants';
+import type { AgentStory } from './agent/play.js';
+import type { NoAgent } from './agent/prepare.js';
 import type { BudgetStory } from './budget.js';
 import type { Speed } from './measure.js';
 import type { ResumeProof } from './proof.js';
@@ -15,12 +17,13 @@ export interface Findings {
   recovery: Recovery;
   resumed: ResumeProof;
   budget: BudgetStory;
+  agent: AgentStory | NoAgent;
   invariants: Outcome[];
 }
 
 /** Lists broken expectations as sentences. An empty list means success. */
 export function complaintsOf(findings: Findings): string[] {
-  const { tasks, killed, resumed, budget, invariants } = findings;
+  const { tasks, killed, resumed, budget, agent, invariants } = findings;
   const broken = invariants.filter(({ holds }) => !holds);
   return [
     ...(tasks.completed === tasks.total
@@ -29,12 +32,24 @@ export function complaintsOf(findings: Findings): string[] {
     ...(killed.finishedBy === killed.worker ? ['The killed worker finished its task.'] : []),
     ...(resumed.holds ? [] : ['The retry did not go on from the checkpoint.']),
     ...(budget.holds ? [] : ['The budget does not add up to what was used.']),
+    ...('reason' in agent || agent.holds ? [] : [complaintOf(agent)]),
     ...broken.map(({ title }) => `Broken: ${title}.`),
   ];
 }
 
+function complaintOf({ agent, status, error, usedTokens, servedTokens }: AgentStory): string {
+  if (status !== 'COMPLETED') {
+    return `${agent} did not complete its task (${error ?? status}). --without-agent leaves it out.`;
+  }
+  if (servedTokens !== undefined && usedTokens !== servedTokens) {
+    return `The ledger has ${usedTokens} tokens of ${agent}, and ${servedTokens} were served.`;
+  }
+  return `${agent} did not edit its file as it should.`;
+}
+
 export function writeJson(file: string, findings: Findings): void {
-  const { tasks, jobSeconds, speed, killed, recovery, resumed, budget, invariants } = findings;
+  const { tasks, jobSeconds, speed, killed, recovery, resumed, budget, agent, invariants } =
+    findings;
   const document = {
     ok: complaintsOf(findings).length === 0,
     tasks,
@@ -42,6 +57,7 @@ export function writeJson(file: string, findings: Findings): void {
     settings: { heartbeatSeconds: HEARTBEAT_SECONDS, staleSeconds: STALE_SECONDS },
     killed: { ...killed, resumed },
     budget,
+    agent,
     invariants,
   };
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);

@@ -5,6 +5,8 @@ import type { CleanupScope } from '#lib/local-servers';
 import { checkInvariants } from '#lib/invariants';
 import { projectRoot } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';
+import { type AgentStory, type Place, playAgent } from './agent/play.js';
+import { type DemoAgent, type NoAgent, prepareAgent } from './agent/prepare.js';
 import { useUpBudget } from './budget.js';
 import { Fleet, untilIdle } from './fleet.js';
 import { follow, isOver, type Task } from './follow.js';
@@ -19,6 +21,7 @@ import { setStage, type Stage } from './stage.js';
 import { readLog, recoveryOf } from './timeline.js';
 import type { Screen } from './view/screen.js';
 import {
+  agentLines,
   budgetLines,
   invariantLines,
   measurementLines,
@@ -35,11 +38,17 @@ export interface View {
   paint: Paint;
   /** Tells whether somebody watches the dashboard. */
   open: boolean;
+  /** Tells whether a coding agent takes part. */
+  withAgent: boolean;
 }
 
 /** Runs the whole demo, from an empty folder to the findings, and prints its steps. */
 export async function runDemo(scope: CleanupScope, view: View): Promise<Findings> {
   const { screen, paint } = view;
+  const demoAgent = view.withAgent
+    ? await prepareAgent(scope, (line) => screen.say(line))
+    : { reason: 'It was left out, as you said (--without-agent).' };
+  if (scope.signal.aborted) throw new Sentence('Stopped.');
   const stage = await setStage(scope, (text) => screen.note(text));
   screen.note('inviting people');
   const people = await invitePeople(stage);
@@ -52,6 +61,7 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
   await requireComplete(job.tasks, stage, view);
   screen.note('using up a budget');
   const budget = await useUpBudget(scope, people);
+  const agent = await runAgent(demoAgent, { scope, stage, people }, screen);
   screen.note('measuring an idle fleet');
   const speed = await measureSpeed(scope, people);
   const log = await readLog(people.member, job.victim.id);
@@ -65,6 +75,7 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
     ...proofLines(resumed),
   ]);
   chapter(view, 'A budget', budgetLines(budget));
+  chapter(view, 'A coding agent', 'reason' in agent ? [agent.reason] : agentLines(agent));
   const measured = { tasks: tasks.length, seconds: job.seconds };
   chapter(view, 'Measured', measurementLines(recovery, speed, measured));
   chapter(view, 'What must always hold', [...invariantLines(invariants, paint), NOT_ASKED]);
@@ -83,8 +94,19 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
     recovery,
     resumed,
     budget,
+    agent,
     invariants,
   };
+}
+
+async function runAgent(
+  agent: DemoAgent | NoAgent,
+  place: Omit<Place, 'note'>,
+  screen: Screen,
+): Promise<AgentStory | NoAgent> {
+  if ('reason' in agent) return agent;
+  screen.note(`starting ${agent.kind.title}`);
+  return playAgent(agent, { ...place, note: (text) => screen.note(text) });
 }
 
 function invitation({ address, administrator }: Stage): string {

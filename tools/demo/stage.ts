@@ -43,16 +43,23 @@ export async function setStage(scope: CleanupScope, note: (text: string) => void
   note('starting the server');
   const supervisor = await Supervisor.start();
   scope.add(() => supervisor.close());
-  const server = await startServer(supervisor, urls, stack);
+  const folder = join(stack.dataDir, 'demo');
+  mkdirSync(folder, { mode: 0o700 });
+  const artifacts = join(folder, 'artifacts');
+  const server = await startServer(supervisor, { urls, stack, artifacts });
   scope.add(async () => void (await server.stop()));
   const listening = await server.ready(({ message }) => message === 'listening');
   const address = String(listening['address']).replace('[::1]', '127.0.0.1');
-  const folder = join(stack.dataDir, 'demo');
-  mkdirSync(folder, { mode: 0o700 });
   return { database, supervisor, server, address, administrator, folder };
 }
 
-function startServer(supervisor: Supervisor, urls: DatabaseUrls, stack: Stack): Promise<Child> {
+interface Means {
+  urls: DatabaseUrls;
+  stack: Stack;
+  artifacts: string;
+}
+
+function startServer(supervisor: Supervisor, { urls, stack, artifacts }: Means): Promise<Child> {
   return Child.start(supervisor, {
     name: 'server',
     program: 'apps/server/main.js',
@@ -63,6 +70,7 @@ function startServer(supervisor: Supervisor, urls: DatabaseUrls, stack: Stack): 
       VALKEY_URL: stack.valkey.url,
       JWT_SECRET: secret(),
       ENCRYPTION_KEYS: `demo:${randomBytes(32).toString('base64')}`,
+      ARTIFACTS_DIR: artifacts,
       PORT: '0',
       LOG_LEVEL: 'warn',
       HEARTBEAT_FLUSH_MS: '500',

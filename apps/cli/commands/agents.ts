@@ -175,7 +175,8 @@ const install: CommandSpec = {
       throw usageError(`The kind must be one of ${known.join(', ')}.`);
     }
     const [folder = ''] = agentFolders();
-    cli.out.note(`Installing ${kind.program.npm.package} ${kind.program.npm.version}`);
+    const { package: packageName, version, sizeMb } = kind.program.npm;
+    cli.out.note(`Installing ${packageName} ${version} (${sizeMb} MiB)`);
     await installKind(kind, folder);
     cli.out.done({ kind: name, folder }, `${name} installed in ${folder}`);
   },

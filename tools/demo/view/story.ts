@@ -1,4 +1,5 @@
 import type { Outcome } from '#lib/invariants';
+import type { AgentStory } from '../agent/play.js';
 import type { BudgetStory } from '../budget.js';
 import type { Fleet } from '../fleet.js';
 import type { Speed } from '../measure.js';
@@ -14,7 +15,7 @@ import {
 } from '../settings.js';
 import type { Recovery } from '../timeline.js';
 import type { LogEntry } from '#lib/api-client';
-import { milliseconds, type Paint } from './text.js';
+import { fit, milliseconds, type Paint } from './text.js';
 
 const count = (value: number): string => value.toLocaleString('en-US');
 
@@ -71,6 +72,29 @@ export function budgetLines({ usedUp, waits, claimedMs, atEnd }: BudgetStory): s
     `A third waits: ${first}`,
     ...rest,
     `Raised to ${count(RAISED_TOKENS)}: the third is claimed after ${milliseconds(claimedMs)}. At the end ${of(atEnd)}.`,
+  ];
+}
+
+const STEP_LENGTH = 100;
+
+export function agentLines(story: AgentStory): string[] {
+  const { agent, answers, isolation, steps, file, usedTokens, servedTokens } = story;
+  const proof =
+    servedTokens === undefined
+      ? 'as the provider counted them'
+      : `and the stand-in served ${count(servedTokens)}`;
+  return [
+    `${agent} wrote a file and edited it.`,
+    `Isolation: ${isolation}.`,
+    answers,
+    ...steps.map((step) => `  > ${fit(step.split('\n')[0] ?? '', STEP_LENGTH).trimEnd()}`),
+    '',
+    ...file
+      .trimEnd()
+      .split('\n')
+      .map((line) => `  | ${line}`),
+    '',
+    `The ledger has ${count(usedTokens)} tokens of it, ${proof}.`,
   ];
 }
 

@@ -112,8 +112,11 @@ export interface Conversation {
 export interface KindProgram {
   /** The name on the search path. */
   name: string;
-  /** The package in the npm registry, and the version that was proven. */
-  npm: { package: string; version: string };
+  /**
+   * The package in the npm registry, the version that was proven, and the size of its installation
+   * in MiB.
+   */
+  npm: { package: string; version: string; sizeMb: number };
   /** Whether the package is unusable before its own installation script ran. */
   needsInstallScript: boolean;
 }

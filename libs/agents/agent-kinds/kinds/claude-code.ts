@@ -9,7 +9,7 @@ export const claudeCode: AgentKind = {
   provider: 'anthropic',
   program: {
     name: 'claude',
-    npm: { package: '@anthropic-ai/claude-code', version: '2.1.331' },
+    npm: { package: '@anthropic-ai/claude-code', version: '2.1.331', sizeMb: 381 },
     needsInstallScript: true,
   },
   instructionsFile: 'CLAUDE.md',

@@ -9,7 +9,7 @@ export const codex: AgentKind = {
   provider: 'openai',
   program: {
     name: 'codex',
-    npm: { package: '@openai/codex', version: '0.169.0' },
+    npm: { package: '@openai/codex', version: '0.169.0', sizeMb: 404 },
     needsInstallScript: false,
   },
   instructionsFile: 'AGENTS.md',

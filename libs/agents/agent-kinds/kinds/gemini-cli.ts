@@ -9,7 +9,7 @@ export const geminiCli: AgentKind = {
   provider: 'gemini',
   program: {
     name: 'gemini',
-    npm: { package: '@google/gemini-cli', version: '0.61.0' },
+    npm: { package: '@google/gemini-cli', version: '0.61.0', sizeMb: 100 },
     needsInstallScript: false,
   },
   instructionsFile: 'GEMINI.md',

@@ -9,7 +9,7 @@ export const opencode: AgentKind = {
   provider: 'openai',
   program: {
     name: 'opencode',
-    npm: { package: 'opencode-ai', version: '1.18.33' },
+    npm: { package: 'opencode-ai', version: '1.18.33', sizeMb: 354 },
     needsInstallScript: true,
   },
   instructionsFile: 'AGENTS.md',

@@ -9,7 +9,7 @@ export const qwenCode: AgentKind = {
   provider: 'openai',
   program: {
     name: 'qwen',
-    npm: { package: '@qwen-code/qwen-code', version: '0.24.4' },
+    npm: { package: '@qwen-code/qwen-code', version: '0.24.4', sizeMb: 144 },
     needsInstallScript: false,
   },
   instructionsFile: 'QWEN.md',

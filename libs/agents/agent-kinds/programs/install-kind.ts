@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentKind } from '../domain/agent-kind.js';
 
@@ -19,14 +19,15 @@ export async function installKind(kind: AgentKind, folder: string): Promise<void
     throw new KindInstallError(`The kind ${kind.name} has no package. Install its program.`);
   }
   const place = placeOf(folder, kind);
-  if (await exists(place)) return;
+  if (await isInstalled(place)) return;
   await mkdir(folder, { recursive: true });
   const draft = await mkdtemp(`${place}.`);
   try {
     await run(program, [...parameters, '--prefix', draft], draft);
+    await chmod(draft, READABLE);
     await rename(draft, place).catch(async (error: unknown) => {
       // Another process was first.
-      if (!(await exists(place))) throw error;
+      if (!(await isInstalled(place))) throw error;
     });
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -51,11 +52,18 @@ function placeOf(folder: string, { name, program }: AgentKind): string {
   return join(folder, `${name}-${program?.npm.version ?? ''}`);
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+/** The mode of an installation: sessions run as other users than the worker. */
+const READABLE = 0o755;
+
+async function isInstalled(place: string): Promise<boolean> {
+  try {
+    const { mode } = await stat(place);
+    if ((mode & READABLE) !== READABLE) await chmod(place, READABLE);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 function run(program: string, parameters: string[], cwd: string): Promise<void> {
@@ -63,6 +71,8 @@ function run(program: string, parameters: string[], cwd: string): Promise<void> 
     const options = ['--no-audit', '--no-fund', '--no-save', '--loglevel=error'];
     const child = spawn(program, [...parameters, ...options], {
       cwd,
+      // Explicit, so that tests can put another npm into its PATH.
+      env: process.env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
