@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { kindOf } from '#lib/agent-kinds';
+import { kindOf, type Provider } from '#lib/agent-kinds';
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { AGENTS, agentProgram } from '../support/agent-programs.js';
 import { TestFleet } from '../support/fleet.js';
@@ -30,7 +30,7 @@ let worker: BuiltProcess;
 let models: ModelServer | undefined;
 
 beforeAll(async () => {
-  await agentProgram(kindOf('codex')!);
+  await Promise.all(['codex', 'gemini-cli'].map((name) => agentProgram(kindOf(name)!)));
   const sandbox = await testSandbox();
   fleet = await TestFleet.atSharedServer();
   worker = await fleet.startWorker('agents', {
@@ -41,13 +41,17 @@ beforeAll(async () => {
 afterEach(() => models?.close());
 afterAll(() => fleet.stop());
 
-async function run(script: Script, values: object = {}): Promise<string> {
+async function run(
+  script: Script,
+  values: object = {},
+  provider: Provider = 'openai',
+): Promise<string> {
   models = await startModelServer(script);
-  const provider = await fleet.api.put('/model-providers/openai', {
+  const set = await fleet.api.put(`/model-providers/${provider}`, {
     key: KEY,
     baseUrl: models.url,
   });
-  expect(provider.status).toBe(200);
+  expect(set.status).toBe(200);
   const { status, body } = await fleet.api.post<{ id: string }>('/agent-tasks', {
     title: 'Write a haiku',
     taskType: 'agent',
@@ -84,6 +88,61 @@ async function logOf(id: string): Promise<Entry[]> {
   return body.items;
 }
 
+/** Compares the ledger with the stand-in. `requests` is the number of its answers. */
+async function expectUsageAsServed(taskId: string, requests: number): Promise<void> {
+  const served = models!.served();
+  const { rows } = await fleet.db.owner.query<Record<string, string>>(
+    `SELECT sum(input_tokens) AS input, sum(output_tokens) AS output,
+       sum(cache_read_tokens) AS "cacheRead", sum(cache_write_tokens) AS "cacheWrite",
+       sum(reasoning_tokens) AS reasoning, sum(total_tokens) AS total, count(*) AS requests,
+       count(time_to_first_token_ms) AS timed, count(*) FILTER (WHERE estimated) AS estimated
+     FROM agent_usage_logs WHERE task_id = $1`,
+    [taskId],
+  );
+  expect(rows).toEqual([
+    {
+      input: String(served.input),
+      output: String(served.output),
+      cacheRead: String(served.cacheRead),
+      cacheWrite: '0',
+      reasoning: String(served.reasoning),
+      total: String(served.input + served.output + served.cacheRead),
+      requests: String(requests),
+      timed: String(requests),
+      estimated: '0',
+    },
+  ]);
+}
+
+async function fileOf(id: string, name: string): Promise<string> {
+  const out = join(fleet.folder, `files-${id}`);
+  expect(await drover(['artifact', 'get', id, '--out', out]).ended).toBe(0);
+  return readFileSync(join(out, name), 'utf8');
+}
+
+describe('a task with the coding agent Gemini CLI', () => {
+  it('the agent edits a file with the key at its host, and each token is counted', async () => {
+    const id = await run(
+      [
+        { calls: [{ write: 'haiku.txt', content: 'queues\n' }] },
+        { calls: [{ run: "sed -i 's/queues/rows/' haiku.txt && cat haiku.txt; env" }] },
+        { text: 'The haiku is edited.' },
+      ],
+      { agent: { kind: 'gemini-cli', model: 'gemini-2.5-pro' } },
+      'gemini',
+    );
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+    expect(task).toMatchObject({ status: 'COMPLETED', summary: 'The haiku is edited.' });
+    expect(await fileOf(id, 'haiku.txt')).toBe('rows\n');
+    const asked = models!.requests.filter(({ path }) => path.includes(':streamGenerateContent'));
+    expect(asked.map(({ headers }) => headers['x-goog-api-key'])).toEqual([KEY, KEY, KEY]);
+    expect(JSON.stringify([task, await logOf(id), asked.map(({ body }) => body)])).not.toContain(
+      KEY,
+    );
+    await expectUsageAsServed(id, 3);
+  });
+});
+
 describe('a task with the coding agent Codex', () => {
   it('the agent changes a file, its key stays with its host, and each token is counted', async () => {
     const id = await run([
@@ -108,28 +167,7 @@ describe('a task with the coding agent Codex', () => {
     for (const { headers } of asked) expect(headers['authorization']).toBe(`Bearer ${KEY}`);
     expect(JSON.stringify(requests.map(({ body }) => body))).not.toContain(KEY);
 
-    const served = models!.served();
-    const { rows } = await fleet.db.owner.query<Record<string, string>>(
-      `SELECT sum(input_tokens) AS input, sum(output_tokens) AS output,
-         sum(cache_read_tokens) AS "cacheRead", sum(cache_write_tokens) AS "cacheWrite",
-         sum(reasoning_tokens) AS reasoning, sum(total_tokens) AS total, count(*) AS requests,
-         count(time_to_first_token_ms) AS timed, count(*) FILTER (WHERE estimated) AS estimated
-       FROM agent_usage_logs WHERE task_id = $1`,
-      [id],
-    );
-    expect(rows).toEqual([
-      {
-        input: String(served.input),
-        output: String(served.output),
-        cacheRead: String(served.cacheRead),
-        cacheWrite: '0',
-        reasoning: String(served.reasoning),
-        total: String(served.input + served.output + served.cacheRead),
-        requests: '3',
-        timed: '3',
-        estimated: '0',
-      },
-    ]);
+    await expectUsageAsServed(id, 3);
   });
 
   it('drover run prints its messages and tool calls, downloads its files, and exits with 0', async () => {
