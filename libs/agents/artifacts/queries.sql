@@ -1,14 +1,43 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
+-- agent_state_of_run
+SELECT a.id, a.task_id, a.size_bytes::float8 AS size_bytes, a.sha256, a.key_id
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
+LEFT JOIN LATERAL (
+  SELECT s.* FROM artifacts s
+  WHERE s.workspace_id = $1 AND s.kind = 'agent_state' AND s.task_id = ANY (ARRAY[t.id, t.continues_id])
+  ORDER BY s.task_id = t.id DESC LIMIT 1) a ON true
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.ended_at IS NULL
+
 -- artifact_by_id
-SELECT a.id, a.task_id, a.run_id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2
+SELECT a.id, a.task_id, a.run_id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind = 'file'
+
+-- evict_agent_states
+WITH oldest AS (
+  SELECT a.id, sum(a.size_bytes) OVER () AS total,
+    sum(a.size_bytes) OVER (ORDER BY a.created_at, a.id) - a.size_bytes AS freed
+  FROM artifacts a
+  WHERE a.workspace_id = $1 AND a.kind = 'agent_state' AND a.task_id IS DISTINCT FROM $3::uuid
+),
+removed AS (
+  DELETE FROM artifacts a USING oldest o
+  WHERE a.workspace_id = $1 AND a.id = o.id AND o.freed < $2::bigint AND o.total >= $2::bigint
+  RETURNING a.id, a.size_bytes
+),
+counted AS (
+  UPDATE artifact_usage u SET bytes = u.bytes - r.size_bytes
+  FROM (SELECT sum(r.size_bytes) AS size_bytes FROM removed r) r
+  WHERE u.workspace_id = $1 AND r.size_bytes IS NOT NULL
+)
+SELECT r.id FROM removed r
 
 -- known_artifacts
 SELECT a.id FROM artifacts a WHERE a.id = ANY ($1::uuid[])
 
 -- list_artifacts
 SELECT a.id, a.task_id, a.run_id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a
-WHERE a.workspace_id = $1 AND a.task_id = $2 AND ($3::uuid IS NULL OR a.run_id = $3)
+WHERE a.workspace_id = $1 AND a.task_id = $2 AND a.kind = 'file'
+  AND ($3::uuid IS NULL OR a.run_id = $3)
   AND ($4::uuid IS NULL OR a.id < $4)
 ORDER BY a.id DESC LIMIT $5
 
@@ -26,7 +55,8 @@ ORDER BY u.workspace_id FOR UPDATE
 
 -- remove_artifact
 WITH removed AS (
-  DELETE FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 RETURNING a.id, a.size_bytes
+  DELETE FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind = 'file'
+  RETURNING a.id, a.size_bytes
 ),
 counted AS (
   UPDATE artifact_usage u SET bytes = u.bytes - r.size_bytes FROM removed r WHERE u.workspace_id = $1
@@ -49,6 +79,14 @@ counted AS (
 )
 SELECT r.id FROM removed r
 
+-- room_of_agent_state
+SELECT r.task_id,
+  (coalesce((SELECT u.bytes FROM artifact_usage u WHERE u.workspace_id = $1), 0)
+    - coalesce((SELECT a.size_bytes FROM artifacts a
+      WHERE a.workspace_id = $1 AND a.task_id = r.task_id AND a.kind = 'agent_state'), 0))::float8 AS kept_bytes
+FROM task_runs r
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.ended_at IS NULL
+
 -- run_of_artifacts
 SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
 
@@ -58,6 +96,35 @@ SELECT r.task_id, r.ended_at IS NULL OR r.ended_at > now() - interval '15 minute
     - coalesce((SELECT a.size_bytes FROM artifacts a
       WHERE a.workspace_id = $1 AND a.run_id = $2 AND a.name = $4), 0))::float8 AS kept_bytes
 FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+
+-- write_agent_state
+WITH run AS MATERIALIZED (
+  SELECT r.id, r.task_id FROM task_runs r
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.ended_at IS NULL
+  FOR KEY SHARE
+),
+facts AS MATERIALIZED (
+  SELECT run.id AS run_id, run.task_id, b.id AS replaced_id,
+    $5::bigint - coalesce(b.size_bytes, 0) AS growth,
+    u.bytes + $5::bigint - coalesce(b.size_bytes, 0) <= $7::bigint AS has_room
+  FROM run JOIN artifact_usage u ON u.workspace_id = $1
+  LEFT JOIN artifacts b ON b.workspace_id = $1 AND b.task_id = run.task_id AND b.kind = 'agent_state'
+),
+written AS (
+  INSERT INTO artifacts AS a
+    (workspace_id, id, task_id, run_id, name, media_type, size_bytes, sha256, kind, key_id)
+  SELECT $1, $4, f.task_id, f.run_id, 'state/', 'application/gzip', $5, $6, 'agent_state', $8
+  FROM facts f WHERE f.has_room
+  ON CONFLICT (workspace_id, task_id) WHERE kind = 'agent_state' DO UPDATE SET id = excluded.id,
+    run_id = excluded.run_id, created_at = now(), size_bytes = excluded.size_bytes,
+    sha256 = excluded.sha256, key_id = excluded.key_id
+  RETURNING a.id
+),
+counted AS (
+  UPDATE artifact_usage u SET bytes = u.bytes + f.growth FROM facts f
+  WHERE u.workspace_id = $1 AND EXISTS (SELECT FROM written)
+)
+SELECT f.replaced_id, (SELECT w.id FROM written w) AS id FROM facts f
 
 -- write_artifact
 WITH run AS MATERIALIZED (
@@ -75,7 +142,7 @@ facts AS MATERIALIZED (
     $7::bigint - coalesce((SELECT b.size_bytes FROM before b), 0) AS growth,
     u.bytes + $7::bigint - coalesce((SELECT b.size_bytes FROM before b), 0) <= $9::bigint AS has_room,
     EXISTS (SELECT FROM before) OR (SELECT count(*) FROM artifacts n
-      WHERE n.workspace_id = $1 AND n.run_id = $2) < 1000 AS is_few
+      WHERE n.workspace_id = $1 AND n.run_id = $2 AND n.kind = 'file') < 1000 AS is_few
   FROM run JOIN artifact_usage u ON u.workspace_id = $1
 ),
 written AS (

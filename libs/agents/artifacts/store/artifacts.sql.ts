@@ -87,7 +87,7 @@ facts AS MATERIALIZED (
     $7::bigint - coalesce((SELECT b.size_bytes FROM before b), 0) AS growth,
     u.bytes + $7::bigint - coalesce((SELECT b.size_bytes FROM before b), 0) <= $9::bigint AS has_room,
     EXISTS (SELECT FROM before) OR (SELECT count(*) FROM artifacts n
-      WHERE n.workspace_id = $1 AND n.run_id = $2) < ${MAX_ARTIFACTS_PER_RUN} AS is_few
+      WHERE n.workspace_id = $1 AND n.run_id = $2 AND n.kind = 'file') < ${MAX_ARTIFACTS_PER_RUN} AS is_few
   FROM run JOIN artifact_usage u ON u.workspace_id = $1
 ),
 written AS (
@@ -112,7 +112,8 @@ export const listArtifacts = query<ArtifactRow>(
   'list_artifacts',
   `
 SELECT ${SHOWN} FROM artifacts a
-WHERE a.workspace_id = $1 AND a.task_id = $2 AND ($3::uuid IS NULL OR a.run_id = $3)
+WHERE a.workspace_id = $1 AND a.task_id = $2 AND a.kind = 'file'
+  AND ($3::uuid IS NULL OR a.run_id = $3)
   AND ($4::uuid IS NULL OR a.id < $4)
 ORDER BY a.id DESC LIMIT $5`,
 );
@@ -124,11 +125,11 @@ export const runOfArtifacts = query<{ id: string }>(
 SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2`,
 );
 
-/** Index: primary key. $1 workspace, $2 artifact. */
+/** A file. Nobody gets the state of an agent by its id. Index: primary key. $1 workspace, $2 artifact. */
 export const artifactById = query<ArtifactRow>(
   'artifact_by_id',
   `
-SELECT ${SHOWN} FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2`,
+SELECT ${SHOWN} FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind = 'file'`,
 );
 
 /** After lockArtifactUsage. Index: primary keys. $1 workspace, $2 artifact. */
@@ -136,7 +137,8 @@ export const removeArtifact = command<{ id: string }>(
   'remove_artifact',
   `
 WITH removed AS (
-  DELETE FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 RETURNING a.id, a.size_bytes
+  DELETE FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind = 'file'
+  RETURNING a.id, a.size_bytes
 ),
 counted AS (
   UPDATE artifact_usage u SET bytes = u.bytes - r.size_bytes FROM removed r WHERE u.workspace_id = $1

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Readable } from 'node:stream';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import type { Streamed } from '#lib/http';
@@ -13,6 +12,8 @@ import {
   requireSize,
   UploadExamination,
 } from '../files/examine-upload.js';
+import { ArtifactRoom } from './artifact-room.js';
+import { discardRest, wholeBody } from './whole-body.js';
 import { StoreOfInstallation } from '../files/store-of-installation.js';
 import { Artifacts } from '../reading/artifacts.js';
 import type { ArtifactView } from '../reading/artifact-view.js';
@@ -22,9 +23,6 @@ import {
   runOfUpload,
   writeArtifact,
 } from '../store/artifacts.sql.js';
-
-/** Bounds the bytes on the disk that no quota counts yet, of a workspace at this server. */
-const MAX_UNDER_WAY = 8;
 
 export interface Upload extends Streamed {
   name: string;
@@ -42,14 +40,12 @@ interface StoredUpload extends Arrived {
 /** Stores files that runs send. */
 @Injectable()
 export class ArtifactUploads {
-  /** The number of uploads under way, by workspace. */
-  private readonly underWay = new Map<string, number>();
-
   constructor(
     private readonly database: Database,
     private readonly installation: StoreOfInstallation,
     private readonly secrets: RunSecrets,
     private readonly artifacts: Artifacts,
+    private readonly room: ArtifactRoom,
     @Inject(CONFIG) private readonly config: Pick<Config, 'artifacts'>,
   ) {}
 
@@ -66,17 +62,7 @@ export class ArtifactUploads {
    */
   async put(by: Reporter, upload: Upload): Promise<ArtifactView> {
     const store = this.installation.require();
-    const { workspaceId } = by;
-    const others = this.underWay.get(workspaceId) ?? 0;
-    if (others >= MAX_UNDER_WAY) throw tooManyUploads();
-    this.underWay.set(workspaceId, others + 1);
-    try {
-      return await this.take(by, store, upload);
-    } finally {
-      const left = (this.underWay.get(workspaceId) ?? 1) - 1;
-      if (left === 0) this.underWay.delete(workspaceId);
-      else this.underWay.set(workspaceId, left);
-    }
+    return this.room.during(by.workspaceId, () => this.take(by, store, upload));
   }
 
   private async take(by: Reporter, store: ArtifactStore, upload: Upload): Promise<ArtifactView> {
@@ -88,10 +74,12 @@ export class ArtifactUploads {
     requireNoSecret(name, values);
     const examination = new UploadExamination(this.config.artifacts.maxBytes, values);
     const id = newId();
-    await store.write(id, examination.examine(whole(upload.content))).catch((error: unknown) => {
-      discardRest(upload.content);
-      throw error;
-    });
+    await store
+      .write(id, examination.examine(wholeBody(upload.content)))
+      .catch((error: unknown) => {
+        discardRest(upload.content);
+        throw error;
+      });
     const stored = { id, name, mediaType, ...examination.arrived() };
     if (digest !== undefined && digest !== stored.sha256) {
       await store.remove(id);
@@ -102,13 +90,11 @@ export class ArtifactUploads {
 
   /** Before the first byte is read, so that most refusals cost nothing. */
   private async requireRoom(by: Reporter, name: string, length: number): Promise<void> {
-    const { maxBytes, quotaBytes } = this.config.artifacts;
-    requireSize(length, maxBytes);
+    requireSize(length, this.config.artifacts.maxBytes);
     const params = [by.workspaceId, by.runId, by.agentId, name];
     const run = await firstRow(this.database.tenant(by.workspaceId), runOfUpload, params);
     if (!run?.is_open) await refuseReport(this.database, by);
-    // Others can take the room meanwhile, so only the final check is exact.
-    if (run && run.kept_bytes + length > quotaBytes) throw overQuota(quotaBytes);
+    await this.room.require(by.workspaceId, (run?.kept_bytes ?? 0) + length);
   }
 
   private async record(
@@ -130,37 +116,6 @@ export class ArtifactUploads {
     }
     await store.remove(id);
     if (!written) return refuseReport(this.database, by);
-    throw written.has_room ? new DroverError('artifact_limit') : overQuota(quotaBytes);
+    throw written.has_room ? new DroverError('artifact_limit') : this.room.overQuota();
   }
-}
-
-/**
- * The bytes of a body. A reader that stops early does not end the connection, because the client
- * then misses the refusal.
- *
- * @throws DroverError `malformed_request` if the client hangs up
- */
-async function* whole(content: Readable): AsyncGenerator<Buffer> {
-  try {
-    yield* content.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-  } catch (error) {
-    throw new DroverError('malformed_request', { detail: 'The body is cut off.', cause: error });
-  }
-}
-
-/** Node parses the next request of the connection after the rest of this one. */
-function discardRest(content: Readable): void {
-  // Later, because the iterator of the bytes has not yet let go of the stream.
-  setImmediate(() => content.resume());
-}
-
-function tooManyUploads(): DroverError {
-  const detail = `The workspace has ${MAX_UNDER_WAY} uploads under way at this server.`;
-  const retryAfterSeconds = 1;
-  const members = { retryAfterSeconds };
-  return new DroverError('rate_limited', { detail, retryAfterSeconds, members });
-}
-
-function overQuota(limit: number): DroverError {
-  return new DroverError('artifact_quota', { members: { limit } });
 }

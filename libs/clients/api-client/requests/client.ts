@@ -66,6 +66,11 @@ export interface DroverClient {
     runId: string,
     file: { name: string; content: Uint8Array<ArrayBuffer>; type?: string; signal?: AbortSignal },
   ): Promise<Artifact>;
+  /** Keeps the state of a live run's coding agent, for its host. Its errors are those of `put`. */
+  saveAgentState(
+    runId: string,
+    state: { content: Uint8Array<ArrayBuffer>; signal?: AbortSignal },
+  ): Promise<void>;
   /**
    * Downloads an artifact. The caller reads the body of the answer or cancels it.
    *
@@ -142,6 +147,21 @@ export function createClient(options: ClientOptions): DroverClient {
       const take = (answer: Response, end: AbortSignal, url: string) =>
         valueOf(answer, url, maxAnswerBytes, end) as Promise<Artifact>;
       return send(request, { repeatable: true, take });
+    },
+    saveAgentState: (runId, { content, signal }) => {
+      const params = { path: { runId } };
+      const request = {
+        method: 'PUT',
+        path: createFinalURL('/api/v1/runs/{runId}/agent-state', {
+          ...serializers,
+          baseUrl: '',
+          params,
+        }),
+        headers: mergeHeaders({ accept: JSON_TYPE, 'content-type': BYTES_TYPE }),
+        body: content,
+        signal,
+      };
+      return send(request, { repeatable: true, take: () => Promise.resolve() });
     },
     download: ({ downloadPath: path }, signal) =>
       send(

@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { StoreOfInstallation } from '../files/store-of-installation.js';
+import { evictAgentStates } from '../store/agent-states.sql.js';
+import { lockArtifactUsage } from '../store/artifacts.sql.js';
+
+/** Bounds the bytes on the disk that no quota counts yet, of a workspace at this server. */
+const MAX_UNDER_WAY = 8;
+
+/** The room of a workspace for uploads. */
+@Injectable()
+export class ArtifactRoom {
+  /** The number of uploads under way, by workspace. */
+  private readonly underWay = new Map<string, number>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly installation: StoreOfInstallation,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'artifacts'>,
+  ) {}
+
+  /**
+   * Counts an upload while it is under way.
+   *
+   * @throws DroverError `rate_limited`
+   */
+  async during<T>(workspaceId: string, upload: () => Promise<T>): Promise<T> {
+    const others = this.underWay.get(workspaceId) ?? 0;
+    if (others >= MAX_UNDER_WAY) throw tooManyUploads();
+    this.underWay.set(workspaceId, others + 1);
+    try {
+      return await upload();
+    } finally {
+      const left = (this.underWay.get(workspaceId) ?? 1) - 1;
+      if (left === 0) this.underWay.delete(workspaceId);
+      else this.underWay.set(workspaceId, left);
+    }
+  }
+
+  /**
+   * Requires room for a size beside the kept bytes. The oldest states of agents are removed for it.
+   * Others can take the room meanwhile, so only the statement that writes is exact.
+   *
+   * @param taskId a task whose state stays
+   * @throws DroverError `artifact_quota`
+   */
+  async require(workspaceId: string, bytes: number, taskId: string | null = null): Promise<void> {
+    const missing = bytes - this.config.artifacts.quotaBytes;
+    if (missing <= 0) return;
+    const [, removed] = await this.database.tenant(workspaceId).pipeline([
+      [lockArtifactUsage, [workspaceId]],
+      [evictAgentStates, [workspaceId, missing, taskId]],
+    ]);
+    for (const { id } of removed) await this.installation.store?.remove(id);
+    if (removed.length === 0) throw this.overQuota();
+  }
+
+  overQuota(): DroverError {
+    const limit = this.config.artifacts.quotaBytes;
+    return new DroverError('artifact_quota', { members: { limit } });
+  }
+}
+
+function tooManyUploads(): DroverError {
+  const detail = `The workspace has ${MAX_UNDER_WAY} uploads under way at this server.`;
+  const retryAfterSeconds = 1;
+  const members = { retryAfterSeconds };
+  return new DroverError('rate_limited', { detail, retryAfterSeconds, members });
+}
