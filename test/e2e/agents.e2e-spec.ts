@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { kindOf, type Provider } from '#lib/agent-kinds';
@@ -27,16 +27,20 @@ const MODEL = 'claude-haiku-4-5';
 
 let fleet: TestFleet;
 let worker: BuiltProcess;
+let startWorker: (name: string) => Promise<BuiltProcess>;
 let models: ModelServer | undefined;
 
 beforeAll(async () => {
   await Promise.all(['codex', 'gemini-cli'].map((name) => agentProgram(kindOf(name)!)));
   const sandbox = await testSandbox();
   fleet = await TestFleet.atSharedServer();
-  worker = await fleet.startWorker('agents', {
-    DROVER_AGENTS: AGENTS,
-    ...(sandbox && variablesOf(sandbox)),
-  });
+  startWorker = (name) =>
+    fleet.startWorker(name, {
+      DROVER_AGENTS: AGENTS,
+      DROVER_WORKER_LOG_LEVEL: 'debug',
+      ...(sandbox && variablesOf(sandbox)),
+    });
+  worker = await startWorker('agents');
 }, 240_000);
 afterEach(() => models?.close());
 afterAll(() => fleet.stop());
@@ -284,8 +288,10 @@ describe('a task with the coding agent Codex', () => {
     expect(await continued.ended).toBe(0);
     const next = await untilStatus(continued.output.trim(), 'COMPLETED', 'FAILED', 'ABORTED');
     expect(next).toMatchObject({ status: 'COMPLETED', continuesId: id });
+    // The conversation itself, with the answers of the model, and not a summary of it.
     const words = JSON.stringify(models?.requests.at(-1)?.body);
-    expect(words).toMatch(/Now the fourth\.[^]*End of the earlier conversation[^]*Third\./);
+    expect(words).toMatch(/First\.[^]*Third\.[^]*Now the fourth\./);
+    expect(words).not.toContain('End of the earlier conversation');
   });
 
   it('a provider that refuses for a while holds the task back at no attempt', async () => {
@@ -350,5 +356,39 @@ describe('a task with the coding agent Codex', () => {
     });
     const task = await untilStatus(body.id, 'FAILED', 'ABORTED');
     expect(task['lastError']).toMatch(/provider/i);
+  });
+
+  it('another worker goes on in the conversation of one that was killed', async () => {
+    const hangs = { text: 'It hangs here.', chunks: 3, hangAfter: 1 };
+    const script: Exclude<Script, (...given: never[]) => unknown> = [
+      { calls: [{ run: 'echo once >> count.txt' }] },
+      hangs,
+    ];
+    const id = await run(() => script, { maxRetries: 1, retryBackoffSeconds: 0 });
+    const asked = () => models!.requests.filter(({ path }) => path.endsWith('/responses'));
+    await waitFor('the second request', () => asked().length === 2);
+    const { runId } = await fleet.task(id);
+    const home = join(fleet.folder, 'agents');
+    await waitFor('the whole conversation to be kept', () => {
+      const [rollout] = globSync(join(home, '**', String(runId), '**/rollout-*.jsonl'));
+      const text = rollout === undefined ? '' : readFileSync(rollout, 'utf8');
+      const kept = worker.all('State of the agent kept').at(-1)?.['conversation'];
+      return text.includes('function_call_output') && kept === Buffer.byteLength(text);
+    });
+    worker.kill('SIGKILL');
+    await worker.ended();
+    script.splice(1, 1, { calls: [{ run: 'cat count.txt' }] }, { text: 'Counted once.' });
+    worker = await startWorker('heir');
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED');
+    expect(task).toMatchObject({ status: 'COMPLETED', summary: 'Counted once.', retryCount: 1 });
+    expect(asked()).toHaveLength(4);
+    const words = JSON.stringify(asked()[2]?.body);
+    expect(words).toMatch(/Write it into haiku[^]*echo once[^]*Your session was interrupted/);
+    expect(words).not.toContain('End of the earlier conversation');
+    const entries = await logOf(id);
+    const said = (event: string) =>
+      entries.filter((entry) => entry.event === event).map(({ message }) => message);
+    expect(said('agent_resumed')).toEqual(["Resumed the agent's conversation"]);
+    expect(said('agent_tool_result').at(-1)?.trim()).toBe('once');
   });
 });

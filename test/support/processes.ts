@@ -82,9 +82,14 @@ export class BuiltProcess {
     return this.lines.join('\n');
   }
 
+  /** Returns the JSON lines with this message so far. */
+  all(message: string): Record<string, unknown>[] {
+    return this.lines.flatMap(parse).filter((line) => line['message'] === message);
+  }
+
   /** Returns the number of JSON lines with this message so far. */
   count(message: string): number {
-    return this.lines.flatMap(parse).filter((line) => line['message'] === message).length;
+    return this.all(message).length;
   }
 
   kill(signal: NodeJS.Signals): void {

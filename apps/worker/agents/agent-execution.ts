@@ -1,13 +1,8 @@
-import type { Log } from '#lib/agent-host';
+import { join } from 'node:path/posix';
+import type { LimitFunction } from 'p-limit';
+import { type Log, messageOf } from '#lib/agent-host';
 import type { AgentEnd, FailureClass as AgentFailure } from '#lib/agent-kinds';
-import {
-  AgentSession,
-  type AgentSessionEnd,
-  composeContinuation,
-  composePrompt,
-  type Handover,
-  type OfferedKind,
-} from '#lib/agent-sessions';
+import { AgentSession, type AgentSessionEnd, type OfferedKind } from '#lib/agent-sessions';
 import { type PermissionRule, strictestNetwork } from '#lib/kernel';
 import {
   readLimits,
@@ -16,25 +11,31 @@ import {
   type SessionSignal,
   SpawnError,
 } from '#lib/session-runtime';
+import type { DroverApi } from '../api/drover-api.js';
 import type { FailureClass, RunFailure, RunMessage } from '../api/types.js';
 import { classifyExit } from '../execution/classify.js';
 import { environmentOf, filesOf, secretsOf } from '../execution/surroundings.js';
 import type { Job, Outcome, RunningJob } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
 import { AgentTalk } from './agent-talk.js';
+import { Beginning, leftBy } from './beginning.js';
+import { earlierState } from './earlier-state.js';
 import { type ModelGateParts, RunModelGate } from './model-gate.js';
 import { RunPermissions } from './run-permissions.js';
+import { StateKeeper } from './state-keeper.js';
 
 /** The time between two checkpoints of a conversation. */
 const CHECKPOINT_MS = 5_000;
 
 export interface AgentExecutionOptions {
   driver: RuntimeDriver;
-  api: ModelGateParts['api'];
+  api: ModelGateParts['api'] & Pick<DroverApi, 'agentState' | 'saveAgentState'>;
   offered: (kind: string) => OfferedKind | undefined;
   workspaceId?: string;
   log: Log;
   passedEnv: Record<string, string>;
+  /** Bounds the files that this worker holds in memory. */
+  limit: LimitFunction;
 }
 
 /** The coding agent of a task, as the server has checked it. */
@@ -46,7 +47,8 @@ interface TaskAgent {
 }
 
 /**
- * Executes a task by the coding agent that it names.
+ * Executes a task by the coding agent that it names. The session begins where the last one of the task
+ * stopped: in its conversation, or with a summary of it.
  *
  * @throws SpawnError if this machine cannot start it
  */
@@ -56,9 +58,9 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   if (offered === undefined) {
     throw new SpawnError('infrastructure', `This worker no longer has the kind "${agent.kind}"`);
   }
-  const { driver, api, workspaceId, log, passedEnv } = options;
-  const { run, task, report } = job;
-  const secrets = secretsOf(job, passedEnv);
+  const { driver, api, workspaceId, log, limit } = options;
+  const { run, task, report, folder } = job;
+  const secrets = secretsOf(job, options.passedEnv);
   const left = leftBy(task.checkpointData);
   const lines = new AgentLog(report, new Redactor(secrets), left.transcript);
   // Routing knows prices, not the provider that the program speaks to.
@@ -82,27 +84,60 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
       ),
   });
   const talk = new AgentTalk({ lines, permissions, report });
-  const starting = AgentSession.start(
-    {
-      ...offered,
-      id: run.id,
-      workspaceId,
-      prompt: promptOf(task, left),
-      model,
-      // With rules, the program asks before it uses a tool.
-      permissionMode: rules.length === 0 || permissionMode === 'plan' ? permissionMode : 'ask',
-      settings,
-      mcpServers: [],
-      env: environmentOf(job, {}),
-      files: filesOf(job),
-      secrets,
-      network: strictestNetwork(run.network ?? 'none', networkOf(task.inputContext)),
-      limits: readLimits(task.inputContext['limits'], 'inputContext.limits'),
-      token: run.token,
-    },
-    { driver, gate, onEvent: talk.onEvent },
-  );
-  return new AgentExecution(job, { session: await starting, lines, gate, talk });
+  const network = strictestNetwork(run.network ?? 'none', networkOf(task.inputContext));
+  const workDir = join(driver.surroundings(run.id, network).folder, 'work');
+  const keeper = new StateKeeper({
+    api,
+    runId: run.id,
+    taskId: task.id,
+    kind: offered.kind,
+    folder: folder.root,
+    workDir,
+    limit,
+    log,
+    warn: (message) => lines.note('WARN', message, 'agent_state'),
+  });
+  const ids = { id: run.id, taskId: task.id };
+  const earlier = await earlierState(ids, { api, kind: offered.kind, workDir, log });
+  const begin = new Beginning(task, { left, earlier, lines });
+  let starting: Promise<AgentSession>;
+  const start = (): Promise<AgentSession> => {
+    starting = AgentSession.start(
+      {
+        ...offered,
+        ...begin.session(),
+        id: run.id,
+        workspaceId,
+        model,
+        // With rules, the program asks before it uses a tool.
+        permissionMode: rules.length === 0 || permissionMode === 'plan' ? permissionMode : 'ask',
+        settings,
+        mcpServers: [],
+        env: environmentOf(job, {}),
+        files: filesOf(job),
+        secrets,
+        network,
+        limits: readLimits(task.inputContext['limits'], 'inputContext.limits'),
+        token: run.token,
+      },
+      {
+        driver,
+        gate,
+        onEvent: (event) => {
+          begin.heed(event);
+          if (event.type === 'session') keeper.begin(event.id);
+          talk.onEvent(event);
+        },
+      },
+    );
+    return starting;
+  };
+  const restart = async (): Promise<AgentSession> => {
+    await driver.remove(run.id);
+    return start();
+  };
+  const session = await start();
+  return new AgentExecution(job, { session, lines, gate, talk, keeper, begin, restart });
 }
 
 interface Parts {
@@ -110,31 +145,64 @@ interface Parts {
   lines: AgentLog;
   gate: RunModelGate;
   talk: AgentTalk;
+  keeper: StateKeeper;
+  begin: Beginning;
+  /** Starts a session in place of one that has ended. @throws SpawnError */
+  restart: () => Promise<AgentSession>;
 }
 
 class AgentExecution implements RunningJob {
   readonly exit: Promise<Outcome>;
   private readonly timer: NodeJS.Timeout;
+  private session: AgentSession;
+  private stopMs: number | undefined;
   private kept = 0;
 
   constructor(
     private readonly job: Job,
     private readonly parts: Parts,
   ) {
+    this.session = parts.session;
     this.timer = setInterval(() => this.keep(), CHECKPOINT_MS);
-    this.exit = parts.session.exit.then((end) => this.conclude(end));
+    this.exit = this.follow();
   }
 
   stop(graceMs: number): void {
-    this.parts.session.stop(graceMs);
+    this.stopMs = graceMs;
+    this.session.stop(graceMs);
   }
 
   notify(signal: SessionSignal): void {
-    this.parts.session.notify(signal);
+    this.session.notify(signal);
   }
 
   hear(message: RunMessage): void {
-    this.parts.talk.hear(message, this.parts.session);
+    this.parts.talk.hear(message, this.session);
+  }
+
+  private async follow(): Promise<Outcome> {
+    const { begin, keeper } = this.parts;
+    let ended = await this.session.exit;
+    if (this.stopMs === undefined && begin.isRefused(ended.end)) {
+      const failure = await this.startAnew();
+      if (failure !== undefined) return failure;
+      ended = await this.session.exit;
+    }
+    await keeper.close(whyNoMore(ended.end));
+    return this.conclude(ended);
+  }
+
+  /** The program cannot resume the conversation. A new one begins with a summary. */
+  private async startAnew(): Promise<Outcome | undefined> {
+    try {
+      this.session = await this.parts.restart();
+    } catch (error) {
+      clearInterval(this.timer);
+      return { kind: 'failed', error: failureOfStart(error) };
+    }
+    this.parts.talk.sayAgain(this.session);
+    if (this.stopMs !== undefined) this.session.stop(this.stopMs);
+    return undefined;
   }
 
   private conclude({ end, exit }: AgentSessionEnd): Outcome {
@@ -160,26 +228,12 @@ class AgentExecution implements RunningJob {
   }
 }
 
-interface Left extends Handover {
-  /** The conversation is that of a finished task, which a person continues. */
-  continues: boolean;
-}
-
-/** The checkpoint and the conversation that the last run left. */
-function leftBy(checkpoint: unknown): Left {
-  const { agent, ...rest } = (checkpoint ?? {}) as Record<string, unknown>;
-  const { transcript, continues } = (agent ?? {}) as { transcript?: unknown; continues?: unknown };
-  return {
-    continues: continues === true,
-    ...(Object.keys(rest).length > 0 && { checkpoint: rest }),
-    ...(typeof transcript === 'string' && transcript !== '' && { transcript }),
-  };
-}
-
-function promptOf(task: Job['task'], left: Left): string {
-  const { instructions } = task;
-  if (!left.continues || typeof instructions !== 'string') return composePrompt(task, left);
-  return composeContinuation(task, { ...left, request: instructions });
+/** A conversation that has no room for another turn would end each later run at once. */
+function whyNoMore(end: AgentEnd): string | undefined {
+  const isFull = end.kind === 'failed' && end.class === 'context_full';
+  return isFull
+    ? 'The earlier conversation no longer fits into the context of the model'
+    : undefined;
 }
 
 function networkOf(inputContext: object): 'host' | 'none' {
@@ -206,5 +260,14 @@ function failureOf(
     class: failureClass,
     message: `${end.message} (${end.class})`,
     retryable: end.retryable,
+  };
+}
+
+function failureOfStart(error: unknown): RunFailure {
+  const failureClass = error instanceof SpawnError ? error.failureClass : 'infrastructure';
+  return {
+    class: failureClass,
+    message: messageOf(error),
+    retryable: failureClass === 'infrastructure',
   };
 }

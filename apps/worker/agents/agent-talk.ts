@@ -27,14 +27,25 @@ export class AgentTalk {
   };
 
   hear(message: RunMessage, session: Pick<AgentSession, 'say'>): void {
-    const { id, questionId, deliver, type, text, data } = message;
+    const { id, questionId, text } = message;
     if (questionId === null) {
       this.unheard.set(id, message);
-      const words = composeMessage({ type, text, data: data as object | null });
-      return session.say(words, deliver, id);
+      return this.say(message, session);
     }
     this.parts.permissions.answer(questionId, text);
     this.parts.report.delivered([message.position]);
+  }
+
+  /** Says the unheard messages to a session that has replaced another one. */
+  sayAgain(session: Pick<AgentSession, 'say'>): void {
+    for (const message of this.unheard.values()) this.say(message, session);
+  }
+
+  private say(
+    { id, deliver, type, text, data }: RunMessage,
+    session: Pick<AgentSession, 'say'>,
+  ): void {
+    session.say(composeMessage({ type, text, data: data as object | null }), deliver, id);
   }
 
   private heard(ids: readonly string[]): void {

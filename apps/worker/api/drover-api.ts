@@ -1,5 +1,5 @@
 import { allowWait, hasCode } from '#lib/agent-host';
-import { type DroverClient, itemsOf } from '#lib/api-client';
+import { ConnectionProblem, type DroverClient, itemsOf } from '#lib/api-client';
 import type {
   Agent,
   ClaimAnswer,
@@ -164,6 +164,30 @@ export class DroverApi {
     return patient.saveArtifact(runId, { ...file, signal });
   }
 
+  /** Keeps the state of a live run's coding agent. */
+  saveAgentState(
+    runId: string,
+    content: Uint8Array<ArrayBuffer>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const patient = this.server.with({ timeoutMs: UPLOAD_MS });
+    return patient.saveAgentState(runId, { content, signal });
+  }
+
+  /** The kept state of a live run's task, or of the task that it continues. Undefined: there is none. */
+  async agentState(runId: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    const patient = this.server.with({ timeoutMs: UPLOAD_MS });
+    try {
+      const downloadPath = `/api/v1/runs/${runId}/agent-state`;
+      const answer = await patient.download({ downloadPath }, signal);
+      return Buffer.from(await answer.arrayBuffer().catch(cutOff));
+    } catch (error) {
+      // A server of the version before keeps no states.
+      if (hasCode(error, 'artifact_not_found', 'route_not_found')) return undefined;
+      throw error;
+    }
+  }
+
   /** The server accepts usage of a finished run, too. */
   async usage(runId: string, reports: readonly UsageReport[]): Promise<UsageAnswer> {
     const send = (sent: readonly UsageReport[]): Promise<UsageAnswer> => {
@@ -198,6 +222,11 @@ export class DroverApi {
   private agent() {
     return { params: { path: { id: this.agentId } } };
   }
+}
+
+/** @throws ConnectionProblem */
+function cutOff(error: unknown): never {
+  throw new ConnectionProblem('The connection broke within an answer', { cause: error });
 }
 
 function run(runId: string) {

@@ -158,6 +158,7 @@ export class Runs {
               api: registered.api,
               offered,
               log,
+              limit: this.keeping,
             })
           : startExecution(job, execution),
       giveUp,

@@ -1,2 +1,5 @@
 export * from './prompt/compose-prompt.js';
 export * from './session/agent-session.js';
+export { type AgentState, packState, type StateFile, unpackState } from './state/agent-state.js';
+export { StateReader } from './state/read-state.js';
+export { takeOver, type TakenOver } from './state/take-over.js';

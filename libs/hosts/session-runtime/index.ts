@@ -21,7 +21,12 @@ export {
   whyNoAccounts,
 } from './process/accounts.js';
 export { bootId as machineBootId, type SessionUser } from './process/session-folder.js';
-export { type FilesBelow, listFilesBelow, readFileBelow } from './files/folder-files.js';
+export {
+  type FilesBelow,
+  listFilesBelow,
+  markFileBelow,
+  readFileBelow,
+} from './files/folder-files.js';
 export { readRegularFile } from './files/regular-file.js';
 export { removeTree } from './files/remove-tree.js';
 export type { SessionSignal } from './files/signals-file.js';

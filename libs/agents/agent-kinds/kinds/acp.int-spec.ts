@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -65,6 +65,26 @@ describe('a program that speaks the protocol', () => {
     const run = start('ask May I?', { permissionMode });
     expect(await run.end).toMatchObject({ summary: `answer: ${answer} ` });
     expect(run.all('permission')).toEqual([]);
+  });
+
+  it('a conversation continues from its state files alone', async () => {
+    const first = start('say Hello');
+    expect(await first.end).toMatchObject({ kind: 'done' });
+    const { id } = await first.until('session');
+    const elsewhere = join(folder, 'elsewhere');
+    for (const file of acp
+      .stateFiles(id)
+      .flatMap((glob) => globSync(glob, { cwd: join(folder, 'state') }))) {
+      cpSync(join(folder, 'state', file), join(elsewhere, file), { recursive: true });
+    }
+    const second = start('recall', { resume: id, stateDir: elsewhere });
+    expect(await second.end).toEqual({ kind: 'done', summary: 'prompts: 2 ' });
+    expect((await second.until('session')).id).toBe(id);
+  });
+
+  it('an unknown conversation is not replaced by a new one', async () => {
+    const run = start('say Hello', { resume: 'unknown' });
+    expect(await run.end).toMatchObject({ kind: 'failed', class: 'no_conversation' });
   });
 
   it('an interrupt ends the turn and the session', async () => {

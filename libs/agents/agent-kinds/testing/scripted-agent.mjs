@@ -1,7 +1,12 @@
 // A program that speaks the Agent Client Protocol, and does as its prompt says, a line a step:
-//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | wait | refuse | exit CODE | outlive
-import { writeFileSync } from 'node:fs';
+//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | recall | wait | refuse | exit CODE | outlive
+// Its conversations are files of its home, one for each, with a line for each prompt.
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+
+const CONVERSATIONS = join(process.env.HOME ?? '.', 'conversations');
+const fileOf = (sessionId) => join(CONVERSATIONS, `${sessionId}.jsonl`);
 
 const waiting = new Map();
 let lastRequest = 0;
@@ -69,6 +74,11 @@ const STEPS = {
     const toolCallId = `bare-${(lastRequest += 1)}`;
     await request(sessionId, { toolCallId, title: words.join(' ') });
   },
+  /** Says the number of prompts in this conversation. */
+  recall(sessionId) {
+    const prompts = readFileSync(fileOf(sessionId), 'utf8').trimEnd().split('\n');
+    STEPS.say(sessionId, [`prompts: ${prompts.length}`]);
+  },
   wait: () => new Promise((resolve) => (cancel = () => resolve('cancelled'))),
   refuse: () => 'refusal',
   exit: (_sessionId, [code]) => process.exit(Number(code)),
@@ -80,9 +90,16 @@ const METHODS = {
     protocolVersion: 1,
     agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } },
   }),
-  'session/new': () => ({ sessionId: 'scripted' }),
-  'session/load': () => ({}),
+  'session/new'() {
+    mkdirSync(CONVERSATIONS, { recursive: true });
+    return { sessionId: 'scripted' };
+  },
+  'session/load'({ sessionId }) {
+    if (!existsSync(fileOf(sessionId))) throw new Error(`unknown session ${sessionId}`);
+    return {};
+  },
   async 'session/prompt'({ sessionId, prompt }) {
+    appendFileSync(fileOf(sessionId), `${JSON.stringify(prompt)}\n`);
     const lines = prompt
       .map(({ text }) => text)
       .join('\n')
@@ -96,11 +113,19 @@ const METHODS = {
   },
 };
 
+async function perform(id, method, params) {
+  try {
+    send({ id, result: await method(params) });
+  } catch (error) {
+    send({ id, error: { code: -32602, message: error.message } });
+  }
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params, result } = JSON.parse(line);
   if (method === undefined) waiting.get(id)?.(result);
   else if (method === 'session/cancel') cancel();
   else if (METHODS[method] === undefined) send({ id, error: { code: -32601, message: method } });
-  else void Promise.resolve(METHODS[method](params)).then((answer) => send({ id, result: answer }));
+  else void perform(id, METHODS[method], params);
 }
 if (outlives) setInterval(() => {}, 60_000);

@@ -21,6 +21,8 @@ export interface Handover {
   transcript?: string;
   /** Why the earlier run ended. */
   ended?: string;
+  /** Files of the earlier run's working folder that were not kept. */
+  lost?: readonly string[];
 }
 
 /** A message of a person to a running agent. */
@@ -45,6 +47,7 @@ export function composePrompt(brief: Brief, handover: Handover = {}): string {
     section('Answers of people', answersIn(brief)),
     section('Earlier run', joined([handover.ended, jsonOf(handover.checkpoint)])),
     section('End of the earlier conversation', handover.transcript),
+    lostFiles(handover),
     CLOSING,
   ]);
 }
@@ -55,8 +58,9 @@ export function composePrompt(brief: Brief, handover: Handover = {}): string {
  */
 export function composeContinuation(
   brief: Brief,
-  { ended, request, transcript }: Handover & { request?: string } = {},
+  { request, ...handover }: Handover & { request?: string } = {},
 ): string {
+  const { ended, transcript } = handover;
   const interrupted = `Your session was interrupted${ended === undefined ? '' : ` (${ended})`}. Continue where you stopped.`;
   const finished = `You have worked on "${brief.title}" before. A person continues your conversation:`;
   return joined([
@@ -64,6 +68,7 @@ export function composeContinuation(
     'Do not repeat steps that you have finished. Check the files before you change them.',
     section('Answers of people', answersIn(brief)),
     section('End of the earlier conversation', transcript),
+    lostFiles(handover),
     request === undefined ? undefined : CLOSING,
   ]);
 }
@@ -72,6 +77,9 @@ export function composeContinuation(
 export function composeMessage({ type, text, data }: MessageToAgent): string {
   return joined([type === 'message' ? text : `[${type}] ${text}`, jsonOf(data)]);
 }
+
+/** The number of lost files that an agent is told by name. */
+const MAX_LOST = 100;
 
 const CLOSING = 'When you are done, end with a short summary of the results.';
 
@@ -93,6 +101,13 @@ function numbered(items: readonly string[] = []): string {
 
 function listed(items: readonly string[] = []): string {
   return items.map((item) => `- ${item}`).join('\n');
+}
+
+function lostFiles({ lost = [] }: Handover): string | undefined {
+  const shown = lost.slice(0, MAX_LOST).map((name) => JSON.stringify(name));
+  const more = lost.length - shown.length;
+  if (more > 0) shown.push(`${more} more`);
+  return section('Files that no longer exist in the working folder', listed(shown));
 }
 
 function jsonOf(value: object | null | undefined): string | undefined {

@@ -40,7 +40,7 @@ export interface AgentWork
     OfferedKind,
     Pick<
       AgentContext,
-      'prompt' | 'model' | 'permissionMode' | 'settings' | 'instructions' | 'mcpServers'
+      'prompt' | 'model' | 'permissionMode' | 'settings' | 'instructions' | 'mcpServers' | 'resume'
     > {
   /** The UUID of the session. */
   id: string;
@@ -48,6 +48,8 @@ export interface AgentWork
   /** Variables of the session in addition to those of its kind. */
   env: Record<string, string>;
   files: SessionSpec['files'];
+  /** Files of an earlier session: those of its conversation and of its working folder. */
+  takenOver?: SessionSpec['otherFiles'];
   secrets: string[];
   network: Network | undefined;
   limits?: SessionSpec['limits'];
@@ -113,10 +115,13 @@ export class AgentSession {
         command: launch.command,
         env: { ...work.env, ...launch.env },
         files: work.files,
-        otherFiles: launch.files.map(({ path, content }) => ({
-          name: relative(around.folder, path),
-          content,
-        })),
+        otherFiles: [
+          ...(work.takenOver ?? []),
+          ...launch.files.map(({ path, content }) => ({
+            name: relative(around.folder, path),
+            content,
+          })),
+        ],
         shown: work.folders,
         samePath: true,
         stdin: OPEN_INPUT,
@@ -292,6 +297,7 @@ function contextOf(
   const { prompt, model, permissionMode, settings, instructions, mcpServers, program } = work;
   return {
     prompt,
+    resume: work.resume,
     model,
     permissionMode,
     settings,

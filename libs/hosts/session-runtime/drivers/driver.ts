@@ -14,6 +14,8 @@ export interface SessionFile {
   content?: string | Uint8Array;
   /** True: it is an empty folder. */
   isFolder?: boolean;
+  /** True: the session can execute it. */
+  isExecutable?: boolean;
 }
 
 /** A service of the host that a session without a network reaches on its own loopback address. */

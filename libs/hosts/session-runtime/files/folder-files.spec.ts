@@ -1,9 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { listFilesBelow, readFileBelow } from './folder-files.js';
+import { listFilesBelow, markFileBelow, readFileBelow } from './folder-files.js';
 
 const SECRET = 'a file of the host';
 
@@ -27,7 +35,11 @@ const read = (name: string, maxBytes = 100) => readFileBelow(folder, name, maxBy
 test('files of all folders are listed in order and read', async () => {
   expect(await names()).toEqual(['a/b/c.txt', 'z.txt']);
   const file = await read('a/b/c.txt');
-  expect(file).toEqual({ kind: 'bytes', bytes: Buffer.from('deep') });
+  const mark = await markFileBelow(folder, 'a/b/c.txt');
+  expect(mark).toMatch(/^\d+ 4 \d+$/);
+  expect(file).toEqual({ kind: 'bytes', bytes: Buffer.from('deep'), isExecutable: false, mark });
+  chmodSync(join(folder, 'z.txt'), 0o755);
+  expect(await read('z.txt')).toMatchObject({ isExecutable: true });
 });
 
 test('links, pipes and other names of a file lead nowhere', async () => {
@@ -38,6 +50,9 @@ test('links, pipes and other names of a file lead nowhere', async () => {
   expect(await names()).toEqual(['a/b/c.txt', 'hard', 'z.txt']);
   for (const name of ['link', 'folder/secret', 'hard', 'pipe', 'a', 'a/b', '../host/secret']) {
     expect([name, await read(name)]).toMatchObject([name, { kind: 'unusable' }]);
+    if (name !== 'hard' && !name.startsWith('..')) {
+      expect([name, await markFileBelow(folder, name)]).toEqual([name, undefined]);
+    }
   }
 });
 

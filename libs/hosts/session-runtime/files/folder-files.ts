@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, opendir } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, lstat, open, opendir } from 'node:fs/promises';
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -50,7 +50,16 @@ export async function listFilesBelow(folder: string, search: FileSearch): Promis
 }
 
 /** The content of a file, or the reason why nobody reads it. */
-export type FileBelow = { kind: 'bytes'; bytes: Buffer } | { kind: 'unusable'; why: string };
+export type FileBelow =
+  | {
+      kind: 'bytes';
+      bytes: Buffer;
+      /** Its owner can execute it. */
+      isExecutable: boolean;
+      /** Another text after each change of the file, within the precision of the file system's time. */
+      mark: string;
+    }
+  | { kind: 'unusable'; why: string };
 
 /**
  * Reads a file below a folder that a session can change. No part of the path can be a link. A file
@@ -73,15 +82,34 @@ export async function readFileBelow(
   return (await inFolder(folder, read)) ?? unusable('is gone');
 }
 
+/** The mark of a file, as `readFileBelow` returns it. Undefined if nobody can read it. */
+export async function markFileBelow(folder: string, name: string): Promise<string | undefined> {
+  const parts = name.split('/');
+  const file = parts.pop() ?? '';
+  const look = async (at: string): Promise<string | undefined> => {
+    const [next] = parts.splice(0, 1);
+    if (next !== undefined) return inFolder(`${at}/${next}`, look);
+    const stats = await lstat(`${at}/${file}`, { bigint: true }).catch(() => undefined);
+    return stats?.isFile() ? markOf(stats) : undefined;
+  };
+  return inFolder(folder, look);
+}
+
+function markOf({ ino, size, mtimeNs }: BigIntStats): string {
+  return `${ino} ${size} ${mtimeNs}`;
+}
+
 async function readIn(path: string, maxBytes: number): Promise<FileBelow> {
   const file = await open(path, FILE).catch(() => undefined);
   if (file === undefined) return unusable('is gone, or cannot be read');
   try {
-    const stats = await file.stat();
+    const stats = await file.stat({ bigint: true });
     if (!stats.isFile()) return unusable('is no regular file');
-    if (stats.nlink !== 1) return unusable('has several names');
+    if (stats.nlink !== 1n) return unusable('has several names');
     if (stats.size > maxBytes) return unusable(`has more than ${maxBytes} bytes`);
-    return { kind: 'bytes', bytes: await readBytes(file, stats.size) };
+    const bytes = await readBytes(file, Number(stats.size));
+    const mark = markOf(stats);
+    return { kind: 'bytes', bytes, isExecutable: (stats.mode & 0o100n) !== 0n, mark };
   } finally {
     await file.close();
   }

@@ -95,11 +95,11 @@ export class SessionFolder {
     mkdirSync(folder.work, { mode: 0o700 });
     mkdirSync(folder.tmp, { mode: 0o700 });
     const paths = [folder.work, folder.tmp];
-    for (const { name, content, isFolder } of [SIGNALS_FILE, ...files]) {
+    for (const { name, content, isFolder, isExecutable } of [SIGNALS_FILE, ...files]) {
       if (isFolder) paths.push(folder.makeEmpty(name));
       if (content === undefined) continue;
       paths.push(...folder.makeParents(name), folder.pathOf(name));
-      writeFileSync(folder.pathOf(name), content, { mode: 0o600 });
+      writeFileSync(folder.pathOf(name), content, { mode: isExecutable ? 0o700 : 0o600 });
     }
     if (user !== undefined) folder.handOver(dir, paths, user);
     return folder;

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import pLimit from 'p-limit';
+import { Log } from '#lib/agent-host';
+import { kindOf } from '#lib/agent-kinds';
+import { type AgentState, packState, unpackState } from '#lib/agent-sessions';
+import { Drivers, type RuntimeDriver } from '#lib/session-runtime';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { makeJob, type TestJob } from '../testing/job.js';
+import { startAgent } from './agent-execution.js';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const AGENT = join(ROOT, 'libs/agents/agent-kinds/testing/scripted-agent.mjs');
+const supervisor = join(ROOT, 'dist/libs/hosts/session-runtime/process/supervisor-process.js');
+
+let made: TestJob;
+let drivers: Drivers;
+let driver: RuntimeDriver;
+/** The state at the server. */
+let kept: Uint8Array | undefined;
+
+beforeEach(() => {
+  made = makeJob({ network: 'host' });
+  made.job.run.network = 'host';
+  kept = undefined;
+  const searchPath = process.env['PATH'] ?? '';
+  drivers = new Drivers({ dir: made.workDir }, { process: { searchPath, supervisor } });
+  driver = drivers.choose(undefined, 'test');
+});
+afterEach(() => {
+  for (const one of drivers.all) one.close();
+  made.remove();
+});
+
+/** A run whose agent does as its instructions say. Each has the same folder, as in a sandbox. */
+async function start(instructions: string, checkpointData: object = {}) {
+  await driver.remove(made.job.run.id);
+  const agent = { kind: 'acp', settings: { command: [process.execPath, AGENT] } };
+  const task = { ...made.job.task, agent, instructions, checkpointData };
+  const api = {
+    agentState: () => Promise.resolve(kept && Buffer.from(kept)),
+    saveAgentState: (_: string, content: Uint8Array) => {
+      kept = content;
+      return Promise.resolve();
+    },
+  };
+  const kind = kindOf('acp')!;
+  return startAgent({ ...made.job, task } as unknown as TestJob['job'], {
+    driver,
+    api: api as unknown as Parameters<typeof startAgent>[1]['api'],
+    offered: () => ({ kind, program: [], folders: [] }),
+    log: new Log(() => undefined),
+    passedEnv: {},
+    limit: pLimit(1),
+  });
+}
+
+const run = async (...given: Parameters<typeof start>) => (await start(...given)).exit;
+const said = (event: string) =>
+  made.entries.filter((entry) => entry.event === event).map(({ message }) => message);
+/** The checkpoint that the last run left. */
+const checkpoint = () => made.progress.at(-1)?.checkpointData as object;
+
+async function change(with_: (state: AgentState) => AgentState): Promise<void> {
+  kept = await packState(with_(await unpackState(kept!)));
+}
+
+test('a run goes on in the conversation and with the files of the one before', async () => {
+  const first = `write ${join(made.job.folder.work, 'draft.txt')} queues\nsay First.`;
+  expect(await run(first)).toMatchObject({ kind: 'succeeded', summary: 'First. ' });
+  await change((state) => {
+    const name = 'work/src/run.sh';
+    const files = [...state.files, { name, content: Buffer.from('#!'), isExecutable: true }];
+    return { ...state, files };
+  });
+  expect(said('agent_resumed')).toEqual([]);
+  const second = await run('recall', checkpoint());
+  // Its prompt says nothing but that it goes on, so the agent has nothing to do.
+  expect(second).toMatchObject({ kind: 'succeeded' });
+  expect(said('agent_resumed')).toEqual(["Resumed the agent's conversation"]);
+  expect(said('agent_restarted')).toEqual([]);
+  expect(readFileSync(join(made.job.folder.work, 'draft.txt'), 'utf8')).toBe('queues\n');
+  const state = await unpackState(kept!);
+  const [conversation] = state.files.filter(({ name }) => name.endsWith('scripted.jsonl'));
+  expect(conversation?.content.toString()).toMatch(/First\.[^]*Your session was interrupted/);
+  const script = state.files.find(({ name }) => name === 'work/src/run.sh');
+  expect(script).toMatchObject({ isExecutable: true });
+});
+
+test('a state is kept while the agent works, and the last one after a kill of its processes', async () => {
+  const running = await start('say Hello.\nwait');
+  const whole = async () => (kept ? (await unpackState(kept)).conversation : undefined);
+  await waitFor('the state of the turn', async () => (await whole()) === 'scripted');
+  await driver.end(made.job.run.id);
+  expect(await running.exit).toMatchObject({ kind: 'failed' });
+  expect(await whole()).toBe('scripted');
+});
+
+test('a conversation that the program refuses is replaced by one with a summary', async () => {
+  await run('say First.');
+  await change((state) => ({
+    ...state,
+    conversation: 'another',
+    files: [
+      ...state.files,
+      { name: 'work/kept.txt', content: Buffer.from('x'), isExecutable: false },
+    ],
+  }));
+  const running = await start('recall', checkpoint());
+  running.hear?.({
+    id: 'message',
+    questionId: null,
+    deliver: 'turn_end',
+    type: 'message',
+    text: 'say Heard.',
+    data: null,
+    position: 1,
+  } as never);
+  expect(await running.exit).toMatchObject({ kind: 'succeeded', summary: 'prompts: 1 Heard. ' });
+  expect(said('agent_resumed')).toEqual([]);
+  expect(said('agent_restarted')).toEqual([
+    'Started a new conversation with a summary: The agent cannot resume it: unknown session another',
+  ]);
+  expect(readFileSync(join(made.job.folder.work, 'kept.txt'), 'utf8')).toBe('x');
+  const { conversation, files } = await unpackState(kept!);
+  const words = files.find(({ name }) => name.endsWith('scripted.jsonl'))?.content.toString();
+  expect([conversation, words]).toEqual(['scripted', expect.stringMatching(/First\./)]);
+});
+
+test('a state that is cut or of another path costs the conversation, and not the run', async () => {
+  await run('say First.');
+  const whole = kept;
+  kept = kept!.slice(0, 40);
+  expect(await run('recall', checkpoint())).toMatchObject({ summary: 'prompts: 1 ' });
+  kept = whole;
+  await change((state) => ({ ...state, workDir: '/elsewhere' }));
+  expect(await run('recall', checkpoint())).toMatchObject({ summary: 'prompts: 1 ' });
+  expect(said('agent_restarted')).toEqual([
+    expect.stringMatching(/cannot be read: .*unexpected end of file/),
+    expect.stringMatching(/resumes only at the same path/),
+  ]);
+});
+
+test('no file of a state leaves the folders of its session', async () => {
+  const files = (name: string) => [{ name, content: Buffer.from('x'), isExecutable: false }];
+  const state = { taskId: '', kind: 'acp', conversation: 'a', workDir: '/', lost: [] };
+  for (const name of ['../x', 'work/../x', '/x', 'work', 'work//x', 'input.json', 'state/a\0']) {
+    const packed = await packState({ ...state, files: files(name) });
+    await expect(unpackState(packed)).rejects.toThrow('It has the file');
+  }
+});

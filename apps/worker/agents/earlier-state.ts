@@ -1,0 +1,52 @@
+import { type Log, messageOf, retrying } from '#lib/agent-host';
+import type { AgentKind } from '#lib/agent-kinds';
+import { type AgentState, takeOver, type TakenOver, unpackState } from '#lib/agent-sessions';
+import type { DroverApi } from '../api/drover-api.js';
+
+/** The time for the earlier state. Without it the session begins from a summary. */
+const FETCH_MS = 30_000;
+
+/** What a run takes over from the earlier runs of its task. */
+export interface Earlier extends TakenOver {
+  /** Files of the working folder that were not kept. */
+  lost: string[];
+  /** The conversation to resume is that of a finished task. */
+  isOfOtherTask: boolean;
+}
+
+const NOTHING = { files: [], lost: [], isOfOtherTask: false };
+
+/** Gets the last state of a run's task, or of the task that it continues. Never rejects. */
+export async function earlierState(
+  run: { id: string; taskId: string },
+  {
+    api,
+    kind,
+    workDir,
+    log,
+  }: {
+    api: Pick<DroverApi, 'agentState'>;
+    kind: AgentKind;
+    /** The path of the working folder, as the session will see it. */
+    workDir: string;
+    log: Log;
+  },
+): Promise<Earlier> {
+  try {
+    const signal = AbortSignal.timeout(FETCH_MS);
+    const fetch = async (): Promise<AgentState | undefined> => {
+      const packed = await api.agentState(run.id, signal);
+      return packed && unpackState(packed);
+    };
+    const state = await retrying('agent state', fetch, { log, signal });
+    if (state === undefined) return { ...NOTHING, why: 'No state of the earlier agent is kept' };
+    const { lost, taskId } = state;
+    return { ...takeOver(state, kind, workDir), lost, isOfOtherTask: taskId !== run.taskId };
+  } catch (error) {
+    log.warn('State of the earlier agent not read', { error: messageOf(error) });
+    return {
+      ...NOTHING,
+      why: `The state of the earlier agent cannot be read: ${messageOf(error)}`,
+    };
+  }
+}
