@@ -40,18 +40,23 @@ const OLD_PROGRAM = Buffer.from(
     });
 
     test('mounts nothing and takes no mount away', async () => {
-      const { mount, umount2, pivot_root: pivotRoot, open_tree: openTree, fsopen } = NUMBERS;
-      const scripts = [
-        callScript('mount', mount, 'none', '/tmp', 'tmpfs', 0, 0),
-        callScript('umount', umount2, '/proc/sys', 2),
-        callScript('pivot_root', pivotRoot, '/', '/'),
-        callScript('open_tree', openTree, -100, '/', 1),
-        callScript('fsopen', fsopen, 'tmpfs', 0),
+      const attempts: [string, number, ...(number | string)[]][] = [
+        ['mount', NUMBERS.mount, 'none', '/tmp', 'tmpfs', 0, 0],
+        ['umount', NUMBERS.umount2, '/proc/sys', 2],
+        ['pivot_root', NUMBERS.pivot_root, '/', '/'],
+        ['fsopen', NUMBERS.fsopen, 'tmpfs', 0],
+        // Without the filter, the lack of capabilities would not refuse these: they succeed, or
+        // fail by their wrong arguments.
+        ['mount of a wrong address', NUMBERS.mount, 1, 1, 1, 0, 0],
+        ['umount with a wrong flag', NUMBERS.umount2, '/', 0x1000],
+        ['open_tree', NUMBERS.open_tree, -100, '/', 0],
+        ['open_tree_attr', NUMBERS.open_tree_attr, -100, '/', 0, 0, 0],
+        ['fsconfig', NUMBERS.fsconfig, -1, 0, 0, 0, 0],
+        ['mount_setattr', NUMBERS.mount_setattr, -100, '/', 0x1_0000, 0, 0],
       ];
+      const scripts = attempts.map(([name, ...call]) => callScript(name, ...call));
       const output = await outputOf(attacker, scripts.join('\n'));
-      expect(output.split('\n')).toEqual(
-        ['mount', 'umount', 'pivot_root', 'open_tree', 'fsopen'].map((name) => `${name}=${EPERM}`),
-      );
+      expect(output.split('\n')).toEqual(attempts.map(([name]) => `${name}=${EPERM}`));
     });
 
     test('reaches no rarely needed part of the kernel', async () => {

@@ -23,7 +23,10 @@ export const NUMBERS = {
   io_uring_setup: 425,
   open_tree: 428,
   fsopen: 430,
+  fsconfig: 431,
   clone3: 435,
   pidfd_open: 434,
   pidfd_getfd: 438,
+  mount_setattr: 442,
+  open_tree_attr: 467,
 } as const;
