@@ -11,7 +11,7 @@ import {
 import { waitFor } from '../../test/support/wait-for.js';
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { aSpawn, SECRET } from './testing/gateway-process.js';
-import { gatewayForEach, type World } from './testing/world.js';
+import { gatewayForEach, oneGateway, type World } from './testing/world.js';
 
 const ALLOWED = { ALLOW_UNSANDBOXED_TENANTS: 'true' };
 const UNSANDBOXED = { DROVER_SANDBOX: 'off', ALLOW_UNSANDBOXED_TENANTS: 'false' };
@@ -67,6 +67,42 @@ describe('A gateway without sandboxes', () => {
       status: 400,
       problem: { errors: [{ field: 'metadata.network', message: 'must be "none" or "host"' }] },
     });
+  });
+});
+
+const WRONG_LIMITS: [string, object, { field: string; message: string }][] = [
+  [
+    'a member too low',
+    { metadata: { limits: { memoryMb: 127 } } },
+    { field: 'metadata.limits.memoryMb', message: 'must be a whole number of at least 128' },
+  ],
+  [
+    'an unknown member',
+    { context: { taskTitle: 'T', inputContext: { limits: { cpus: 2 } } } },
+    {
+      field: 'context.inputContext.limits.cpus',
+      message: 'is no limit: there are memoryMb, processes, diskMb, openFiles',
+    },
+  ],
+  [
+    'no object',
+    { metadata: { limits: [] } },
+    {
+      field: 'metadata.limits',
+      message: 'must be an object of memoryMb, processes, diskMb, openFiles',
+    },
+  ],
+];
+
+describe('A gateway asked for limits', () => {
+  const world = oneGateway();
+
+  test.each(WRONG_LIMITS)('a gateway refuses limits with %s and starts nothing', async (...row) => {
+    const [, more, error] = row;
+    const answer = await world.gateway.ask('POST', '/api/agents/spawn', aSpawn('exit 0', more));
+    expect(answer).toMatchObject({ status: 400, body: { errors: [error] } });
+    const { body: sessions } = await world.gateway.ask('GET', '/api/sessions');
+    expect(sessions).toEqual([]);
   });
 });
 

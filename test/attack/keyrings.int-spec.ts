@@ -8,7 +8,9 @@ const SESSION = -3;
 const USER = -4;
 const JOIN_SESSION = 1;
 const SEARCH = 10;
-const { add_key: addKey, keyctl, request_key: requestKey } = NUMBERS;
+const ALGORITHMS = 38;
+const SEQUENCED = 5;
+const { add_key: addKey, keyctl, request_key: requestKey, socket } = NUMBERS;
 
 /** Starts the host in a keyring with a key in it, which its children inherit. */
 const WITH_KEY = ['perl', '-e'].concat(
@@ -29,9 +31,18 @@ if (!canKeepKeys) process.stderr.write('Skipped: this machine keeps no keys\n');
       callScript('request', requestKey, 'user', SECRET, 0, 0),
       callScript('add', addKey, 'user', 'mine', 'payload', 7, USER),
       callScript('join', keyctl, JOIN_SESSION, 0),
+      // It could compute with a key, by its number.
+      callScript('compute', socket, ALGORITHMS, SEQUENCED, 0),
       `cat /proc/keys /proc/key-users 2>/dev/null | grep -c .`,
     ];
     const output = await outputOf(attacker, scripts.join('\n'), { wrapper: WITH_KEY });
-    expect(output.split('\n')).toEqual(['search=1', 'request=1', 'add=1', 'join=1', '0']);
+    expect(output.split('\n')).toEqual([
+      'search=1',
+      'request=1',
+      'add=1',
+      'join=1',
+      'compute=1',
+      '0',
+    ]);
   });
 });

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createListener } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,15 +30,19 @@ class StandIn {
   readonly requests: IncomingMessage[] = [];
   private readonly server: Server;
 
-  constructor(private readonly name: string) {
-    this.server = createServer((request, answer) => {
+  constructor(
+    private readonly name: string,
+    private readonly identity?: { key: Buffer; cert: Buffer },
+  ) {
+    const handle = (request: IncomingMessage, answer: ServerResponse): unknown => {
       this.requests.push(request);
       if (request.url !== '/api/v1/stream') return request.pipe(answer.writeHead(201, { name }));
       this.streams.add(answer);
       answer.on('close', () => this.streams.delete(answer));
       answer.writeHead(200, { 'content-type': 'text/event-stream' });
       answer.write('data: first\n\n');
-    });
+    };
+    this.server = identity ? createSecureServer(identity, handle) : createServer(handle);
   }
 
   async start(path?: string): Promise<void> {
@@ -45,7 +51,8 @@ class StandIn {
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    const protocol = this.identity ? 'https' : 'http';
+    return `${protocol}://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   stop(): void {
@@ -54,9 +61,26 @@ class StandIn {
   }
 }
 
+const certificates = mkdtempSync(join(tmpdir(), 'drover-certificates-'));
+
+/** A key with a certificate that nobody else trusts. Undefined: there is no OpenSSL here. */
+function selfSigned(): { key: Buffer; cert: Buffer; file: string } | undefined {
+  const [keyFile, file] = [join(certificates, 'key.pem'), join(certificates, 'cert.pem')];
+  const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2';
+  const names = ['-subj', '/CN=drover', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const files = ['-keyout', keyFile, '-out', file];
+  const made = spawnSync('openssl', [...words.split(' '), ...names, ...files]);
+  if (made.status !== 0) return undefined;
+  return { key: readFileSync(keyFile), cert: readFileSync(file), file };
+}
+
+const identity = selfSigned();
+if (identity === undefined) process.stderr.write('Skipped: no OpenSSL for an https server\n');
+afterAll(() => rmSync(certificates, { recursive: true }));
+
 describe.each(sandbox === undefined ? [] : USERS)('A session of %s', (_, user) => {
   const dir = mkdtempSync(join(tmpdir(), 'drover-network-'));
-  const driverWith = (serverSocket?: string) =>
+  const driverWith = (serverSocket?: string, trust?: Record<string, string>) =>
     new ProcessDriver({
       dir: join(dir, 'sessions'),
       shim: join(DIST, 'process/shim-process.js'),
@@ -64,6 +88,7 @@ describe.each(sandbox === undefined ? [] : USERS)('A session of %s', (_, user) =
       searchPath: process.env['PATH'] ?? '',
       sandbox,
       serverSocket,
+      trust,
     });
   const driver = driverWith();
   const serverSocket = join(dir, 'server.sock');
@@ -195,6 +220,30 @@ describe.each(sandbox === undefined ? [] : USERS)('A session of %s', (_, user) =
     expect(await linesOf(script, other, {}, driverWith(serverSocket))).toEqual(['local']);
     local.stop();
   });
+
+  (identity ? test : test.skip)(
+    'reaches an https server only if the host trusts its certificate',
+    async () => {
+      const secure = new StandIn('secure', identity);
+      await secure.start();
+      const script = `
+      const { DROVER_API_URL: url, DROVER_RUN_TOKEN: token } = process.env;
+      const answer = await fetch(url, { headers: { authorization: 'Bearer ' + token } });
+      console.log(new URL(url).protocol, answer.status, answer.headers.get('name'));
+      if (answer.status === 502) console.log((await answer.json()).detail);`;
+      const trusting = driverWith(undefined, { NODE_EXTRA_CA_CERTS: identity!.file });
+      expect(await linesOf(script, secure, {}, trusting)).toEqual(['http: 201 secure']);
+      expect(secure.requests.map(({ headers }) => headers.authorization)).toEqual([
+        `Bearer ${TOKEN}`,
+      ]);
+      expect(await linesOf(script, secure)).toEqual([
+        'http: 502 null',
+        'The server cannot be reached (DEPTH_ZERO_SELF_SIGNED_CERT).',
+      ]);
+      expect(secure.requests).toHaveLength(1);
+      secure.stop();
+    },
+  );
 
   test('leaves the forwarder alive when it breaks requests off', async () => {
     const script = `

@@ -7,6 +7,7 @@ export function callScript(label: string, ...args: (number | string)[]): string 
 /** Numbers of x86-64; the filter of other processors has a unit test. */
 export const NUMBERS = {
   ioctl: 16,
+  socket: 41,
   clone: 56,
   ptrace: 101,
   pivot_root: 155,

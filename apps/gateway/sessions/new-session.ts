@@ -57,7 +57,10 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
       capabilities: body.capabilities ?? [],
     },
     ...networkOf(body.metadata, context.inputContext),
-    ...limitsOf(context.inputContext, body.metadata),
+    ...limitsOf([
+      ['context.inputContext.limits', context.inputContext?.['limits']],
+      ['metadata.limits', body.metadata?.['limits']],
+    ]),
     secrets: [
       ...(run ? [run.runToken] : []),
       ...Object.values(secrets),
@@ -96,7 +99,7 @@ export function freeSession(body: SpawnSessionDto, by: Identity): SessionRecord 
     env: { ...env, DROVER_SESSION_KEY: sessionKey(by, id) },
     task: { session: { id, label: sessionLabel, prompt, model, thinking, channel }, metadata },
     ...networkOf(metadata),
-    ...limitsOf(metadata),
+    ...limitsOf([['metadata.limits', metadata['limits']]]),
     secrets: [...by.passedSecrets, ...secretValues(env)],
   };
   return { ...blankRecord({ ...body, label: sessionLabel }, by, id), order };
@@ -122,12 +125,10 @@ function checkNetwork(field: string, value: unknown): Network | undefined {
   return value;
 }
 
-/** The limits that the task asks for, or else those of its agent. */
-function limitsOf(
-  ...saying: (Record<string, unknown> | null | undefined)[]
-): Pick<SessionOrder, 'limits'> {
+/** The limits that the task asks for, or else those of its agent. @param asked the fields with them */
+function limitsOf(asked: [field: string, value: unknown][]): Pick<SessionOrder, 'limits'> {
   try {
-    const limits = saying.map((one) => readLimits(one?.['limits'], 'limits'));
+    const limits = asked.map(([field, value]) => readLimits(value, field));
     return { limits: limits.find((one) => one !== undefined) };
   } catch (error) {
     if (!(error instanceof SpawnError)) throw error;

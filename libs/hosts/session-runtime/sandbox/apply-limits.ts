@@ -11,7 +11,8 @@ const COUNTS_BY_SANDBOX = [5, 14] as const;
 
 /**
  * The script of a shell that limits itself and becomes its arguments. It puts itself into the control
- * groups. If there are none, or it cannot have them, it limits the data of each of its processes.
+ * groups. If there are none, or it cannot have them, it limits the data of each of its processes. Its
+ * name `$0` is the program that gives it a keyring of its own; it goes on without one that does not run.
  */
 export function limitingScript(limits: SessionLimits, groups?: ControlGroups): string {
   const { memoryMb, openFiles } = limits;
@@ -26,6 +27,7 @@ export function limitingScript(limits: SessionLimits, groups?: ControlGroups): s
     quietly('ulimit -c 0'),
     ...(openFiles > 0 ? [quietly(`ulimit -n ${openFiles}`)] : []),
     `${quietly(inGroups.join(' && '))} || { ${otherwise.join('; ')}; }`,
+    `${quietly('[ -x "$0" ] && "$0" /bin/true')} && exec "$0" "$@"`,
     'exec "$@"',
   ].join('; ');
 }

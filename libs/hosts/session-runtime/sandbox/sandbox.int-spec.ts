@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
@@ -20,6 +20,9 @@ const SECRET = 'what-nobody-else-may-read';
 const OTHER = { uid: 54_321, gid: 54_321 };
 const sandbox = await testSandbox();
 const isRoot = process.getuid?.() === 0;
+/** Prints the number of the session keyring: keyctl(KEYCTL_GET_KEYRING_ID). x86-64 only. */
+const KEYRING = ['-e', 'print syscall(250, 0, -3, 0)'];
+const keyring = process.arch === 'x64' ? execFileSync('perl', KEYRING, { encoding: 'utf8' }) : '-1';
 
 /** The users of the tests. Only root can start a process as another user. */
 const USERS: [string, SessionUser | undefined][] = [
@@ -102,6 +105,21 @@ cases('A session of %s', (_, user) => {
     expect(output).not.toContain(SECRET);
     expect(output).toMatch(/^0\n1\n2\n/m);
   });
+
+  (Number(keyring) > 0 ? test : test.skip)(
+    'a session has another session keyring than its host',
+    async () => {
+      const wrapper = join(world, 'closed/keyring');
+      const found = join(world, 'keyring');
+      const look = `perl ${KEYRING[0]} '${KEYRING[1]}' > '${found}'`;
+      writeFileSync(wrapper, `#!/bin/sh\n${look}\nexec '${file}' "$@"\n`, { mode: 0o700 });
+      const driver = driverOf(true, { program: { ...program, file: wrapper } });
+      expect(await endOf(driver, 'true')).toMatchObject({ exitCode: 0 });
+      const own = readFileSync(found, 'utf8');
+      expect(Number(own)).toBeGreaterThan(0);
+      expect(own).not.toBe(keyring);
+    },
+  );
 
   test('a session cannot read a hidden file in a shown folder, even through a link', async () => {
     const shown = join(world, 'shown');

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
+import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Network, strictestNetwork } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
@@ -86,6 +86,8 @@ export interface SandboxLaunch {
   loader?: string;
   /** The processor whose filter descriptor FILTER gives. */
   processor?: Processor;
+  /** The path for the program that gives the session a keyring of its own. */
+  keyring?: string;
   /** The way to the server if the sandbox has no network. */
   forwarding?: Forwarding;
   /** The services of the sandbox's own loopback address, by their paths inside. */
@@ -181,15 +183,18 @@ export function sandboxLaunch(
     ...(loader === undefined ? [] : [NODE_LOADER]),
     ...node,
   ];
+  const keyring =
+    processor && isAbsolute(program.file) ? join(places.launch, 'own-keyring') : undefined;
   const groups = sandbox.groups && groupsOf(sandbox.groups, basename(places.root));
   return {
     file: '/bin/sh',
-    args: ['-c', limitingScript(limits, groups), 'sh', program.file, ...args],
+    args: ['-c', limitingScript(limits, groups), keyring ?? 'sh', program.file, ...args],
     env: program.env,
     limits,
     groups,
     loader,
     processor,
+    keyring,
     forwarding,
     services: [
       ...(forwarding === undefined ? [] : [{ port: forwarding.port, socket: API_SOCKET }]),

@@ -73,6 +73,8 @@ const CALLS: [string, number, number, number | typeof ALLOWED, number[]?][] = [
   ['ioctl TIOCSTI', 16, 29, 1, [0, 0x5412]],
   ['ioctl TIOCSTI with high bits', 16, 29, 1, [0, HIGH_BITS + 0x5412]],
   ['ioctl TIOCLINUX', 16, 29, 1, [0, 0x541c]],
+  ['a Unix socket', 41, 198, ALLOWED, [1]],
+  ['a socket of algorithms', 41, 198, 1, [38]],
 ];
 
 test.each(CALLS)('the filter judges %s by its number and arguments', (...call) => {

@@ -28,6 +28,8 @@ const NEW_NAMESPACES = 0x7e02_0000;
 /** They put characters into the terminal of another process. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+/** A socket of this family can compute with a key of a keyring, by the key's number. */
+const AF_ALG = 38;
 
 /** System calls with the same number on every processor. */
 const SHARED_NUMBERS = {
@@ -60,6 +62,7 @@ const TABLES = {
       pivot_root: 155,
       request_key: 249,
       setns: 308,
+      socket: 41,
       umount2: 166,
       unshare: 272,
       userfaultfd: 323,
@@ -78,6 +81,7 @@ const TABLES = {
       pivot_root: 41,
       request_key: 218,
       setns: 268,
+      socket: 198,
       umount2: 39,
       unshare: 97,
       userfaultfd: 282,
@@ -140,6 +144,7 @@ export function sandboxFilter(processor: Processor): Instruction[] {
       jump(BPF.equal, TIOCSTI, 1, 0),
       jump(BPF.equal, TIOCLINUX, 0, 1),
     ]),
+    ...refuseIf(numbers.socket, argument(0), [jump(BPF.equal, AF_ALG, 0, 1)]),
     { code: BPF.return, jt: 0, jf: 0, k: ALLOW },
   ];
 }

@@ -10,6 +10,7 @@ import { findInside, realtimeSignalOf } from '../process/process-tree.js';
 import { explainSpawnFailure } from '../process/spawn-failure.js';
 import { ApiForwarder } from './api-forwarder.js';
 import type { InnerAnswer, InnerOrder } from './inner-order.js';
+import { writeKeyringProgram } from './own-keyring.js';
 import { CHANNEL, FILTER, type SandboxLaunch } from './sandbox.js';
 import { encodeFilter, sandboxFilter } from './seccomp.js';
 
@@ -42,6 +43,8 @@ async function startSandbox(
   { program, command, env, cwd, stdin, openInput }: Launch,
   sandbox: SandboxLaunch,
 ): Promise<RunningProcess> {
+  const { keyring, processor } = sandbox;
+  if (keyring && processor) writeKeyringProgram(keyring, processor);
   const child = spawnSandbox(
     sandbox,
     stdin === undefined && openInput !== true ? 'ignore' : 'pipe',
