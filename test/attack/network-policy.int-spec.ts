@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { join } from 'node:path';
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
 
+const REPOSITORY = join(import.meta.dirname, '../..');
+const DROVER = join(REPOSITORY, 'dist/apps/cli/main.js');
 const sandbox = await testSandbox();
 
 (sandbox === undefined ? describe.skip : describe)('A worker that allows the network', () => {
@@ -13,8 +16,8 @@ const sandbox = await testSandbox();
     fleet = await TestFleet.atSharedServer();
     const { body } = await fleet.api.post<{ id: string }>('/projects', { name: 'P' });
     projectId = body.id;
-    const network = { DROVER_SANDBOX_NETWORK: 'host' };
-    await fleet.startWorker('open', { ...variablesOf(sandbox!), ...network });
+    const own = { DROVER_SANDBOX_NETWORK: 'host', DROVER_SANDBOX_SHOW: REPOSITORY };
+    await fleet.startWorker('open', { ...variablesOf(sandbox!), ...own });
   });
 
   afterAll(() => fleet?.stop());
@@ -24,7 +27,7 @@ const sandbox = await testSandbox();
   const setProject = (network: string) => fleet.api.patch(`/projects/${projectId}`, { network });
 
   /** What a task finds: the server's own port, and the API at DROVER_API_URL with its run token. */
-  async function findings(values: { network?: string; projectId?: string }) {
+  function findings(values: { network?: string; projectId?: string }) {
     const { network, ...task } = values;
     const script = `
       const { DROVER_API_URL: url, DROVER_RUN_TOKEN: token } = process.env;
@@ -36,6 +39,10 @@ const sandbox = await testSandbox();
         ask('http://127.0.0.1:${fleet.port}/healthz'),
         ask(path, { method: 'PATCH', headers, body }),
       ]).then(([port, api]) => console.log('::drover ' + JSON.stringify({ result: { port, api } })));`;
+    return resultOf(script, network, task);
+  }
+
+  async function resultOf(script: string, network?: string, task: object = {}) {
     const command = [process.execPath, '-e', script];
     const id = await fleet.submit('', { ...task, inputContext: { command, network } });
     const done = await waitFor('the task to end', async () => {
@@ -58,6 +65,29 @@ const sandbox = await testSandbox();
     expect(await findings({ network: 'host', projectId })).toEqual(OPEN);
     await setWorkspace('none');
     expect(await findings({ network: 'host', projectId })).toEqual(CUT_OFF);
+  });
+
+  test('a task without the network uses the tools for models, and drover', async () => {
+    const script = `
+      const { DROVER_API_URL: url, DROVER_RUN_TOKEN: token, DROVER_RUN_ID: run } = process.env;
+      const accept = 'application/json, text/event-stream';
+      const type = 'application/json';
+      const headers = { authorization: 'Bearer ' + token, accept, 'content-type': type };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+      const { spawnSync } = require('node:child_process');
+      const drover = [${JSON.stringify(DROVER)}, 'api', 'GET', '/runs/' + run + '/budget'];
+      fetch(url + '/../../mcp', { method: 'POST', headers, body }).then(async (answer) => {
+        const { result } = await answer.json();
+        const tools = result.tools.map(({ name }) => name);
+        const { status, stdout } = spawnSync(process.execPath, drover, { encoding: 'utf8' });
+        const isOwn = JSON.parse(stdout).runId === run;
+        console.log('::drover ' + JSON.stringify({ result: { tools, status, isOwn } }));
+      });`;
+    expect(await resultOf(script, 'none')).toEqual({
+      tools: expect.arrayContaining(['get_task', 'report_progress', 'ask_person']),
+      status: 0,
+      isOwn: true,
+    });
   });
 
   test('a policy that no sandbox enforces is refused', async () => {
