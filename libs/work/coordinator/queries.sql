@@ -38,6 +38,9 @@ journaled AS (
 )
 SELECT workspace_id, status FROM task_moved
 
+-- analyze_grown_table
+SELECT analyze_grown_table() AS analyzed
+
 -- announce_cycles
 INSERT INTO journal (workspace_id, event, log_event, task_id, actor_kind, details)
   SELECT $1, 'task.dependency_cycle', '', (c.path ->> 0)::uuid, 'coordinator', jsonb_build_object('path', c.path, 'taskIds', c.tasks, 'length', c.length,

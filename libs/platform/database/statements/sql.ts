@@ -28,8 +28,9 @@ export function command<Row>(name: string, text: string): Sql<Row> {
 
 /**
  * A statement that writes, of the busiest paths: Postgres keeps one plan for all its values, and
- * looks up rows by their keys, whatever the statistics say. They are missing or minutes old when it
- * matters: a plan that was made for an empty table reads the whole of a full one.
+ * uses indexes alone: a plan that was made for an empty table reads the whole of a full one.
+ * Statistics still decide about the order of a join and the columns of an index. So new tables have
+ * some (`20261130214700_early_statistics`), and the coordinator renews them when a table has grown.
  */
 export function hotCommand<Row>(name: string, text: string): Sql<Row> {
   return declare({ name, text, kind: 'command', pinned: true });

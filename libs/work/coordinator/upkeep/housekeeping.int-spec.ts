@@ -71,6 +71,40 @@ it('entries of the audit log are removed after their retention', async () => {
   expect(rows).toEqual([{ days: 364 }, { days: 0 }]);
 });
 
+describe('statistics', () => {
+  const addLines = (count: number) =>
+    db.owner.query(
+      `INSERT INTO coordinator_logs (instance_id, event, message)
+       SELECT 'i', 'e', repeat('x', 100) FROM generate_series(1, $1)`,
+      [count],
+    );
+
+  /** Rows that Postgres counted at the last ANALYZE; -1 before the first. */
+  async function countedLines(): Promise<number> {
+    const { rows } = await db.owner.query<{ reltuples: number }>(
+      `SELECT reltuples FROM pg_class WHERE oid = 'coordinator_logs'::regclass`,
+    );
+    return rows[0]?.reltuples ?? Number.NaN;
+  }
+
+  it('a table has statistics as soon as it has grown ten-fold', async () => {
+    // Autovacuum must not come first.
+    await db.owner.query('ALTER TABLE coordinator_logs SET (autovacuum_enabled = false)');
+    await addLines(100);
+    await aHousekeeping().runIfDue();
+    expect(await countedLines()).toBe(-1);
+    await addLines(900);
+    await aHousekeeping().runIfDue();
+    expect(await countedLines()).toBe(1_000);
+    await addLines(5_000);
+    await aHousekeeping().runIfDue();
+    expect(await countedLines()).toBe(1_000);
+    await addLines(5_000);
+    await aHousekeeping().runIfDue();
+    expect(await countedLines()).toBe(11_000);
+  });
+});
+
 it('partitions of the coming days are created, and old heartbeats removed', async () => {
   await db.owner.query(
     `CREATE TABLE of_old PARTITION OF agent_heartbeat_history FOR VALUES

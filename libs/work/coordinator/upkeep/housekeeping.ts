@@ -9,10 +9,15 @@ import { pruneInboundDeliveries } from '#lib/inbound-hooks';
 import { Logger } from '#lib/observability';
 import { pruneUsageReports } from '#lib/ledger';
 import { calibrateEstimates } from '#lib/models';
+import { analyzeGrownTable } from './analyze-grown-table.sql.js';
 import { pruneCapabilitySets } from './prune-capability-sets.sql.js';
 import { pruneCoordinatorLogs } from './prune-logs.sql.js';
 
 const EVERY_MS = 600_000;
+/** A new installation can fill a table within seconds. */
+const LOOK_AT_TABLES_MS = 5_000;
+/** A table that another session analyses stays the first of the list. */
+const TABLES_AT_ONCE = 20;
 const LOGS_KEPT_DAYS = 30;
 /**
  * Days for which partitions of the heartbeat history exist ahead. Other days go to the default
@@ -30,11 +35,13 @@ const LEARNED_SECONDS = 90 * 86_400;
 
 /**
  * Removes obsolete rows, a batch of each kind every ten minutes, and lets estimates learn from
- * completed tasks. The leader does it.
+ * completed tasks. Every five seconds it looks for tables that have outgrown their statistics. The
+ * leader does it.
  */
 @Injectable()
 export class Housekeeping {
   private lastAt = -Infinity;
+  private lookedAt = -Infinity;
   private learnedAt = -Infinity;
 
   constructor(
@@ -49,13 +56,26 @@ export class Housekeeping {
   /** Runs a round if one is due. Never throws. */
   async runIfDue(): Promise<void> {
     const now = performance.now();
-    if (now - this.lastAt < EVERY_MS) return;
-    this.lastAt = now;
     try {
+      if (now - this.lookedAt >= LOOK_AT_TABLES_MS) {
+        this.lookedAt = now;
+        await this.analyzeGrownTables();
+      }
+      if (now - this.lastAt < EVERY_MS) return;
+      this.lastAt = now;
       const more = await this.round();
       if (more) this.lastAt = -Infinity;
     } catch (error) {
       this.logger.warn('housekeeping failed, next time again', { error });
+    }
+  }
+
+  /** Brings the plans of all connections up to the size of the tables. */
+  async analyzeGrownTables(): Promise<void> {
+    for (let count = 0; count < TABLES_AT_ONCE; count++) {
+      const row = await firstRow(this.database.service, analyzeGrownTable);
+      if (!row?.analyzed) return;
+      this.logger.debug('statistics renewed', { table: row.analyzed });
     }
   }
 
