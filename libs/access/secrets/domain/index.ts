@@ -1,4 +1,4 @@
-export { type ColumnOfTask, mapColumn, type Original } from './originals.js';
+export { type ColumnOfTask, holdsSecrets, mapColumn, type Original } from './originals.js';
 export { hasRoomForSecret, secretsIn, secretsInSentence, SecretValues } from './secret-values.js';
 export { asObject, keepHidden, redactSecrets, showsSecret } from './secret-walk.js';
 export { newSigningSecret } from './signing-secret.js';

@@ -103,6 +103,14 @@ export function mapColumn(
   return mapSecrets(document, replace, known);
 }
 
+/** Whether `mapColumn` would replace anything in a document of these columns. */
+export function holdsSecrets(documents: { [Name in SecretColumn]?: unknown }): boolean {
+  // Equals no value of a document.
+  const found = {};
+  const columns = Object.keys(documents) as (keyof typeof documents)[];
+  return columns.some((name) => mapColumn(name, documents[name], () => found) !== documents[name]);
+}
+
 /**
  * The document with its secrets sealed. Text that only looks sealed is sealed, too, so that nobody
  * can smuggle another task's secret in.

@@ -2,6 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isSealed, keyIdOf, openValue, type Place, sealValue, shownOf } from './sealed-text.js';
+import { holdsSecrets } from './originals.js';
 import { makeDataKey, unwrap } from './wrapping.js';
 
 const masterKey = (id: string) => ({ id, key: createSecretKey(randomBytes(32)) });
@@ -87,5 +88,30 @@ describe('a data key', () => {
     const wrapped = Buffer.from(stored.wrapped);
     wrapped[20] = (wrapped[20] ?? 0) ^ 1;
     expect(unwrap({ ...stored, wrapped }, [master])).toBeUndefined();
+  });
+});
+
+describe('holdsSecrets', () => {
+  it.each([
+    ['title', 'Use Bearer abcdefgh'],
+    ['description', 'with DB_PASS=hunter22'],
+    ['instructions', 'key AKIA0123456789AB'],
+    ['input_context', { list: [{ apiKey: 'x' }] }],
+    ['metadata', { args: ['--password', 'x'] }],
+    ['secrets', { ANY: 'x' }],
+    ['agent', { settings: { env: ['API_KEY=x'] } }],
+    ['steps', ['a', 'clone https://me:hunter22@host/x']],
+    ['acceptance', ['token: eyJabcdefgh.ab.cd']],
+    ['answers', [{ answer: { password: '' } }]],
+    ['output_result', { pin: 0 }],
+    ['checkpoint_data', { text: sealValue(key, 'x', place, '') }],
+  ])('a secret in %s is found', (column, document) => {
+    const others = { title: 'Plain', description: null, instructions: undefined, steps: [] };
+    expect(holdsSecrets({ ...others, [column]: document })).toBe(true);
+  });
+
+  it('a task without secrets holds none', () => {
+    const documents = { title: 'Fix: the login page', metadata: { n: 1, list: [true, 'a'] } };
+    expect(holdsSecrets({ ...documents, secrets: {}, agent: { kind: 'codex' } })).toBe(false);
   });
 });

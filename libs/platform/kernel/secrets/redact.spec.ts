@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { hideKeys, redact, redactText } from './redact.js';
+import fc from 'fast-check';
+import { hideKeys, maySeemSecret, redact, redactAnyText, redactText } from './redact.js';
 
 /** The least of several times, in milliseconds, because others use the machine, too. */
 function fastest(work: () => unknown): number {
@@ -91,6 +92,62 @@ describe('redactText', () => {
     for (let more = 0; more < 9 && growth >= 100; more += 1) growth = Math.min(growth, measure());
     // Sixteen times the length, and less of it in the caches. Its square is 256 times.
     expect(growth).toBeLessThan(100);
+  });
+
+  it('no text that a pattern would change is passed over', () => {
+    // Pieces of all patterns, so that a part of the texts has secrets, and a part almost.
+    const words =
+      'eyJ eyJabcdefgh .ab. drv_ drv_01ab23cd_ ghp_ ghs_ github_pat_ glpat- xoxb- xox sk- sk-or-v1- ' +
+      'AKIA ASIA AIza npm_ rk_live_ sk_test_ whsec_ ya29. Bearer basic Basic :// @ Authorization ' +
+      'token DB_PASS apiKey " \' : = - _ 0123456789abcdef A1b2C3d4E5f6 ABCDEFGHIJKL / . x';
+    const spaces = [' ', '  ', '\n', '\u00a0', '0f'.repeat(24)];
+    const pieces = fc.constantFrom(...words.split(' '), ...spaces);
+    const text = fc
+      .array(fc.oneof(pieces, fc.string({ maxLength: 3 })), { maxLength: 8 })
+      .map((parts) => parts.join(''));
+    let changed = 0;
+    const property = fc.property(text, (given) => {
+      const shown = redactAnyText(given);
+      if (shown !== given) changed += 1;
+      expect(maySeemSecret(given) || shown === given).toBe(true);
+      expect(redactText(given)).toBe(shown);
+    });
+    fc.assert(property, { numRuns: 20_000 });
+    expect(changed).toBeGreaterThan(1_000);
+  });
+
+  it.each([
+    `eyJabcdefgh.ab.cd`,
+    `drv_01ab23cd_${'0f'.repeat(24)}`,
+    'drv_somekey1',
+    `ghp_${'a1'.repeat(11)}`,
+    `gho_${'a1'.repeat(11)}`,
+    `ghu_${'a1'.repeat(11)}`,
+    `ghs_${'a1'.repeat(11)}`,
+    `ghr_${'a1'.repeat(11)}`,
+    `github_pat_${'a1'.repeat(11)}`,
+    `glpat-${'a1'.repeat(8)}`,
+    'xoxa-0123456789',
+    'xoxb-0123456789',
+    'xoxs-0123456789',
+    'sk-Ab1_Ab1-Ab1_Ab1-Ab1',
+    'AKIA0123456789AB',
+    'ASIA0123456789AB',
+    `AIza${'a1'.repeat(15)}`,
+    `npm_${'a1'.repeat(15)}`,
+    'rk_live_0123456789',
+    'sk_live_0123456789',
+    'rk_test_0123456789',
+    'sk_test_0123456789',
+    `whsec_${'a1'.repeat(8)}`,
+    `ya29.${'a1'.repeat(10)}`,
+    'BEARER abc',
+    'bearer\tabc',
+    'Basic QWxhZGRpbjpvcGVu',
+    'basic QWxhZGRpbjpvcGVu',
+  ])('a text that is only %s is not passed over', (text) => {
+    expect(redactAnyText(text)).not.toBe(text);
+    expect(maySeemSecret(text)).toBe(true);
   });
 
   it('a second redaction changes nothing', () => {

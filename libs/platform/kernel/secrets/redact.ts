@@ -7,48 +7,88 @@ const MAX_DEPTH = 8;
 /** Fields that can hold secrets under any name. Compared without case, dashes and underscores. */
 const DOCUMENTS = new Set(['inputcontext', 'checkpointdata', 'outputresult', 'secrets']);
 
+interface SecretFormat {
+  find: RegExp;
+  shown: string;
+  /** Matches each text that `find` matches, at a fraction of its cost. */
+  sign: RegExp;
+}
+
 /** Keys in unmistakable formats: JSON web tokens, Drover's API keys, keys of common services. */
-const KEYS: readonly [RegExp, string][] = [
+const KEYS: readonly SecretFormat[] = [
   // The rest is examined once for each word, not for each dash.
-  [
-    /(?<![\w-])(?=[\w-]{11,}\.[\w-]+\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
-    `$1${HIDDEN}`,
-  ],
-  [/\bdrv_[0-9a-f]{8}_[0-9a-f]{48}\b/g, HIDDEN],
-  [/\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,})/g, HIDDEN],
+  {
+    find: /(?<![\w-])(?=[\w-]{11,}\.[\w-]+\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
+    shown: `$1${HIDDEN}`,
+    sign: /eyJ/,
+  },
+  { find: /\bdrv_[0-9a-f]{8}_[0-9a-f]{48}\b/g, shown: HIDDEN, sign: /drv_/ },
+  {
+    find: /\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,})/g,
+    shown: HIDDEN,
+    sign: /gh[pousr]_|github_pat_|glpat-|xox/,
+  },
   // Source code has names such as `sk-toggleable__content`. The bounds keep the search short.
-  [
-    /\bsk-(?:(?=[\w-]{0,64}\d)(?=[\w-]{0,64}[a-z])(?=[\w-]{0,64}[A-Z])[\w-]{16,}|(?:[\w-]{0,16}-)?[\da-f]{32,})/g,
-    HIDDEN,
-  ],
-  [/\b(?:A[KS]IA[0-9A-Z]{12,}|AIza[\w-]{30,}|npm_\w{30,})/g, HIDDEN],
-  [/\b(?:[rs]k_(?:live|test)_\w{10,}|whsec_[\w+/=]{16,}|ya29\.[\w-]{20,})/g, HIDDEN],
+  {
+    find: /\bsk-(?:(?=[\w-]{0,64}\d)(?=[\w-]{0,64}[a-z])(?=[\w-]{0,64}[A-Z])[\w-]{16,}|(?:[\w-]{0,16}-)?[\da-f]{32,})/g,
+    shown: HIDDEN,
+    sign: /sk-/,
+  },
+  {
+    find: /\b(?:A[KS]IA[0-9A-Z]{12,}|AIza[\w-]{30,}|npm_\w{30,})/g,
+    shown: HIDDEN,
+    sign: /A[KS]IA|AIza|npm_/,
+  },
+  {
+    find: /\b(?:[rs]k_(?:live|test)_\w{10,}|whsec_[\w+/=]{16,}|ya29\.[\w-]{20,})/g,
+    shown: HIDDEN,
+    sign: /[rs]k_(?:live|test)_|whsec_|ya29/,
+  },
 ];
 
 /** Secrets inside texts: keys, bearer tokens, passwords in URLs and credentials in headers. */
-const SECRET_TEXTS: readonly [RegExp, string][] = [
-  [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${HIDDEN}`],
-  [/(:\/\/[^\s:/@]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
+const SECRET_TEXTS: readonly SecretFormat[] = [
+  {
+    find: /\b(bearer\s+)[\w.~+/=-]+/gi,
+    shown: `$1${HIDDEN}`,
+    sign: /[Bb][Ee][Aa][Rr][Ee][Rr]\s/,
+  },
+  { find: /(:\/\/[^\s:/@]*:)[^\s/@]+@/g, shown: `$1${HIDDEN}@`, sign: /:/ },
   ...KEYS,
   // Half a key, too. Files would lose names of functions and classes.
-  [/\b(?:drv_[\w-]{8,}|sk-[\w-]{16,})/g, HIDDEN],
-  [
-    /(authorization["']?\s*[:=]\s*["']?(?:basic|token|digest|apikey|negotiate) +)(?!\[redacted])[\w+/=.-]{4,}/gi,
-    `$1${HIDDEN}`,
-  ],
-  [
-    /\b([Bb]asic +)(?=[A-Za-z]*[\d+/=]|(?:[A-Za-z]*?[a-z][A-Z]){2})[\w+/-]{8,}={0,2}/g,
-    `$1${HIDDEN}`,
-  ],
+  { find: /\b(?:drv_[\w-]{8,}|sk-[\w-]{16,})/g, shown: HIDDEN, sign: /drv_|sk-/ },
+  {
+    find: /(authorization["']?\s*[:=]\s*["']?(?:basic|token|digest|apikey|negotiate) +)(?!\[redacted])[\w+/=.-]{4,}/gi,
+    shown: `$1${HIDDEN}`,
+    sign: /[:=]/,
+  },
+  {
+    find: /\b([Bb]asic +)(?=[A-Za-z]*[\d+/=]|(?:[A-Za-z]*?[a-z][A-Z]){2})[\w+/-]{8,}={0,2}/g,
+    shown: `$1${HIDDEN}`,
+    sign: /[Bb]asic /,
+  },
 ];
 
 /** A name with the characters between it and its value. */
 const NAMED = /(?<![\w-])([\w-]{1,100})["']?\s*[=:]\s*["']?/g;
 const VALUE = /(?!\[redacted])[^\s"',;&)}\]]{4,}/y;
 
+/** An assignment, or the sign of any format. Most texts have neither. */
+const SIGN = new RegExp(['[=:]', ...SECRET_TEXTS.map(({ sign }) => sign.source)].join('|'));
+
+/** The text with `[redacted]` in place of each part that looks like a secret. */
 export function redactText(text: string): string {
-  const unnamed = hideAssigned(text);
-  return SECRET_TEXTS.reduce((result, [secret, shown]) => result.replace(secret, shown), unnamed);
+  return maySeemSecret(text) ? redactAnyText(text) : text;
+}
+
+/** Whether `redactAnyText` can change a text. False only if it does not. */
+export function maySeemSecret(text: string): boolean {
+  return SIGN.test(text);
+}
+
+/** `redactText` by all patterns. */
+export function redactAnyText(text: string): string {
+  return hideAll(SECRET_TEXTS, hideAssigned(text));
 }
 
 /**
@@ -56,7 +96,11 @@ export function redactText(text: string): string {
  * source code such as `password: string`.
  */
 export function hideKeys(text: string): string {
-  return KEYS.reduce((result, [key, shown]) => result.replace(key, shown), text);
+  return hideAll(KEYS, text);
+}
+
+function hideAll(formats: readonly SecretFormat[], text: string): string {
+  return formats.reduce((result, { find, shown }) => result.replace(find, shown), text);
 }
 
 /** Hides values that are assigned to secret names: `DB_PASS=…`, `"apiKey": "…"`. */

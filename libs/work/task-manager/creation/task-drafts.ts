@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import type { SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { type ColumnOfTask, SecretValues, TaskSecrets } from '#lib/secrets';
+import { type ColumnOfTask, holdsSecrets, SecretValues, TaskSecrets } from '#lib/secrets';
 import { Estimates } from '#lib/models';
 import { draftTasks, type NewTask, type TaskRequest } from '../domain/new-task.js';
 import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-secrets.js';
@@ -60,8 +60,23 @@ export class TaskDrafts {
   }
 
   /** The public form of the tasks, and the originals of their secrets. */
-  sealed(workspaceId: string, drafts: readonly NewTask[], given: SecretValues): Promise<NewTask[]> {
-    return Promise.all(drafts.map((task) => this.sealedOne(workspaceId, task, given)));
+  async sealed(
+    workspaceId: string,
+    drafts: readonly NewTask[],
+    given: SecretValues,
+  ): Promise<NewTask[]> {
+    const tasks: NewTask[] = [];
+    for (const task of drafts) {
+      const columns = columnsOf(task);
+      // Most tasks have no secret, and cost this one search.
+      const isPlain = given.isEmpty && !holdsSecrets(columns);
+      tasks.push(
+        isPlain
+          ? withTags(task, SecretValues.NONE)
+          : await this.sealedOne(workspaceId, task, columns, given),
+      );
+    }
+    return tasks;
   }
 
   /** The write of sealed tasks. @throws as TaskSecrets.written */
@@ -72,33 +87,42 @@ export class TaskDrafts {
   private async sealedOne(
     workspaceId: string,
     task: NewTask,
+    columns: ReturnType<typeof columnsOf>,
     given: SecretValues,
   ): Promise<NewTask> {
-    const { title, description, inputContext, metadata, secrets, tags } = task;
-    const { agent, instructions, steps, deliverables, acceptance } = task;
     const values = given.and(secretValuesOf(task));
+    const at = { workspace_id: workspaceId, task_id: task.id };
     const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
-      { workspace_id: workspaceId, task_id: task.id },
-      {
-        title,
-        description,
-        input_context: inputContext,
-        metadata,
-        secrets,
-        agent,
-        instructions,
-        steps,
-        deliverables,
-        acceptance,
-      },
+      at,
+      columns,
       values,
     );
     const originals = inputs.filter(({ key_id }) => key_id !== undefined);
-    if (originals.length === 0) {
-      return tags.length === 0 ? task : { ...task, tags: hiddenTags(tags, values) };
-    }
-    const { input_context, ...others } = shown as typeof shown & { input_context: object };
-    const hidden = { inputContext: input_context, tags: hiddenTags(tags, values) };
-    return { ...task, ...others, ...hidden, originals } as NewTask;
+    const tagged = withTags(task, values);
+    if (originals.length === 0) return tagged;
+    const { input_context, ...others } = shown as typeof columns;
+    return { ...tagged, ...others, inputContext: input_context, originals } as NewTask;
   }
+}
+
+/** The columns of a task that can hold secrets. */
+function columnsOf(task: NewTask) {
+  const { title, description, inputContext, metadata, secrets } = task;
+  const { agent, instructions, steps, deliverables, acceptance } = task;
+  return {
+    title,
+    description,
+    input_context: inputContext,
+    metadata,
+    secrets,
+    agent,
+    instructions,
+    steps,
+    deliverables,
+    acceptance,
+  };
+}
+
+function withTags(task: NewTask, values: SecretValues): NewTask {
+  return task.tags.length === 0 ? task : { ...task, tags: hiddenTags(task.tags, values) };
 }

@@ -42,6 +42,7 @@ export function refuseSecretRouting(
   values = SecretValues.NONE,
 ): void {
   const all = values.and(SecretValues.in({ secrets: task.secrets }));
+  if (all.isEmpty) return;
   const holds = (text: string) => all.hide(text) !== text;
   const { taskType, requiredCapabilities } = task;
   const fields = [
