@@ -22,7 +22,7 @@ const LAYERS = [
   ['agent-manager', 'webhooks', 'task-traces'],
   ['task-manager'],
   ['runs', 'inbound-hooks'],
-  ['questions', 'artifacts'],
+  ['questions', 'artifacts', 'prompts'],
   ['explain', 'coordinator', 'invariants', 'event-streams', 'runtime-views'],
 ];
 

@@ -11,6 +11,7 @@ import { type Logger, ObservabilityModule } from '#lib/observability';
 import { EventsModule } from '#lib/journal';
 import { InboundHooksModule } from '#lib/inbound-hooks';
 import { ModelProvidersModule } from '#lib/model-providers';
+import { PromptsModule } from '#lib/prompts';
 import { QuestionsModule } from '#lib/questions';
 import { ExplainModule } from '#lib/explain';
 import { ProjectsModule } from '#lib/projects';
@@ -54,6 +55,7 @@ export class AppModule {
         QuestionsModule,
         RunsModule,
         ArtifactsModule,
+        PromptsModule,
         ExplainModule,
         CoordinatorModule,
         StreamsModule,

@@ -83,6 +83,9 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   model_providers: { owner: 'model-providers' },
 
+  prompt_templates: { owner: 'prompts' },
+  run_prompts: { owner: 'prompts' },
+
   questions: { owner: 'questions' },
 
   workspace_limits: { owner: 'admission' },

@@ -230,6 +230,7 @@ describe('drover_app with a tenant', () => {
       'inbound_hook_deliveries',
       'inbound_hooks',
       'model_providers',
+      'prompt_templates',
       'provider_limits',
       'task_dependencies',
       'task_secrets',

@@ -208,6 +208,8 @@ function otherRows({
        VALUES ($1, $2, $3, 1, 'message', 'Hello', 'turn_end', 'user:1')`,
       [workspaceId, taskId, held.runId],
     ],
+    [`INSERT INTO prompt_templates VALUES ($1, 'x')`, [workspaceId]],
+    [`INSERT INTO run_prompts VALUES ($1, $2, 'x')`, [workspaceId, held.runId]],
     [`INSERT INTO artifact_usage (workspace_id, bytes) VALUES ($1, 1)`, [workspaceId]],
     [
       `INSERT INTO artifacts (workspace_id, id, task_id, run_id, name, media_type, size_bytes, sha256)

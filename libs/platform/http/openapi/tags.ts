@@ -11,6 +11,7 @@ export const TAGS = {
   Questions: 'Questions that runs ask people, and their answers.',
   Artifacts: 'Files that runs keep.',
   Models: 'Prices of models, rules that choose a model, and limits of providers.',
+  Prompts: 'Prompts of coding agents, and the template of the workspace for them.',
   'Model providers': 'Keys and addresses with which coding agents reach models.',
   Pauses: 'Pauses of a task type, a workspace or the installation.',
   Budgets: 'Token budgets of workspaces, projects, milestones and tasks, and their projections.',

@@ -155,6 +155,11 @@ export const ERRORS = {
     'The model provider does not exist',
     'List the model providers of the workspace, or set one by PUT /model-providers/:provider.',
   ),
+  prompt_not_found: e(
+    404,
+    'The run has received no prompt',
+    'Preview the next one by POST /agent-tasks/:id/prompt.',
+  ),
   milestone_not_found: e(404, 'The milestone does not exist', 'Check the id and the project.'),
   dependency_not_found: e(404, 'The dependency does not exist', 'Check both task ids.'),
   member_not_found: e(404, 'The member does not exist', 'Check the user id and the workspace.'),

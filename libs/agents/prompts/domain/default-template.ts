@@ -1,0 +1,116 @@
+/** The template of workspaces without one of their own. */
+export const DEFAULT_TEMPLATE = `{{#continuation}}
+You have worked on "{{title}}" before. A person continues your conversation:
+
+{{continuation}}
+
+Do not repeat steps that you have finished. Check the files before you change them.
+{{/continuation}}
+{{^continuation}}
+# {{title}}
+{{#description}}
+
+{{description}}
+{{/description}}
+{{#instructions}}
+
+## Instructions
+
+{{instructions}}
+{{/instructions}}
+{{#steps}}
+
+## Steps
+
+{{steps}}
+{{/steps}}
+{{#deliverables}}
+
+## Deliverables
+
+{{deliverables}}
+{{/deliverables}}
+{{#acceptance}}
+
+## Acceptance
+
+{{acceptance}}
+{{/acceptance}}
+{{#input}}
+
+## Input
+
+{{input}}
+{{/input}}
+{{#dependencies}}
+
+## Results of earlier tasks
+
+{{dependencies}}
+{{/dependencies}}
+{{/continuation}}
+{{#runs}}
+
+## Earlier runs
+
+Earlier runs of this task ended without its completion. Check the files before you change them.
+
+{{runs}}
+{{/runs}}
+{{#checkpoint}}
+
+## Checkpoint of the earlier run
+
+{{checkpoint}}
+{{/checkpoint}}
+{{#answers}}
+
+## Answers of people
+
+{{answers}}
+{{/answers}}
+{{#messages}}
+
+## Messages of people
+
+{{messages}}
+{{/messages}}
+{{#conversation}}
+
+## End of the earlier conversation
+
+{{conversation}}
+{{/conversation}}
+{{#lost}}
+
+## Files that no longer exist in the working folder
+
+{{lost}}
+{{/lost}}
+
+When you are done, end with a short summary of the results.
+`;
+
+/** The template for a program that continues its own conversation, which has the rest. */
+export const RESUMED_TEMPLATE = `Your session was interrupted. Continue where you stopped.
+
+Do not repeat steps that you have finished. Check the files before you change them.
+{{#answers}}
+
+## Answers of people
+
+{{answers}}
+{{/answers}}
+{{#messages}}
+
+## Messages of people
+
+{{messages}}
+{{/messages}}
+{{#lost}}
+
+## Files that no longer exist in the working folder
+
+{{lost}}
+{{/lost}}
+`;

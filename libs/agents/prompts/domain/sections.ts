@@ -1,0 +1,160 @@
+import { cut } from '#lib/kernel';
+
+/** The sections of a prompt, by the placeholders of a template, with their descriptions. */
+export const SECTIONS = {
+  title: 'the title of the task',
+  description: 'the description of the task',
+  instructions: 'the instructions for the agent',
+  steps: 'the steps as a numbered list',
+  deliverables: 'the expected results as a list',
+  acceptance: 'the conditions for the result as a list',
+  input: 'the input of the task as JSON',
+  dependencies: 'the tasks that the task depended on, with their results',
+  runs: 'the earlier runs of the task, and the reasons for their ends',
+  checkpoint: 'the checkpoint of the last run as JSON',
+  answers: 'the answers of people to questions of earlier runs',
+  messages: 'the messages of people that no earlier run received',
+  conversation: 'the end of the conversation of the last run',
+  lost: 'the files of the last run that no longer exist, as a list',
+  continuation: 'the words with which a person continues a finished task, instead of instructions',
+} as const;
+export type Section = keyof typeof SECTIONS;
+export const SECTION_NAMES = Object.keys(SECTIONS) as Section[];
+
+/** Maximum of one section in characters. */
+const MAX_SECTION = 100_000;
+/** Maximum of one dependency's result in characters. */
+export const MAX_RESULT = 4_000;
+
+export const BEGINNINGS = ['new', 'resumed', 'continued'] as const;
+/**
+ * The conversation that the prompt begins: a new one, that of the task's last run, or that of the
+ * finished task that the task continues.
+ */
+export type Beginning = (typeof BEGINNINGS)[number];
+
+export interface PastRun {
+  number: number;
+  endedAt: string;
+  endReason: string | null;
+  error: string | null;
+  errorClass: string | null;
+  branch: string | null;
+}
+
+export interface Prerequisite {
+  id: string;
+  title: string;
+  status: string;
+  summary: string | null;
+  /** The start of its JSON. */
+  result: string | null;
+}
+
+/** The facts about a task and its past that a prompt can tell. None has secrets. */
+export interface PromptFacts {
+  title: string;
+  description: string | null;
+  instructions: string | null;
+  steps: readonly string[];
+  deliverables: readonly string[];
+  acceptance: readonly string[];
+  inputContext: object;
+  /** The checkpoint, with the state of an agent in `agent`. */
+  checkpointData: object;
+  answers: readonly { prompt: string; answer: string }[];
+  prerequisites: readonly Prerequisite[];
+  /** Oldest first. */
+  runs: readonly PastRun[];
+  /** Oldest first. */
+  messages: readonly { type: string; text: string; data: unknown }[];
+  beginning: Beginning;
+  /** Files of the last run's working folder that the next run does not have. */
+  lostFiles: readonly string[];
+}
+
+/** The text of each section; an empty one is absent from the prompt. */
+export function sectionsOf(facts: PromptFacts): Record<Section, string> {
+  const { checkpoint, conversation, continues } = leftBy(facts.checkpointData);
+  const instructions = facts.instructions ?? '';
+  const isContinued = continues && instructions.trim() !== '';
+  const sections: Record<Section, string> = {
+    title: facts.title,
+    description: facts.description ?? '',
+    instructions: isContinued ? '' : instructions,
+    steps: facts.steps.map((step, index) => `${index + 1}. ${step}`).join('\n'),
+    deliverables: listed(facts.deliverables),
+    acceptance: listed(facts.acceptance),
+    input: jsonOf(facts.inputContext),
+    dependencies: facts.prerequisites.map(describePrerequisite).join('\n\n'),
+    runs: facts.runs.map(describeRun).join('\n'),
+    checkpoint: jsonOf(checkpoint),
+    answers: facts.answers
+      .map(({ prompt, answer }) => `- ${prompt}\n  Answer: ${answer}`)
+      .join('\n'),
+    messages: facts.messages.map(describeMessage).join('\n\n'),
+    conversation: facts.beginning === 'new' ? conversation : '',
+    lost: listed(facts.lostFiles.map((name) => JSON.stringify(name))),
+    continuation: isContinued ? instructions : '',
+  };
+  for (const name of SECTION_NAMES) sections[name] = shorten(sections[name]);
+  return sections;
+}
+
+/** The checkpoint and the conversation that the last run left. */
+function leftBy(checkpointData: object) {
+  const { agent, ...checkpoint } = checkpointData as Record<string, unknown>;
+  const { transcript, continues } = (agent ?? {}) as { transcript?: unknown; continues?: unknown };
+  return {
+    checkpoint,
+    conversation: typeof transcript === 'string' ? transcript : '',
+    continues: continues === true,
+  };
+}
+
+function describePrerequisite({ title, status, summary, result }: Prerequisite): string {
+  const parts = [`### ${oneLine(title)} (${status})`, summary ?? ''];
+  if (result !== null) {
+    parts.push(fenced(cut(result, MAX_RESULT), 'json'));
+  }
+  return parts.filter((part) => part.trim() !== '').join('\n\n');
+}
+
+function describeRun(run: PastRun): string {
+  const { number, endedAt, endReason, error, errorClass, branch } = run;
+  const facts = [
+    `- Run ${number} ended at ${endedAt}: ${endReason ?? 'unknown reason'}`,
+    error === null ? '' : `${errorClass ?? 'error'}: ${oneLine(error)}`,
+    branch === null ? '' : `branch ${branch}`,
+  ];
+  return facts.filter((fact) => fact !== '').join('; ');
+}
+
+function describeMessage({ type, text, data }: PromptFacts['messages'][number]): string {
+  const words = type === 'message' ? text : `[${type}] ${text}`;
+  return [words, jsonOf(data)].filter((part) => part !== '').join('\n\n');
+}
+
+function listed(items: readonly string[]): string {
+  return items.map((item) => `- ${item}`).join('\n');
+}
+
+function jsonOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return '';
+  return fenced(shorten(JSON.stringify(value, undefined, 2)), 'json');
+}
+
+/** A fence that its content cannot end. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+function shorten(text: string): string {
+  return text.length <= MAX_SECTION ? text : `${cut(text, MAX_SECTION)}\n[The rest is left out]`;
+}

@@ -1,0 +1,60 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { OneOf, Text, TextList } from '#lib/http';
+import type { Sent } from '#lib/kernel';
+import { type Beginning, BEGINNINGS, SECTION_NAMES } from '../domain/sections.js';
+import { MAX_TEMPLATE } from '../domain/template.js';
+import type { TemplateView } from '../prompts/prompt-templates.js';
+import type { PromptView, RunPromptView, SessionStart } from '../prompts/prompts.js';
+
+const TEMPLATE = `A Mustache template with the placeholders ${SECTION_NAMES.join(', ')}.`;
+const SOURCES = ['workspace', 'default'] as const;
+
+export class PromptTemplateDto implements Sent<TemplateView> {
+  @ApiProperty({ type: String, description: TEMPLATE }) template!: string;
+  @ApiProperty({ enum: SOURCES, description: 'The owner of the template' })
+  source!: (typeof SOURCES)[number];
+  @ApiProperty({ type: String, format: 'date-time', nullable: true }) updatedAt!: string | null;
+}
+
+export class SetPromptTemplateDto {
+  @Text({ max: MAX_TEMPLATE, description: TEMPLATE, example: '# {{title}}\n\n{{instructions}}' })
+  template!: string;
+}
+
+export class PreviewPromptDto {
+  @Text({
+    max: MAX_TEMPLATE,
+    optional: true,
+    description: 'A template to try, instead of the template of the workspace',
+    example: '# {{title}}\n\n{{instructions}}',
+  })
+  template?: string;
+}
+
+export class CreateRunPromptDto implements SessionStart {
+  @OneOf(BEGINNINGS, {
+    optional: true,
+    description:
+      'The conversation that the prompt begins: a new one (default), that of the last run of the ' +
+      'task, or that of the finished task that the task continues',
+  })
+  conversation?: Beginning;
+
+  @TextList({
+    item: { max: 1_000 },
+    maxItems: 100,
+    optional: true,
+    description: 'Files of the last working folder that the run does not have',
+  })
+  lostFiles?: string[];
+}
+
+export class PromptPreviewDto implements PromptView {
+  @ApiProperty({ type: String, format: 'uuid' }) taskId!: string;
+  @ApiProperty({ type: String, description: 'The prompt, without secrets' }) prompt!: string;
+}
+
+export class RunPromptDto extends PromptPreviewDto implements Sent<RunPromptView> {
+  @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
+  @ApiProperty({ type: String, format: 'date-time' }) createdAt!: string;
+}

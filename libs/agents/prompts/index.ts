@@ -1,0 +1,1 @@
+export { PromptsModule } from './prompts.module.js';

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { apiClient } from '../../../../test/support/api-client.js';
+import { type Held, Scene } from '../../../work/coordinator/testing/scene.js';
+
+type Body = Record<string, unknown>;
+const CODEX = { agent: { kind: 'codex' }, instructions: 'Mend it.' };
+
+let server: TestServer;
+let scene: Scene;
+
+beforeAll(async () => {
+  server = await sharedServer('sound');
+});
+beforeEach(async () => {
+  scene = await Scene.of(server);
+});
+afterAll(() => server.stop());
+
+const preview = (id: string, body: Body = {}) =>
+  scene.workspace.api.post<Body & { prompt: string }>(`/agent-tasks/${id}/prompt`, body);
+const take = ({ agent, runId }: Held, body?: Body) =>
+  agent.api.post<Body & { prompt: string }>(`/runs/${runId}/prompt`, body);
+const kept = ({ runId }: Pick<Held, 'runId'>) =>
+  scene.workspace.api.get<Body>(`/runs/${runId}/prompt`);
+const setTemplate = (template: string) =>
+  scene.workspace.api.put<Body>('/prompt-template', { template });
+
+describe('the prompt of a run', () => {
+  it('the preview, the prompt and the kept prompt are the same', async () => {
+    const run = await scene.held({ ...CODEX, steps: ['Read'] });
+    const previewed = await preview(run.id);
+    expect(previewed).toMatchObject({ status: 200, body: { taskId: run.id } });
+    expect(previewed.body.prompt).toContain('## Instructions\n\nMend it.\n\n## Steps\n\n1. Read');
+    expect(await kept(run)).toMatchObject({ status: 404, body: { code: 'prompt_not_found' } });
+    const { prompt } = previewed.body;
+    expect(await take(run)).toMatchObject({ status: 200, body: { prompt, runId: run.runId } });
+    const own = apiClient(server.url, { authorization: `Bearer ${run.runToken}` });
+    expect(await own.post(`/runs/${run.runId}/prompt`)).toMatchObject({ body: { prompt } });
+    expect(await kept(run)).toMatchObject({ status: 200, body: { prompt, taskId: run.id } });
+  });
+
+  it('it tells dependencies, the earlier run, its checkpoint and unheard messages', async () => {
+    const before = await scene.held({ title: 'Find the fault' });
+    await before.agent.api.post(`/runs/${before.runId}/complete`, {
+      summary: 'It is in line 7.',
+      outputResult: { line: 7 },
+    });
+    const run = await scene.held({ ...CODEX, dependsOn: [before.id] });
+    const sent = { text: 'Use ISO weeks, too.', deliver: 'turn_end' };
+    expect((await scene.workspace.api.post(`/runs/${run.runId}/messages`, sent)).status).toBe(201);
+    const checkpointData = { page: 7, agent: { kind: 'codex', transcript: 'I read the file.' } };
+    const error = { message: 'The disk is full', class: 'disk' };
+    await run.agent.api.post(`/runs/${run.runId}/fail`, { error, checkpointData });
+
+    const { prompt } = (await preview(run.id)).body;
+    for (const part of [
+      '### Find the fault (COMPLETED)\n\nIt is in line 7.\n\n```json\n{"line": 7}\n```',
+      /- Run 1 ended at .*: \w+; disk: The disk is full/,
+      '## Checkpoint of the earlier run\n\n```json\n{\n  "page": 7\n}\n```',
+      '## Messages of people\n\nUse ISO weeks, too.',
+      '## End of the earlier conversation\n\nI read the file.',
+    ]) {
+      expect(prompt).toEqual(
+        expect[typeof part === 'string' ? 'stringContaining' : 'stringMatching'](part as string),
+      );
+    }
+  });
+
+  it('a program that resumes its conversation gets the news only', async () => {
+    const run = await scene.held(CODEX);
+    await setTemplate('Do it: {{instructions}}');
+    const { body } = await take(run, { conversation: 'resumed', lostFiles: ['big.bin'] });
+    expect(body.prompt).toMatch(/^Your session was interrupted\.[^]*- "big\.bin"$/);
+    expect((await kept(run)).body['prompt']).toBe(body.prompt);
+    expect((await take(run, { conversation: 'continued' })).body.prompt).toBe('Do it: Mend it.');
+    const refused = await take(run, { conversation: 'old' });
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ field: 'conversation' }] } });
+  });
+
+  it('it has no secret, wherever the secret stands', async () => {
+    const run = await scene.held({
+      ...CODEX,
+      instructions: 'The word is hunter2-hunter2.',
+      inputContext: { password: 'open-sesame-1', note: 'hunter2-hunter2' },
+      secrets: { TOKEN: 'hunter2-hunter2' },
+    });
+    await setTemplate('{{title}} hunter2-hunter2 {{instructions}} {{input}}');
+    for (const { body } of [await preview(run.id), await take(run), await kept(run)]) {
+      expect(JSON.stringify(body)).toContain('[redacted]');
+      expect(JSON.stringify(body)).not.toMatch(/hunter2-hunter2|open-sesame-1/);
+    }
+    await setTemplate('x');
+  });
+
+  it('only the agent of the live run receives it', async () => {
+    const [run, other] = [await scene.held(CODEX), await scene.held(CODEX)];
+    const refused = await take({ ...other, runId: run.runId });
+    expect(refused).toMatchObject({ status: 404, body: { code: 'run_not_found' } });
+    await run.agent.api.post(`/runs/${run.runId}/complete`, {});
+    expect(await take(run)).toMatchObject({ status: 409, body: { code: 'stale_run' } });
+    expect(await kept(run)).toMatchObject({ status: 404, body: { code: 'prompt_not_found' } });
+  });
+
+  it('another workspace finds no prompt', async () => {
+    const run = await scene.held(CODEX);
+    await take(run);
+    const { api } = await server.newWorkspace();
+    expect((await api.get(`/runs/${run.runId}/prompt`)).status).toBe(404);
+    expect((await api.post(`/agent-tasks/${run.id}/prompt`, {})).status).toBe(404);
+  });
+});
+
+describe('the template of a workspace', () => {
+  it('it applies to the next run, to no other workspace, and can be reset', async () => {
+    const run = await scene.held(CODEX);
+    const before = await scene.workspace.api.get<Body>('/prompt-template');
+    expect(before.body).toMatchObject({ source: 'default', updatedAt: null });
+    const set = await setTemplate('Do it: {{instructions}}');
+    expect(set).toMatchObject({ status: 200, body: { source: 'workspace' } });
+    expect((await take(run)).body.prompt).toBe('Do it: Mend it.');
+    const other = await Scene.of(server);
+    expect((await other.workspace.api.get<Body>('/prompt-template')).body).toEqual(before.body);
+    for (let times = 0; times < 2; times += 1) {
+      expect((await scene.workspace.api.delete('/prompt-template')).status).toBe(204);
+    }
+    expect((await scene.workspace.api.get<Body>('/prompt-template')).body).toEqual(before.body);
+    expect((await kept(run)).body['prompt']).toBe('Do it: Mend it.');
+  });
+
+  it('a preview tries a template that is not set', async () => {
+    const id = await scene.task(CODEX);
+    const tried = await preview(id, { template: 'Try: {{title}}' });
+    expect(tried.body.prompt).toBe('Try: A task');
+    expect((await preview(id)).body.prompt).toContain('# A task');
+  });
+
+  it.each([
+    ['{{nobody}}', 'has the unknown placeholder "nobody"; use title'],
+    ['{{#title}}', 'cannot be read: Unclosed section'],
+    ['x'.repeat(20_001), 'must be a string of 1 to 20000 characters'],
+  ])('%.20s is refused, and nothing changes', async (template, why) => {
+    const id = await scene.task(CODEX);
+    for (const refused of [await setTemplate(template), await preview(id, { template })]) {
+      const [error] = refused.body['errors'] as { field: string; message: string }[];
+      expect([refused.status, error?.field]).toEqual([400, 'template']);
+      expect(error?.message).toContain(why);
+    }
+    const { body } = await scene.workspace.api.get<Body>('/prompt-template');
+    expect(body['source']).toBe('default');
+  });
+});

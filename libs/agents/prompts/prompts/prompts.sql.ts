@@ -1,0 +1,110 @@
+import { command, query } from '#lib/database';
+import type { TaskAnswer } from '#lib/task-manager';
+
+/** The maximum number of prerequisites, earlier runs and messages in a prompt. */
+const MAX_PREREQUISITES = 20;
+const MAX_RUNS = 10;
+const MAX_MESSAGES = 20;
+/** The maximum of a prerequisite's result in characters, and one more. */
+const MAX_RESULT = 4_001;
+
+export interface PromptRow {
+  title: string;
+  description: string | null;
+  instructions: string | null;
+  steps: string[];
+  deliverables: string[];
+  acceptance: string[];
+  input_context: object;
+  checkpoint_data: object;
+  answers: TaskAnswer[] | null;
+  template: string | null;
+  prerequisites:
+    | {
+        id: string;
+        title: string;
+        status: string;
+        summary: string | null;
+        result: string | null;
+      }[]
+    | null;
+  runs:
+    | {
+        number: number;
+        endedAt: string;
+        endReason: string | null;
+        error: string | null;
+        errorClass: string | null;
+        branch: string | null;
+      }[]
+    | null;
+  messages: { type: string; text: string; data: unknown }[] | null;
+}
+
+/**
+ * The facts about a task that its prompt tells, and the template of its workspace.
+ *
+ * Indexes: primary keys of the tasks, their dependencies and templates, task_runs_task_idx,
+ * run_messages_sequence_key. Reads the messages of all runs of the task, of which there are at most
+ * 1,000 each. $1 workspace, $2 task.
+ */
+export const promptFacts = query<PromptRow>(
+  'prompt_facts',
+  `
+SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context,
+  t.checkpoint_data, t.answers,
+  (SELECT p.template FROM prompt_templates p WHERE p.workspace_id = $1) AS template,
+  (SELECT jsonb_agg(to_jsonb(d) ORDER BY d.id) FROM (
+    SELECT p.id, p.title, p.status, p.summary, left(p.output_result::text, ${MAX_RESULT}) AS result
+    FROM task_dependencies e JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = e.depends_on_id
+    WHERE e.workspace_id = $1 AND e.task_id = $2
+    ORDER BY p.id LIMIT ${MAX_PREREQUISITES}) d) AS prerequisites,
+  (SELECT jsonb_agg(to_jsonb(r) ORDER BY r.number) FROM (
+    SELECT r.generation AS number, r.ended_at AS "endedAt", r.end_reason AS "endReason", r.error,
+      r.error_class AS "errorClass", r.branch
+    FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.ended_at IS NOT NULL
+    ORDER BY r.generation DESC LIMIT ${MAX_RUNS}) r) AS runs,
+  (SELECT jsonb_agg(to_jsonb(m) - 'run' - 'position' ORDER BY m.run, m.position) FROM (
+    SELECT m.type, m.text, m.data, r.generation AS run, m.sequence AS position
+    FROM task_runs r JOIN run_messages m ON m.workspace_id = $1 AND m.run_id = r.id
+    WHERE r.workspace_id = $1 AND r.task_id = $2 AND m.state = 'undelivered' AND m.question_id IS NULL
+    ORDER BY r.generation DESC, m.sequence DESC LIMIT ${MAX_MESSAGES}) m) AS messages
+FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
+);
+
+/** The task of a live run. Index: primary keys. $1 workspace, $2 run, $3 its agent. */
+export const liveTask = query<{ task_id: string }>(
+  'live_task_of_run',
+  `
+SELECT r.task_id FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
+);
+
+/**
+ * Keeps the prompt that a live run receives. No row if the run is no longer live. Index: primary
+ * keys. $1 workspace, $2 run, $3 its agent, $4 prompt.
+ */
+export const keepPrompt = command<{ created_at: Date }>(
+  'keep_prompt',
+  `
+INSERT INTO run_prompts (workspace_id, run_id, prompt)
+SELECT $1, r.id, $4 FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+ON CONFLICT (workspace_id, run_id) DO UPDATE SET prompt = excluded.prompt, created_at = now()
+RETURNING created_at`,
+);
+
+/** A run, with its prompt if it received one. Index: primary keys. $1 workspace, $2 run. */
+export const promptOfRun = query<{
+  task_id: string;
+  prompt: string | null;
+  created_at: Date | null;
+}>(
+  'prompt_of_run',
+  `
+SELECT r.task_id, p.prompt, p.created_at FROM task_runs r
+LEFT JOIN run_prompts p ON p.workspace_id = $1 AND p.run_id = r.id
+WHERE r.workspace_id = $1 AND r.id = $2`,
+);

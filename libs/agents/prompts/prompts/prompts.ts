@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { type Caller, DroverError } from '#lib/kernel';
+import { refuseReport, type Reporter } from '#lib/runs';
+import { TaskSecrets } from '#lib/secrets';
+import { requireReadable } from '#lib/task-manager';
+import { DEFAULT_TEMPLATE, RESUMED_TEMPLATE } from '../domain/default-template.js';
+import type { Beginning, PromptFacts } from '../domain/sections.js';
+import { fitPrompt, renderPrompt } from '../domain/template.js';
+import { requireTemplate } from './prompt-templates.js';
+import { keepPrompt, liveTask, promptFacts, promptOfRun, type PromptRow } from './prompts.sql.js';
+
+/** A prompt, without secrets. */
+export interface PromptView {
+  prompt: string;
+  taskId: string;
+}
+
+/** The prompt that a run received. */
+export interface RunPromptView extends PromptView {
+  runId: string;
+  createdAt: Date;
+}
+
+/** The facts about the start of a session that only its host knows. */
+export interface SessionStart {
+  /** Default: a new conversation. */
+  conversation?: Beginning;
+  lostFiles?: readonly string[];
+}
+
+/** The prompts of coding agents: their preview, and those that runs received. */
+@Injectable()
+export class Prompts {
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: TaskSecrets,
+  ) {}
+
+  /**
+   * The prompt that the next run of a task would receive now.
+   *
+   * @param template instead of the template of the workspace
+   * @throws DroverError `task_not_found`, `validation_failed`
+   */
+  async preview(caller: Caller, taskId: string, template?: string): Promise<PromptView> {
+    if (template !== undefined) requireTemplate(template);
+    const { workspaceId } = caller;
+    await requireReadable(this.database.tenant(workspaceId), caller, taskId);
+    return { taskId, prompt: await this.compose(workspaceId, taskId, { template }) };
+  }
+
+  /**
+   * Makes the prompt of a live run and keeps it. A repeated call replaces it. A program that resumes the
+   * conversation of the last run gets the news only, by no template.
+   *
+   * @throws DroverError `run_not_found`, `stale_run`
+   */
+  async create(by: Reporter, start: SessionStart = {}): Promise<RunPromptView> {
+    const { workspaceId, runId, agentId } = by;
+    const tenant = this.database.tenant(workspaceId);
+    const live = await firstRow(tenant, liveTask, [workspaceId, runId, agentId]);
+    if (!live) return refuseReport(this.database, by);
+    const prompt = await this.compose(workspaceId, live.task_id, start);
+    const kept = await firstRow(tenant, keepPrompt, [workspaceId, runId, agentId, prompt]);
+    if (!kept) return refuseReport(this.database, by);
+    return { prompt, taskId: live.task_id, runId, createdAt: kept.created_at };
+  }
+
+  /**
+   * The prompt that a run received.
+   *
+   * @throws DroverError `run_not_found`, `prompt_not_found`
+   */
+  async ofRun({ workspaceId }: Caller, runId: string): Promise<RunPromptView> {
+    const row = await firstRow(this.database.tenant(workspaceId), promptOfRun, [
+      workspaceId,
+      runId,
+    ]);
+    if (!row) throw new DroverError('run_not_found');
+    const { prompt, created_at: createdAt, task_id: taskId } = row;
+    if (prompt === null || createdAt === null) throw new DroverError('prompt_not_found');
+    return { prompt, taskId, runId, createdAt };
+  }
+
+  private async compose(
+    workspaceId: string,
+    taskId: string,
+    { conversation = 'new', lostFiles = [], template }: SessionStart & { template?: string },
+  ): Promise<string> {
+    const tenant = this.database.tenant(workspaceId);
+    const row = await firstRow(tenant, promptFacts, [workspaceId, taskId]);
+    if (!row) throw new DroverError('task_not_found');
+    const facts = { ...toFacts(row), beginning: conversation, lostFiles };
+    const ofNew = template ?? row.template ?? DEFAULT_TEMPLATE;
+    const prompt = renderPrompt(conversation === 'resumed' ? RESUMED_TEMPLATE : ofNew, facts);
+    // The columns are redacted. A secret of this task can stand in the texts of others.
+    return fitPrompt(await this.secrets.hideIn(prompt, tenant, workspaceId, [taskId]));
+  }
+}
+
+function toFacts(row: PromptRow): Omit<PromptFacts, 'beginning' | 'lostFiles'> {
+  const { title, description, instructions, steps, deliverables, acceptance } = row;
+  return {
+    title,
+    description,
+    instructions,
+    steps,
+    deliverables,
+    acceptance,
+    inputContext: row.input_context,
+    checkpointData: row.checkpoint_data,
+    answers: row.answers ?? [],
+    prerequisites: row.prerequisites ?? [],
+    runs: row.runs ?? [],
+    messages: row.messages ?? [],
+  };
+}
