@@ -40,6 +40,7 @@ export const COMMANDS: readonly Entry[] = [
     load: budgets,
   },
   { name: 'provider', summary: 'Manage keys of providers of models', load: providers },
+  { name: 'prompt', summary: 'Preview prompts and set their template', load: prompts },
   { name: 'project', summary: 'Manage projects', load: projects },
   {
     name: 'webhook',
@@ -98,6 +99,9 @@ function budgets() {
 }
 function providers() {
   return import('./commands/providers.js');
+}
+function prompts() {
+  return import('./commands/prompts.js');
 }
 function projects() {
   return import('./commands/projects.js');

@@ -5,11 +5,12 @@ import { AgentLink } from './agent-link.js';
 import { Badge, toLabel } from './badge.js';
 import { useNow } from './now.js';
 import { Empty, Loaded, Panel } from './parts.js';
+import { RunPrompt } from './run-prompt.js';
 
 const EVERY_MS = 10_000;
 
 /** The runs of the task on a timeline, with their token usage. */
-export function TaskRuns({ task: { id } }: { task: Task }) {
+export function TaskRuns({ task: { id, agent } }: { task: Task }) {
   const runs = useRead(
     ['task', id, 'runs'],
     async (api, signal) => {
@@ -36,7 +37,7 @@ export function TaskRuns({ task: { id } }: { task: Task }) {
             <Empty title="No agent has claimed this task yet" small />
           ) : (
             <>
-              <Timeline runs={items} />
+              <Timeline runs={items} havePrompts={agent !== null} />
               {nextCursor !== null && <p className="muted">Only the latest 100 runs are shown.</p>}
             </>
           )
@@ -46,7 +47,8 @@ export function TaskRuns({ task: { id } }: { task: Task }) {
   );
 }
 
-function Timeline({ runs }: { runs: Run[] }) {
+/** @param havePrompts whether a coding agent executes the runs */
+function Timeline({ runs, havePrompts }: { runs: Run[]; havePrompts: boolean }) {
   const now = useNow();
   const from = Math.min(...runs.map(({ assignedAt }) => Date.parse(assignedAt)));
   const to = Math.max(
@@ -59,6 +61,7 @@ function Timeline({ runs }: { runs: Run[] }) {
         <li key={run.id}>
           <RunLine run={run} now={now} />
           <RunTrack run={run} from={from} to={to} now={now} />
+          {havePrompts && <RunPrompt runId={run.id} />}
         </li>
       ))}
     </ol>
