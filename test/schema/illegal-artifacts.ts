@@ -1,4 +1,4 @@
-/** The part of ATTEMPTS about files of runs. */
+/** The part of ATTEMPTS about files and prompts of runs. */
 export const ARTIFACT_ATTEMPTS: Record<string, readonly (readonly [sql: string, by: string])[]> = {
   'an artifact': [
     [`UPDATE artifact_usage SET bytes = -1`, 'artifact_usage_bytes_check'],
@@ -17,5 +17,14 @@ export const ARTIFACT_ATTEMPTS: Record<string, readonly (readonly [sql: string, 
        SELECT workspace_id, uuidv7(), task_id, run_id, name, media_type, size_bytes, sha256 FROM artifacts`,
       'artifacts_name_key',
     ],
+  ],
+  'a prompt': [
+    [`UPDATE prompt_templates SET template = ''`, 'prompt_templates_template_check'],
+    [
+      `INSERT INTO prompt_templates (workspace_id, template) VALUES (uuidv7(), 'x')`,
+      'prompt_templates_workspace_id_fkey',
+    ],
+    [`UPDATE run_prompts SET prompt = ''`, 'run_prompts_prompt_check'],
+    [`UPDATE run_prompts SET run_id = uuidv7()`, 'run_prompts_run_fkey'],
   ],
 };

@@ -367,15 +367,6 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
       'run_messages_sequence_key',
     ],
   ],
-  'a prompt': [
-    [`UPDATE prompt_templates SET template = ''`, 'prompt_templates_template_check'],
-    [
-      `INSERT INTO prompt_templates (workspace_id, template) VALUES (uuidv7(), 'x')`,
-      'prompt_templates_workspace_id_fkey',
-    ],
-    [`UPDATE run_prompts SET prompt = ''`, 'run_prompts_prompt_check'],
-    [`UPDATE run_prompts SET run_id = uuidv7()`, 'run_prompts_run_fkey'],
-  ],
   'an agent': [
     [`UPDATE agents SET lifecycle = 'IDLE'`, 'agents_lifecycle_is_whole'],
     [`UPDATE agents SET lifecycle = 'DRAINING'`, 'agents_lifecycle_is_whole'],
