@@ -4,10 +4,10 @@ import { type Caller, DroverError } from '#lib/kernel';
 import { DEFAULT_TEMPLATE } from '../domain/default-template.js';
 import { errorInTemplate } from '../domain/template.js';
 import {
-  deleteTemplate,
-  readTemplate,
+  deletePromptTemplate,
+  readPromptTemplate,
   type TemplateRow,
-  writeTemplate,
+  writePromptTemplate,
 } from './prompt-templates.sql.js';
 
 export interface TemplateView {
@@ -22,7 +22,9 @@ export class PromptTemplates {
   constructor(private readonly database: Database) {}
 
   async get({ workspaceId }: Caller): Promise<TemplateView> {
-    const row = await firstRow(this.database.tenant(workspaceId), readTemplate, [workspaceId]);
+    const row = await firstRow(this.database.tenant(workspaceId), readPromptTemplate, [
+      workspaceId,
+    ]);
     return row ? toView(row) : { template: DEFAULT_TEMPLATE, source: 'default', updatedAt: null };
   }
 
@@ -34,12 +36,14 @@ export class PromptTemplates {
   async set({ workspaceId }: Caller, template: string): Promise<TemplateView> {
     requireTemplate(template);
     const tenant = this.database.tenant(workspaceId);
-    return toView((await firstRow(tenant, writeTemplate, [workspaceId, template])) as TemplateRow);
+    return toView(
+      (await firstRow(tenant, writePromptTemplate, [workspaceId, template])) as TemplateRow,
+    );
   }
 
   /** Returns to the template of Drover. */
   async reset({ workspaceId }: Caller): Promise<void> {
-    await this.database.tenant(workspaceId).rows(deleteTemplate, [workspaceId]);
+    await this.database.tenant(workspaceId).rows(deletePromptTemplate, [workspaceId]);
   }
 }
 

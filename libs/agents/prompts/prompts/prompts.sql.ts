@@ -73,7 +73,7 @@ FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
 );
 
 /** The task of a live run. Index: primary keys. $1 workspace, $2 run, $3 its agent. */
-export const liveTask = query<{ task_id: string }>(
+export const liveTaskOfRun = query<{ task_id: string }>(
   'live_task_of_run',
   `
 SELECT r.task_id FROM task_runs r

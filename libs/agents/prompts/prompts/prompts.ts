@@ -8,7 +8,13 @@ import { DEFAULT_TEMPLATE, RESUMED_TEMPLATE } from '../domain/default-template.j
 import type { Beginning, PromptFacts } from '../domain/sections.js';
 import { fitPrompt, renderPrompt } from '../domain/template.js';
 import { requireTemplate } from './prompt-templates.js';
-import { keepPrompt, liveTask, promptFacts, promptOfRun, type PromptRow } from './prompts.sql.js';
+import {
+  keepPrompt,
+  liveTaskOfRun,
+  promptFacts,
+  promptOfRun,
+  type PromptRow,
+} from './prompts.sql.js';
 
 /** A prompt, without secrets. */
 export interface PromptView {
@@ -59,7 +65,7 @@ export class Prompts {
   async create(by: Reporter, start: SessionStart = {}): Promise<RunPromptView> {
     const { workspaceId, runId, agentId } = by;
     const tenant = this.database.tenant(workspaceId);
-    const live = await firstRow(tenant, liveTask, [workspaceId, runId, agentId]);
+    const live = await firstRow(tenant, liveTaskOfRun, [workspaceId, runId, agentId]);
     if (!live) return refuseReport(this.database, by);
     const prompt = await this.compose(workspaceId, live.task_id, start);
     const kept = await firstRow(tenant, keepPrompt, [workspaceId, runId, agentId, prompt]);
