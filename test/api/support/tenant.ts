@@ -95,6 +95,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
   const question = await aQuestion(owner, workspaceId, { agentId: agent, marker });
   const artifact = await anArtifact(owner, workspaceId, { ...working, marker });
+  await setPrompts(owner, workspaceId, marker);
   await mark(app, workspaceId, marker);
   const invitations = [
     await anInvitation(owner, workspaceId, userId),
@@ -161,6 +162,15 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
       run: { headers: { authorization: `Bearer ${runToken}` }, own: holder },
     },
   };
+}
+
+/** Each run has received the marker as its prompt. */
+async function setPrompts(owner: pg.Pool, workspaceId: string, marker: string): Promise<void> {
+  await owner.query(
+    `INSERT INTO run_prompts (workspace_id, run_id, prompt)
+     SELECT workspace_id, id, $2 FROM task_runs WHERE workspace_id = $1`,
+    [workspaceId, marker],
+  );
 }
 
 export async function aSession(app: TestServer, userId: string): Promise<string> {
