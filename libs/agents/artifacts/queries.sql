@@ -21,7 +21,7 @@ WITH oldest AS (
 ),
 removed AS (
   DELETE FROM artifacts a USING oldest o
-  WHERE a.workspace_id = $1 AND a.id = o.id AND o.freed < $2::bigint AND o.total >= $2::bigint
+  WHERE a.workspace_id = $1 AND a.id = o.id AND o.freed < $4::bigint AND o.total >= $2::bigint
   RETURNING a.id, a.size_bytes
 ),
 counted AS (

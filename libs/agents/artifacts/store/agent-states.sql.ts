@@ -100,9 +100,12 @@ WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.ended_at IS NU
 );
 
 /**
- * Removes the oldest states of a workspace until so many bytes are free, or none if all together are
- * smaller. After lockArtifactUsage. It reads all states of the workspace, but runs only at the end of
- * the quota. Index: artifacts_state_key. $1 workspace, $2 bytes, $3 a task whose state stays, or NULL.
+ * Removes the oldest states of a workspace until the wanted bytes are free, or none if all together
+ * have less than the needed bytes. After lockArtifactUsage.
+ *
+ * It reads all states of the workspace (0.3 s of 20,000 on a busy machine). So it frees more than is
+ * needed, and runs rarely. Index: artifacts_state_key. $1 workspace, $2 needed bytes, $3 a task whose
+ * state stays, or NULL, $4 wanted bytes.
  */
 export const evictAgentStates = command<{ id: string }>(
   'evict_agent_states',
@@ -115,7 +118,7 @@ WITH oldest AS (
 ),
 removed AS (
   DELETE FROM artifacts a USING oldest o
-  WHERE a.workspace_id = $1 AND a.id = o.id AND o.freed < $2::bigint AND o.total >= $2::bigint
+  WHERE a.workspace_id = $1 AND a.id = o.id AND o.freed < $4::bigint AND o.total >= $2::bigint
   RETURNING a.id, a.size_bytes
 ),
 counted AS (

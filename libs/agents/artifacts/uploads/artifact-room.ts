@@ -9,6 +9,9 @@ import { lockArtifactUsage } from '../store/artifacts.sql.js';
 /** Bounds the bytes on the disk that no quota counts yet, of a workspace at this server. */
 const MAX_UNDER_WAY = 8;
 
+/** The share of the quota that is freed at once beside the needed bytes. */
+const FREED_SHARE = 0.01;
+
 /** The room of a workspace for uploads. */
 @Injectable()
 export class ArtifactRoom {
@@ -47,11 +50,13 @@ export class ArtifactRoom {
    * @throws DroverError `artifact_quota`
    */
   async require(workspaceId: string, bytes: number, taskId: string | null = null): Promise<void> {
-    const missing = bytes - this.config.artifacts.quotaBytes;
+    const { quotaBytes } = this.config.artifacts;
+    const missing = bytes - quotaBytes;
     if (missing <= 0) return;
+    const wanted = missing + Math.ceil(quotaBytes * FREED_SHARE);
     const [, removed] = await this.database.tenant(workspaceId).pipeline([
       [lockArtifactUsage, [workspaceId]],
-      [evictAgentStates, [workspaceId, missing, taskId]],
+      [evictAgentStates, [workspaceId, missing, taskId, wanted]],
     ]);
     for (const { id } of removed) await this.installation.store?.remove(id);
     if (removed.length === 0) throw this.overQuota();
