@@ -1,0 +1,3 @@
+import { runBuilt } from './lib/run.mjs';
+
+await runBuilt('test/agents/main.js');

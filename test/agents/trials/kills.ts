@@ -1,0 +1,129 @@
+import type { Turn } from '../../support/model-server/index.js';
+import type { Ground, Task, TriedKind } from '../ground.js';
+import { expectEqual, type Trial } from '../trial.js';
+
+const CALLS = 3;
+const SUMMARY = 'All three calls are made.';
+/** The longest time between a result and the state that has it, in milliseconds. */
+const KEEP_MS = 5_000;
+
+/** A place in the script at which the worker is killed. */
+interface Moment {
+  name: string;
+  turn: number;
+  /** The chunk of the answer before which it happens. Undefined: while the tool of the turn runs. */
+  chunk?: number;
+}
+
+const MOMENTS: Moment[] = [
+  { name: 'before the first answer', turn: 0, chunk: 0 },
+  { name: 'in the first answer', turn: 0, chunk: 1 },
+  { name: 'in the first call', turn: 0 },
+  { name: 'before the second answer', turn: 1, chunk: 0 },
+  { name: 'in the second answer', turn: 1, chunk: 1 },
+  { name: 'in the second call', turn: 1 },
+  { name: 'before the third answer', turn: 2, chunk: 0 },
+  { name: 'in the third answer', turn: 2, chunk: 1 },
+  { name: 'before the last answer', turn: CALLS, chunk: 0 },
+  { name: 'in the last answer', turn: CALLS, chunk: 1 },
+];
+
+export const kills: Trial[] = MOMENTS.map((moment) => ({
+  name: `killed ${moment.name}, finished by another worker`,
+  run: (ground, kind) => killAt(ground, kind, moment),
+}));
+
+async function killAt(ground: Ground, kind: TriedKind, moment: Moment) {
+  await ground.needWorkers(2);
+  const script = new KillScript(moment);
+  const models = await ground.answer(kind, () => script.turns());
+  let id: string | undefined;
+  try {
+    id = await ground.submit(kind, { maxRetries: 1 });
+    await untilThere(ground, id, script);
+    const done = await resultsOf(ground, id);
+    const victim = await ground.task(id);
+    await untilKept(ground, victim);
+    script.isOver = true;
+    await ground.killWorkerOf(victim);
+    const task = await ground.untilStatus(id, 'COMPLETED', 'FAILED');
+    expectEqual('the end', task.status, 'COMPLETED');
+    expectEqual('the summary', task.summary?.trim(), SUMMARY);
+    expectEqual('the retries', task.retryCount, 1);
+    expectEqual('the worker is another one', task.agentId !== victim.agentId, true);
+    const isResumed = (await ground.logOf(id, 'agent_resumed')).length > 0;
+    if (!isResumed) return `a new conversation, after ${done.length} calls`;
+    const all = await resultsOf(ground, id);
+    const twice = done.filter((call) => all.filter((other) => other === call).length > 1);
+    expectEqual('calls that were recorded as done and made again', twice.join(', '), '');
+    return `resumed, ${done.length} recorded calls not repeated`;
+  } finally {
+    await models.close();
+    await ground.clear(id);
+  }
+}
+
+/** The turns of an agent, which stop at a moment until its worker was killed. */
+class KillScript {
+  isOver = false;
+  /** The stand-in has come to the moment. */
+  isThere = false;
+
+  constructor(readonly moment: Moment) {}
+
+  turns(): Turn[] {
+    const calls = Array.from({ length: CALLS }, (_, turn): Turn => ({
+      text: `Call ${turn} comes.`,
+      calls: [{ run: this.commandOf(turn) }],
+      beforeChunk: (chunk) => this.before(turn, chunk),
+    }));
+    const last = { text: SUMMARY, beforeChunk: (chunk: number) => this.before(CALLS, chunk) };
+    return [...calls, last];
+  }
+
+  private before(turn: number, chunk: number): Promise<void> | undefined {
+    if (this.isOver || turn !== this.moment.turn || chunk !== this.moment.chunk) return undefined;
+    this.isThere = true;
+    return new Promise(() => undefined);
+  }
+
+  private commandOf(turn: number): string {
+    const hangs = !this.isOver && turn === this.moment.turn && this.moment.chunk === undefined;
+    return hangs ? `echo ${markOf(turn)}-hangs; sleep 600` : `echo ${markOf(turn)}`;
+  }
+}
+
+function markOf(turn: number): string {
+  return `call-${turn}-done`;
+}
+
+async function untilThere(ground: Ground, id: string, script: KillScript): Promise<void> {
+  const { moment } = script;
+  await ground.until(`the moment ${moment.name}`, async () => {
+    const { status, lastError } = await ground.task(id);
+    if (['FAILED', 'ABORTED', 'COMPLETED'].includes(status)) {
+      throw new Error(`ended before: ${lastError ?? status}`);
+    }
+    if (moment.chunk !== undefined) {
+      const before = await resultsOf(ground, id);
+      return script.isThere && before.length >= moment.turn;
+    }
+    const calls = await ground.logOf(id, 'agent_tool');
+    return calls.some((title) => title.includes(`${markOf(moment.turn)}-hangs`));
+  });
+}
+
+/** The marks of the calls whose results are in the log. */
+async function resultsOf(ground: Ground, id: string): Promise<string[]> {
+  const results = await ground.logOf(id, 'agent_tool_result');
+  return results.flatMap((text) => /call-\d-done(?!-)/.exec(text)?.[0] ?? []);
+}
+
+/** Resolves when a state was kept after now, or none came in the time that one needs. */
+async function untilKept(ground: Ground, victim: Task): Promise<void> {
+  const before = ground.keptStates(victim);
+  if (before === 0) return;
+  const until = performance.now() + KEEP_MS;
+  const isKept = () => ground.keptStates(victim) > before;
+  await ground.until('a state', () => isKept() || performance.now() > until);
+}

@@ -1,0 +1,76 @@
+import type { Turn } from '../../support/model-server/index.js';
+import type { Ground, Task, TriedKind } from '../ground.js';
+import { expectEqual, expectMatch, type Trial } from '../trial.js';
+
+interface Case {
+  name: string;
+  turn: Turn;
+  timeoutSeconds?: number;
+  judge: (ground: Ground, id: string) => Promise<string | undefined>;
+}
+
+/** The task fails, and its error ends with the class of the agent's end. */
+const failsAs = (...classes: string[]) =>
+  async function judge(ground: Ground, id: string): Promise<string> {
+    const { lastError } = await ground.untilStatus(id, 'FAILED', 'ABORTED', 'COMPLETED');
+    expectMatch('the error', lastError, new RegExp(`\\((${classes.join('|')})\\)$`));
+    return lastError ?? '';
+  };
+
+/** The task waits for the provider, at no attempt. */
+async function waits(ground: Ground, id: string): Promise<string | undefined> {
+  const limit = await ground.until('the limit of the provider', async () => {
+    const { items } = await ground.administrator.get('/api/v1/provider-limits', {});
+    return items[0];
+  });
+  const task = await ground.untilStatus(id, 'PENDING', 'PAUSED', 'FAILED', 'COMPLETED');
+  expectEqual('waiting', ['PENDING', 'PAUSED'].includes(task.status), true);
+  expectEqual('the retries', task.retryCount, 0);
+  return `limited until ${limit.until}`;
+}
+
+async function timesOut(ground: Ground, id: string): Promise<string> {
+  const task: Task = await ground.untilStatus(id, 'FAILED', 'ABORTED', 'COMPLETED');
+  expectMatch('the error', task.lastError, /time/i);
+  return task.lastError ?? '';
+}
+
+const HANG_TIMEOUT_SECONDS = 30;
+
+const CASES: Case[] = [
+  { name: '401', turn: { fails: { status: 401 } }, judge: failsAs('denied') },
+  { name: '429', turn: { fails: { status: 429, retryAfter: 3_600 } }, judge: waits },
+  { name: '529', turn: { fails: { status: 529 } }, judge: waits },
+  {
+    name: 'a full context',
+    turn: { fails: { status: 400, isContextOverflow: true } },
+    judge: failsAs('context_full'),
+  },
+  {
+    name: 'an answer that hangs',
+    turn: { text: 'It hangs here.', chunks: 3, hangAfter: 1 },
+    timeoutSeconds: HANG_TIMEOUT_SECONDS,
+    judge: timesOut,
+  },
+  {
+    name: 'an answer that breaks off',
+    turn: { text: 'It breaks here.', chunks: 3, cutAfter: 1 },
+    judge: failsAs('provider'),
+  },
+];
+
+export const provider: Trial[] = CASES.map(({ name, turn, timeoutSeconds, judge }) => ({
+  name: `the provider: ${name}`,
+  async run(ground: Ground, kind: TriedKind) {
+    await ground.needWorkers(1);
+    const models = await ground.answer(kind, [turn]);
+    let id: string | undefined;
+    try {
+      id = await ground.submit(kind, timeoutSeconds === undefined ? {} : { timeoutSeconds });
+      return await judge(ground, id);
+    } finally {
+      await models.close();
+      await ground.clear(id);
+    }
+  },
+}));

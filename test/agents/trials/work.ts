@@ -1,0 +1,117 @@
+import { expectEqual, type Trial } from '../trial.js';
+
+const FILE = 'haiku.txt';
+const SUMMARY = 'The haiku is edited.';
+
+export const edit: Trial = {
+  name: 'edits a file; the ledger equals what was served',
+  async run(ground, kind) {
+    await ground.needWorkers(1);
+    const models = await ground.answer(kind, [
+      { calls: [{ write: FILE, content: 'queues\n' }] },
+      { calls: [{ run: `sed -i 's/queues/rows/' ${FILE} && cat ${FILE}` }] },
+      { text: SUMMARY },
+    ]);
+    try {
+      const id = await ground.submit(kind);
+      const task = await ground.untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+      expectEqual('the end', task.lastError, null);
+      expectEqual('the summary', task.summary?.trim(), SUMMARY);
+      expectEqual(FILE, await ground.fileOf(id, FILE), 'rows\n');
+      const { requests, input, output, cacheRead, cacheWrite } = models.served();
+      const served = input + output + cacheRead + cacheWrite;
+      expectEqual('the tokens in the ledger', await ground.usedTokens(id), served);
+      return `${requests} requests, ${served} tokens`;
+    } finally {
+      await models.close();
+    }
+  },
+};
+
+export const permission: Trial = {
+  name: 'asks a permission and gets it from a person',
+  async run(ground, kind) {
+    await ground.needWorkers(1);
+    const models = await ground.answer(kind, [
+      { calls: [{ run: 'echo queues > asked.txt' }] },
+      { text: 'It was allowed.' },
+    ]);
+    let id: string | undefined;
+    try {
+      id = await ground.submit(kind, {
+        agent: { kind: kind.name, model: 'claude-haiku-4-5', permissionMode: 'ask' },
+      });
+      const query = { status: 'open' as const, taskId: id };
+      const question = await ground.until('the question', async () => {
+        const { items } = await ground.administrator.get('/api/v1/questions', {
+          params: { query },
+        });
+        return items[0];
+      });
+      const params = { path: { id: question.id } };
+      const body = { answer: 'allow once' };
+      await ground.administrator.post('/api/v1/questions/{id}/answer', { params, body });
+      const task = await ground.untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+      expectEqual('the end', task.lastError, null);
+      expectEqual('asked.txt', await ground.fileOf(id, 'asked.txt'), 'queues\n');
+      return undefined;
+    } finally {
+      await models.close();
+      await ground.clear(id);
+    }
+  },
+};
+
+const ALLOCATED = 1_000_000;
+/** The first answer leaves less than any second request holds. */
+const FIRST_INPUT = 999_500;
+const RAISED = 1_000_000_000;
+
+export const budget: Trial = {
+  name: 'is stopped by a budget in the middle, and goes on when it is raised',
+  async run(ground, kind) {
+    await ground.needWorkers(1);
+    const models = await ground.answer(kind, [
+      {
+        calls: [{ run: 'echo first; echo first >> steps.txt' }],
+        usage: { input: FIRST_INPUT },
+      },
+      { text: 'The budget was raised.' },
+    ]);
+    let taskId: string | undefined;
+    try {
+      const project = await ground.administrator.post('/api/v1/projects', {
+        body: { name: `Budget of ${kind.name}` },
+      });
+      const { id } = await ground.administrator.post('/api/v1/budgets', {
+        body: {
+          scope: 'project',
+          scopeId: project.id,
+          allocated: ALLOCATED,
+          recurrence: { every: 'month' },
+        },
+      });
+      taskId = await ground.submit(kind, { projectId: project.id, estimatedTokens: 100 });
+      const paused = await ground.untilStatus(taskId, 'PAUSED', 'COMPLETED', 'FAILED');
+      expectEqual('the pause', paused.pausedFor, 'budget');
+      expectEqual('the retries', paused.retryCount, 0);
+      const before = models.served().requests;
+      const params = { path: { id } };
+      await ground.administrator.patch('/api/v1/budgets/{id}', {
+        params,
+        body: { allocated: RAISED },
+      });
+      const task = await ground.untilStatus(taskId, 'COMPLETED', 'FAILED');
+      expectEqual('the end', task.status, 'COMPLETED');
+      expectEqual('the summary', task.summary?.trim(), 'The budget was raised.');
+      const after = await ground.administrator.get('/api/v1/budgets/{id}', { params });
+      const { input, output, cacheRead, cacheWrite, requests } = models.served();
+      expectEqual('consumed', Number(after.consumed), input + output + cacheRead + cacheWrite);
+      expectEqual('reserved', Number(after.reserved), 0);
+      return `stopped after ${before} requests of ${requests}`;
+    } finally {
+      await models.close();
+      await ground.clear(taskId);
+    }
+  },
+};
