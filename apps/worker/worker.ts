@@ -18,6 +18,7 @@ import {
   type StopRequests,
 } from '#lib/agent-host';
 import type { Addresses, DroverClient } from '#lib/api-client';
+import { BackgroundLoop } from '#lib/kernel';
 import { Drivers } from '#lib/session-runtime';
 import { OfferedKinds } from './agents/offered-kinds.js';
 import { register } from './agent/registration.js';
@@ -35,6 +36,8 @@ import { HeartbeatsFile } from './state/heartbeats-file.js';
 const DELIVERY_MS = 5_000;
 /** The time for processes to end by themselves after a second signal. */
 const HURRIED_GRACE_MS = 2_000;
+/** The longest time between two looks for coding agents. */
+const KINDS_MS = 20_000;
 /**
  * The time for which a token can be refused, while a new one is looked for, before the worker gives
  * up.
@@ -108,14 +111,15 @@ async function registerUnlessStopped(
   { log, stop, drivers, kinds }: Parts,
 ): Promise<RegisteredWorker | undefined> {
   try {
-    const { api, state } = await register(config, {
+    const { api, state, renew } = await register(config, {
       server,
       drivers,
       log,
       signal: stop.finish,
       kinds: () => kinds.capabilities,
     });
-    const registered = { api, state, usage: UsageOutbox.of(config.dataDir, { api, log }) };
+    kinds.noteAnnounced();
+    const registered = { api, state, renew, usage: UsageOutbox.of(config.dataDir, { api, log }) };
     log.info('Registered', { agentId: api.agentId, restartCount: state.restartCount });
     const { workDir, keepRuns } = config;
     const keepFolders = keepRuns !== 'never';
@@ -142,6 +146,7 @@ class Worker {
   private end: (ending: Ending) => void = () => undefined;
   private readonly disk: DiskSpace;
   private readonly slot: HeartbeatsFile | undefined;
+  private readonly offers: BackgroundLoop;
   private draining = false;
   private refusedSince: number | undefined;
 
@@ -173,6 +178,7 @@ class Worker {
     });
     this.heartbeat = this.makeHeartbeat();
     this.slot = this.makeSlot();
+    this.offers = this.makeOffers();
     this.signals = new SignalLoop<Signals>({
       log,
       listensWhenIdle: true,
@@ -192,6 +198,7 @@ class Worker {
     await this.startMetrics();
     this.heartbeat.start();
     this.slot?.start();
+    this.offers.start(this.kindsMs);
     this.signals.start();
     const claiming = this.claimer.run();
     this.reconciler.start();
@@ -202,7 +209,7 @@ class Worker {
     await this.finish(ending);
     this.reconciler.stop();
     this.registered.usage.stop();
-    await Promise.all([this.signals.stop(), this.heartbeat.stop(), claiming]);
+    await Promise.all([this.signals.stop(), this.heartbeat.stop(), claiming, this.offers.stop()]);
     await this.slot?.stop(OFFLINE_REASONS[ending.kind]);
     if (ending.kind === 'drain') await this.deregister();
     if (ending.kind === 'fatal') throw new Error(ending.message);
@@ -272,6 +279,24 @@ class Worker {
       send: () => api.heartbeat(this.composeHeartbeat()),
       onAnswer: () => (this.refusedSince = undefined),
       onFailure: (error) => this.followRefusal(error),
+    });
+  }
+
+  private get kindsMs(): number {
+    return Math.min(KINDS_MS, this.config.heartbeatSeconds * 1000);
+  }
+
+  /** Programs can be installed and removed while the worker runs. */
+  private makeOffers(): BackgroundLoop {
+    const { kinds, log } = this.context;
+    const look = async () => {
+      // A registration would not change an agent that leaves.
+      if (!this.draining) await kinds.renew(this.registered.renew);
+      return this.kindsMs;
+    };
+    return new BackgroundLoop(look, (error) => {
+      log.warn('The kinds of coding agents are not announced', { error: messageOf(error) });
+      return this.kindsMs;
     });
   }
 

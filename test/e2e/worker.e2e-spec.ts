@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkInvariants } from '#lib/invariants';
 import { TestFleet } from '../support/fleet.js';
@@ -57,6 +57,26 @@ describe('a worker', () => {
       taskId: id,
       traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
+    await worker.stop();
+  });
+
+  it('a worker offers a coding agent as long as its program is installed', async () => {
+    const bin = join(fleet.folder, 'bin-of-kinds');
+    mkdirSync(bin);
+    const path = `${bin}:${process.env['PATH']}`;
+    const worker = await fleet.startWorker('kinds', { PATH: path });
+    const offers = async () => {
+      const { body } = await fleet.api.get<{ items: { capabilities: string[] }[] }>(
+        '/agents?name=kinds',
+      );
+      return body.items[0]?.capabilities.includes('kind:qwen-code');
+    };
+    expect(await offers()).toBe(false);
+    const program = join(bin, 'qwen');
+    writeFileSync(program, '#!/bin/sh\necho 1.2.3\n', { mode: 0o755 });
+    await waitFor('the kind', offers);
+    rmSync(program);
+    await waitFor('no kind', async () => !(await offers()));
     await worker.stop();
   });
 

@@ -23,6 +23,8 @@ import { explainRefusal } from './refusal.js';
 export interface RegisteredAgent {
   api: DroverApi;
   state: StateFile;
+  /** Registers again, with the kinds of now. It fails with the errors of DroverClient. */
+  renew: () => Promise<unknown>;
 }
 
 export interface RegistrationContext {
@@ -52,8 +54,13 @@ export async function register(
   // Comes before the first call, because the server can be away for long.
   await endLeftovers(state, drivers, log);
   const join = joiner(config, { server, drivers, kinds, log, signal });
+  const renewing = (api: DroverApi, own: StateFile): RegisteredAgent => ({
+    api,
+    state: own,
+    renew: () => api.register(registration(config, own, kinds())),
+  });
   try {
-    return { api: await join(first, state), state };
+    return renewing(await join(first, state), state);
   } catch (error) {
     // A drained agent stays terminated. Its worker becomes a new agent at the next start.
     const mayRenew = credentials.kind === 'key' && config.agentId === undefined;
@@ -64,7 +71,7 @@ export async function register(
   const api = await join(second, successor).catch((error: unknown) => {
     throw explainRefusal(error, config);
   });
-  return { api, state: successor };
+  return renewing(api, successor);
 }
 
 function joiner(config: WorkerConfig, { server, kinds, log, signal }: RegistrationContext) {

@@ -11,6 +11,8 @@ export interface KindFolders {
 
 /** The kinds of coding agents that this machine can start. */
 export class OfferedKinds {
+  /** The names that the server knows. */
+  private announced = '';
   private offered: ReadonlyMap<string, OfferedKind> = new Map();
 
   constructor(
@@ -27,6 +29,24 @@ export class OfferedKinds {
     return this.offered.get(name);
   }
 
+  /**
+   * Looks again, and announces the kinds if they have changed.
+   *
+   * @throws the error of `announce`, which the next call repeats
+   */
+  async renew(announce: () => Promise<unknown>): Promise<void> {
+    await this.look();
+    const names = this.names();
+    if (names === this.announced) return;
+    await announce();
+    this.announced = names;
+  }
+
+  /** The server got the kinds with the registration. */
+  noteAnnounced(): void {
+    this.announced = this.names();
+  }
+
   /** Looks again for programs, which can be installed or removed at any time. Never rejects. */
   async look(): Promise<void> {
     const found = await findKinds(this.where).catch(() => []);
@@ -36,10 +56,13 @@ export class OfferedKinds {
       if (!one.installed || kind === undefined) continue;
       offered.set(one.name, { kind, program: one.command, folders: one.folders });
     }
-    const names = [...offered.keys()].join(', ');
-    if (names !== [...this.offered.keys()].join(', ')) {
-      this.log.info('Coding agents on this machine', { kinds: names });
-    }
+    const before = this.names();
     this.offered = offered;
+    const kinds = this.names();
+    if (kinds !== before) this.log.info('Coding agents on this machine', { kinds });
+  }
+
+  private names(): string {
+    return [...this.offered.keys()].join(', ');
   }
 }
