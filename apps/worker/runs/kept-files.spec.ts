@@ -17,13 +17,15 @@ let top: string;
 let folder: RunFolder;
 let sent: ArtifactFile[];
 let warnings: string[];
+/** The sizes of the files that got their own time. */
+let begun: number[];
 /** The status and code of a refusal, by the name of the file. */
 let refused: Record<string, [status: number, code: string]>;
 
 beforeEach(() => {
   top = mkdtempSync(join(tmpdir(), 'drover-kept-'));
   folder = new RunFolder(top, 'run');
-  [sent, warnings, refused] = [[], [], {}];
+  [sent, warnings, refused, begun] = [[], [], {}, []];
   for (const path of [folder.artifacts, folder.work]) mkdirSync(path, { recursive: true });
 });
 afterEach(() => rmSync(top, { recursive: true }));
@@ -33,10 +35,11 @@ function write(path: string, content: string | Uint8Array = 'x'): void {
   writeFileSync(path, content);
 }
 
-async function keep(time = new AbortController()): Promise<string[]> {
+async function keep(): Promise<string[]> {
+  const ending = new AbortController();
   const saveArtifact = (_: string, file: ArtifactFile) => {
     if (file.name === 'slow') {
-      time.abort();
+      ending.abort();
       return Promise.reject(new Error('aborted'));
     }
     const answer = refused[file.name];
@@ -53,7 +56,9 @@ async function keep(time = new AbortController()): Promise<string[]> {
     log,
     warn: (message) => warnings.push(message),
   });
-  await files.send(new AbortController().signal, time.signal);
+  const begin = (bytes: number) => void begun.push(bytes);
+  const time = { signal: ending.signal, begin, stop: () => undefined };
+  await files.send(new AbortController().signal, time);
   return sent.map(({ name }) => name);
 }
 
@@ -69,6 +74,7 @@ test('files of both folders are kept with their types, and those of the artifact
     'application/octet-stream',
   ]);
   expect(Buffer.from(sent[0]!.content).toString()).toBe('<b>');
+  expect(begun).toEqual([3, 6, 2]);
   expect(warnings).toEqual([]);
 });
 

@@ -5,6 +5,7 @@ import { withAnySignal } from '#lib/kernel';
 import { listFilesBelow, readFileBelow, type Redactor } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import { mediaTypeOf } from './media-types.js';
+import type { Patience } from './patience.js';
 import type { RunFolder } from './run-folder.js';
 
 const MIB = 1_048_576;
@@ -16,11 +17,6 @@ const MAX_FILES = 1_000;
 const MAX_TEXT = 4 * MIB;
 /** Folders of the working folder that programs fill and can fill again. */
 const MADE_AGAIN = new Set(['.git', 'node_modules', '__pycache__']);
-/**
- * The time for all files. The end of the run is reported after them, for which the server waits 60
- * seconds after the deadline.
- */
-const FILES_MS = 30_000;
 const SHOWN_PROBLEMS = 10;
 
 export interface KeptFilesParts {
@@ -35,6 +31,9 @@ export interface KeptFilesParts {
   /** Tells the author of the work. */
   warn: (message: string) => void;
 }
+
+/** The time for the files of a run. */
+type FilesTime = Pick<Patience, 'signal' | 'begin' | 'stop'>;
 
 /** The run has no files for this server. */
 const LOST = ['stale_run', 'run_not_found', 'agent_terminated', 'route_not_found'] as const;
@@ -58,25 +57,27 @@ export class KeptFiles {
   private readonly changed: string[] = [];
   private readonly sent = new Set<string>();
   private madeRedactor: Redactor | undefined;
+  private time: FilesTime | undefined;
   /** The session put files into `$DROVER_ARTIFACTS`. */
   private isExpected = false;
 
   constructor(private readonly parts: KeptFilesParts) {}
 
   /**
-   * Never rejects. The signals end it early.
-   *
-   * @param time aborted when the end of the run must be reported; later files are only named
+   * Never rejects. The signal ends it early. Files for which there is no time are only named.
    */
-  async send(signal: AbortSignal, time = AbortSignal.timeout(FILES_MS)): Promise<void> {
+  async send(signal: AbortSignal, time: FilesTime): Promise<void> {
     const { folder, log } = this.parts;
+    this.time = time;
     try {
-      await withAnySignal([signal, time], async (until) => {
+      await withAnySignal([signal, time.signal], async (until) => {
         await this.sendArtifacts(folder.artifacts, until);
         await this.sendWork(folder.work, until);
       });
     } catch (error) {
       if (!(error instanceof KeepsNothing)) log.warn('Files not kept', { error: messageOf(error) });
+    } finally {
+      time.stop();
     }
     this.report();
   }
@@ -113,6 +114,7 @@ export class KeptFiles {
         return 0;
       }
       const { content, isText, isChanged } = this.clean(file.bytes);
+      this.time?.begin(content.length);
       await this.deliver({ name, content, type: mediaTypeOf(name, isText) }, signal);
       if (isChanged && this.sent.has(name)) this.changed.push(name);
       return file.bytes.length;

@@ -13,6 +13,7 @@ import { recordOf, type RunRecord, type StateFile } from '../state/state-file.js
 import { type DiskSpace, isNoSpace } from './disk-space.js';
 import { decideFinalReport, type RunStopKind } from './final-report.js';
 import { OutputBudget } from './output-budget.js';
+import { timeForFiles } from './patience.js';
 import { type NextClaims, type Reporter, RunLostError } from './reporter.js';
 import type { RunFolder } from './run-folder.js';
 import type { UsageOutbox } from './usage-outbox.js';
@@ -37,7 +38,7 @@ export interface RunParts {
   giveUp: AbortSignal;
   claims: NextClaims;
   /** Sends the files of the run to the server. Never rejects. */
-  keepFiles: (warn: (message: string) => void) => Promise<void>;
+  keepFiles: (mostMs: number, warn: (message: string) => void) => Promise<void>;
 }
 
 export interface RunResult {
@@ -211,7 +212,8 @@ export class Run {
   private async keepFiles(): Promise<void> {
     if (this.record.startedAt === null || this.hasKept) return;
     this.hasKept = true;
-    await this.parts.keepFiles((message) => this.parts.reporter.warn(message));
+    const mostMs = timeForFiles(this.record);
+    await this.parts.keepFiles(mostMs, (message) => this.parts.reporter.warn(message));
   }
 
   /** Stores the report for a restarted worker. */

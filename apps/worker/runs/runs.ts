@@ -13,6 +13,7 @@ import { removeRun } from '../state/leftovers.js';
 import type { DiskSpace } from './disk-space.js';
 import { type NextClaims, Reporter } from './reporter.js';
 import { KeptFiles } from './kept-files.js';
+import { Patience } from './patience.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
 import { sessionTime } from './session-time.js';
@@ -163,7 +164,8 @@ export class Runs {
           : startExecution(job, execution),
       giveUp,
       claims,
-      keepFiles: (warn) => new KeptFiles({ ...keeping, warn }).send(giveUp),
+      keepFiles: (mostMs, warn) =>
+        new KeptFiles({ ...keeping, warn }).send(giveUp, new Patience(mostMs)),
     });
   }
 

@@ -16,6 +16,8 @@ import { subjectsOf } from './subjects.js';
 
 /** The number of open calls whose details are kept. */
 const MAX_OPEN = 100;
+/** The number of calls that are known. A later update of an older one is a new call. */
+const MAX_CALLS = 1_000;
 
 interface KnownCall {
   title: string;
@@ -110,7 +112,7 @@ export class AcpUpdates {
     const title = call.title ?? known?.title ?? kind ?? 'tool';
     const isNew = known === undefined || (rawInput !== undefined && known.title !== title);
     const isDone = known?.isDone === true || status === 'completed' || status === 'failed';
-    this.calls.set(id, { title, isDone });
+    this.know(id, { title, isDone });
     if (isNew && known?.isDone !== true) {
       const name = kind ?? 'other';
       this.emit({ type: 'tool_call', id, name, title, input: rawInput ?? {} });
@@ -120,6 +122,14 @@ export class AcpUpdates {
     const output = outputOf(call);
     const ok = status === 'completed';
     this.emit({ type: 'tool_result', id, ok, output, ...(diffs.length > 0 ? { diffs } : {}) });
+  }
+
+  /** The calls with the latest updates stay known. */
+  private know(id: string, call: KnownCall): void {
+    this.calls.delete(id);
+    this.calls.set(id, call);
+    const [oldest] = this.calls.keys();
+    if (this.calls.size > MAX_CALLS && oldest !== undefined) this.calls.delete(oldest);
   }
 
   private takePiece(type: 'message' | 'thought', id: string | null | undefined, piece: string) {
