@@ -11,6 +11,7 @@ import type {
 import type { DroverApi } from '../api/drover-api.js';
 import type { ProviderLimit } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
+import { isModelName } from '../execution/usage-line.js';
 import { RequestHolds } from './request-holds.js';
 
 /** The time for which the way to a provider is known. A changed key counts after it. */
@@ -65,12 +66,14 @@ export class RunModelGate implements ModelGate {
   };
 
   readonly ended = (usage: ModelUsage): void => {
-    const { id, model, input, output, cacheRead, cacheWrite, timeToFirstTokenMs } = usage;
+    const { id, requestedModel, input, output, cacheRead, cacheWrite, timeToFirstTokenMs } = usage;
+    const model = isModelName(usage.model) ? usage.model : requestedModel;
     if (input + output + cacheRead + cacheWrite === 0) return this.holds.release(id);
     this.parts.report.usage([
       {
         id,
         model,
+        ...(model !== requestedModel && isModelName(requestedModel) && { requestedModel }),
         inputTokens: input,
         outputTokens: output,
         cacheReadTokens: cacheRead,

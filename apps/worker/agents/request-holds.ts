@@ -3,7 +3,7 @@ import { type BackoffPolicy, fullJitter } from '#lib/kernel';
 import type { Admission, ModelRequest } from '#lib/model-proxy';
 import type { DroverApi } from '../api/drover-api.js';
 import type { ModelHold } from '../api/types.js';
-import { MAX_NAME, modelName } from '../execution/usage-line.js';
+import { isModelName } from '../execution/usage-line.js';
 
 /** The time for which a request waits until other requests return their tokens. */
 const PATIENCE_MS = 120_000;
@@ -75,7 +75,7 @@ export class RequestHolds {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { api, runId, log } = this.parts;
-    const named = modelName.safeParse(model).success && model.length <= MAX_NAME ? { model } : {};
+    const named = isModelName(model) ? { model } : {};
     try {
       return await retrying(
         'hold of a request',

@@ -249,7 +249,7 @@ function withoutKind({ kind: _, ...body }: FinalReport): object {
   return body;
 }
 
-const DETAILS = ['reasoningTokens', 'timeToFirstTokenMs', 'estimated'] as const;
+const DETAILS = ['requestedModel', 'reasoningTokens', 'timeToFirstTokenMs', 'estimated'] as const;
 
 function hasDetails(report: UsageReport): boolean {
   return DETAILS.some((field) => report[field] !== undefined);

@@ -13,6 +13,11 @@ const MAX_MS = 604_800_000;
 const name = z.string().min(1).max(MAX_NAME);
 export const modelName = name.regex(/^[\w.:@/+-]+$/);
 
+/** The server accepts the name of the model. */
+export function isModelName(text: string): boolean {
+  return modelName.safeParse(text).success;
+}
+
 /** A number, or its decimal digits. */
 const amount = (max: number, digits: RegExp, number = z.number()) =>
   z.union([
@@ -29,6 +34,8 @@ const report = z
     /** The worker assigns an id to a report without one. */
     id: name.optional(),
     model: modelName,
+    /** The model that the provider was asked for. Its price counts if `model` has none. */
+    requestedModel: modelName.optional(),
     operation: name.optional(),
     inputTokens: tokens,
     outputTokens: tokens,

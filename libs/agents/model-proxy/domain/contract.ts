@@ -57,6 +57,8 @@ export interface ModelUsage {
   provider: Provider;
   /** The model that the provider names, or the requested one if it names none. */
   model: string;
+  /** The model that the provider was asked for. */
+  requestedModel: string;
   /** Without the cached tokens. */
   input: number;
   /** With the reasoning tokens. */

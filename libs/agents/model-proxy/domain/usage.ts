@@ -13,7 +13,15 @@ export interface Ending {
 
 export type Counted = Pick<
   ModelUsage,
-  'model' | 'input' | 'output' | 'reasoning' | 'cacheRead' | 'cacheWrite' | 'estimated' | 'status'
+  | 'model'
+  | 'requestedModel'
+  | 'input'
+  | 'output'
+  | 'reasoning'
+  | 'cacheRead'
+  | 'cacheWrite'
+  | 'estimated'
+  | 'status'
 >;
 
 /** Text has 2 to 5 bytes a token, and the bound counts each byte. */
@@ -28,7 +36,14 @@ export function usageOf(
   { status, meter, wasSent }: Ending,
 ): Counted {
   const estimate = Math.ceil(inputBound * INPUT_PER_BOUND);
-  const none = { model, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 };
+  const none = {
+    model,
+    requestedModel: model,
+    output: 0,
+    reasoning: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+  };
   if (meter === undefined) {
     const isUnknown = status === undefined && wasSent;
     const input = isUnknown ? estimate : 0;
@@ -37,6 +52,7 @@ export function usageOf(
   const { counts } = meter;
   return {
     model: counts.model ?? model,
+    requestedModel: model,
     input: counts.input ?? estimate,
     output: counts.isWhole ? (counts.output ?? 0) : meter.estimateOutput(),
     reasoning: counts.reasoning,

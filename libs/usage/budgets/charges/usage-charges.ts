@@ -111,7 +111,10 @@ export class UsageCharges {
   }
 
   private async addCost({ costUsd, operation, ...report }: UsageReport): Promise<PricedReport> {
-    const price = await this.prices.priceOf(report.model, new Date());
+    const now = new Date();
+    const own = await this.prices.priceOf(report.model, now);
+    const { requestedModel } = report;
+    const price = own ?? (requestedModel && (await this.prices.priceOf(requestedModel, now)));
     if (!price) {
       const detail = `The model "${report.model}" has no price.`;
       throw new DroverError('unknown_model', { detail });
@@ -119,6 +122,7 @@ export class UsageCharges {
     refuseSecretId(report.id);
     return {
       ...report,
+      ...(!own && { estimated: true }),
       operation: operation === undefined ? null : truncateOperation(redactText(operation)),
       reportedCostUsd: costUsd === undefined ? null : decimalOf(costUsd),
       cost: costOf(tokensIn(report), price),

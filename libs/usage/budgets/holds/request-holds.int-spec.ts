@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '#lib/kernel';
+import type { UsageReport } from '#lib/ledger';
 import { ModelPrices } from '#lib/models';
 import { ValkeyClient, ValkeySubscriber, WakeUps } from '#lib/valkey';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
@@ -222,5 +223,33 @@ describe('requests of concurrent runs, several at once', () => {
       }
     });
     await fc.assert(property, { numRuns: 5, endOnFailure: true });
+  });
+});
+
+describe('a report of a model without a price', () => {
+  it('the price of the requested model counts, and the report is estimated', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    const agentId = await anAgent(db.owner, workspaceId);
+    const { runId } = await aHeldTask(db.owner, { workspaceId, agentId });
+    const { charges } = servers[0]!;
+    const report = {
+      id: 'answer',
+      model: 'served-under-another-name',
+      requestedModel: 'claude-haiku-4-5',
+      inputTokens: 1_000_000,
+      outputTokens: 100_000,
+      estimated: false,
+    };
+    const record = (one: UsageReport) =>
+      charges.record(workspaceId, { runId, agentId, reports: [one] });
+    expect(await record(report)).toMatchObject({ accepted: 1 });
+    expect(await record(report)).toMatchObject({ accepted: 0, repeated: 1 });
+    const { rows } = await db.owner.query(
+      'SELECT model, cost_usd::float8 AS cost, estimated FROM agent_usage_logs WHERE run_id = $1',
+      [runId],
+    );
+    expect(rows).toEqual([{ model: report.model, cost: 1.5, estimated: true }]);
+    const alone = { ...report, id: 'alone', requestedModel: undefined };
+    await expect(record(alone)).rejects.toMatchObject({ code: 'unknown_model' });
   });
 });

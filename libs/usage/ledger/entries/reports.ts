@@ -6,6 +6,8 @@ export interface UsageReport {
   /** The reporter chooses the id. The same id again is the same report. */
   id: string;
   model: string;
+  /** The model that the provider was asked for. Its price counts if `model` has none. */
+  requestedModel?: string;
   operation?: string;
   inputTokens: string | number;
   outputTokens: string | number;
@@ -46,7 +48,8 @@ export function isSameReport(report: PricedReport, known: UsageLogRow): boolean 
     report.reportedCostUsd === known.reported_cost_usd &&
     BigInt(report.reasoningTokens ?? 0) === BigInt(known.reasoning_tokens) &&
     (report.timeToFirstTokenMs ?? null) === known.time_to_first_token_ms &&
-    (report.estimated ?? false) === known.estimated &&
+    // A price that was added since changes it.
+    (report.requestedModel !== undefined || (report.estimated ?? false) === known.estimated) &&
     TOKENS.every((kind) => tokensOf(report, kind) === BigInt(known[COLUMNS[kind]]))
   );
 }

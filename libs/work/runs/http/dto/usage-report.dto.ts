@@ -23,6 +23,16 @@ export class UsageReportDto implements UsageReport {
   @Text({ max: 100, example: 'claude-sonnet-4', pattern: MODEL_NAME })
   model!: string;
 
+  @Text({
+    max: 100,
+    optional: true,
+    pattern: MODEL_NAME,
+    description:
+      'The model that the provider was asked for, if it names another one. If `model` has no ' +
+      'price, the price of this model counts, and the report is estimated.',
+  })
+  requestedModel?: string;
+
   @Text({ max: 100, optional: true, example: 'task_execution' })
   operation?: string;
 
