@@ -62,19 +62,25 @@ export const permission: Trial = {
   },
 };
 
-const ALLOCATED = 1_000_000;
-/** The first answer leaves less than any second request holds. */
-const FIRST_INPUT = 999_500;
-const RAISED = 1_000_000_000;
+const ALLOCATED = 1_000_000_000;
+/** Less than any second request holds. */
+const LOWERED = 1_000;
 
 export const budget: Trial = {
   name: 'is stopped by a budget in the middle, and goes on when it is raised',
   async run(ground, kind) {
     await ground.needWorkers(1);
+    // Lowered while the first answer is on its way: a count that uses up a large budget would exceed
+    // the context of the agent, which then shortens its conversation.
+    let lower: (() => Promise<unknown>) | undefined;
     const models = await ground.answer(kind, [
       {
         calls: [{ run: 'echo first; echo first >> steps.txt' }],
-        usage: { input: FIRST_INPUT },
+        beforeChunk: async () => {
+          const now = lower;
+          lower = undefined;
+          await now?.();
+        },
       },
       { text: 'The budget was raised.' },
     ]);
@@ -91,16 +97,16 @@ export const budget: Trial = {
           recurrence: { every: 'month' },
         },
       });
+      const params = { path: { id } };
+      const allot = (allocated: number) =>
+        ground.administrator.patch('/api/v1/budgets/{id}', { params, body: { allocated } });
+      lower = () => allot(LOWERED);
       taskId = await ground.submit(kind, { projectId: project.id, estimatedTokens: 100 });
       const paused = await ground.untilStatus(taskId, 'PAUSED', 'COMPLETED', 'FAILED');
       expectEqual('the pause', paused.pausedFor, 'budget');
       expectEqual('the retries', paused.retryCount, 0);
       const before = models.served().requests;
-      const params = { path: { id } };
-      await ground.administrator.patch('/api/v1/budgets/{id}', {
-        params,
-        body: { allocated: RAISED },
-      });
+      await allot(ALLOCATED);
       const task = await ground.untilStatus(taskId, 'COMPLETED', 'FAILED');
       expectEqual('the end', task.status, 'COMPLETED');
       expectEqual('the summary', task.summary?.trim(), 'The budget was raised.');
