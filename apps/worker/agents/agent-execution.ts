@@ -50,7 +50,7 @@ interface TaskAgent {
  * Executes a task by the coding agent that it names. The session begins where the last one of the task
  * stopped: in its conversation, or with a summary of it.
  *
- * @throws SpawnError if this machine cannot start it
+ * @throws SpawnError if this machine cannot start it, and the errors of `JobReports.prompt`
  */
 export async function startAgent(job: Job, options: AgentExecutionOptions): Promise<RunningJob> {
   const agent = job.task.agent as unknown as TaskAgent;
@@ -99,13 +99,13 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   });
   const ids = { id: run.id, taskId: task.id };
   const earlier = await earlierState(ids, { api, kind: offered.kind, workDir, log });
-  const begin = new Beginning(task, { left, earlier, lines });
+  const begin = new Beginning(report, { left, earlier, lines });
   let starting: Promise<AgentSession>;
-  const start = (): Promise<AgentSession> => {
-    starting = AgentSession.start(
+  const startNow = async (): Promise<AgentSession> =>
+    AgentSession.start(
       {
         ...offered,
-        ...begin.session(),
+        ...(await begin.session()),
         id: run.id,
         workspaceId,
         model,
@@ -130,8 +130,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         },
       },
     );
-    return starting;
-  };
+  const start = (): Promise<AgentSession> => (starting = startNow());
   const restart = async (): Promise<AgentSession> => {
     await driver.remove(run.id);
     return start();

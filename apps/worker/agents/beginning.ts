@@ -1,16 +1,17 @@
 import type { AgentEnd, AgentEvent } from '#lib/agent-kinds';
-import {
-  type AgentWork,
-  composeContinuation,
-  composePrompt,
-  type Handover,
-} from '#lib/agent-sessions';
-import type { Job } from '../execution/job.js';
+import type { AgentWork } from '#lib/agent-sessions';
+import type { RunPrompt } from '../api/types.js';
+import type { JobReports } from '../execution/job.js';
 import type { AgentLog } from './agent-log.js';
 import type { Earlier } from './earlier-state.js';
 
+/** The maximum number of lost files that an agent is told by name. */
+const MAX_LOST = 100;
+
 /** What the last run left in the checkpoint. */
-export interface Left extends Handover {
+export interface Left {
+  /** The end of its conversation, as text. */
+  transcript?: string;
   /** The conversation is that of a finished task, which a person continues. */
   continues: boolean;
 }
@@ -29,21 +30,25 @@ export class Beginning {
   private hasWorked = false;
 
   constructor(
-    private readonly task: Job['task'],
+    private readonly report: Pick<JobReports, 'prompt'>,
     private readonly parts: BeginningParts,
   ) {
     this.resume = parts.earlier.resume;
     this.why = parts.earlier.why;
   }
 
-  /** The part of a session that depends on the earlier ones. */
-  session(): Pick<AgentWork, 'prompt' | 'resume' | 'takenOver'> {
+  /**
+   * The part of a session that depends on the earlier ones.
+   *
+   * @throws the errors of `JobReports.prompt`
+   */
+  async session(): Promise<Pick<AgentWork, 'prompt' | 'resume' | 'takenOver'>> {
     const { earlier } = this.parts;
     const { resume } = this;
     const isOfWork = ({ name }: { name: string }) => name.startsWith('work/');
     const takenOver = resume === undefined ? earlier.files.filter(isOfWork) : earlier.files;
     if (resume === undefined) this.tellNew();
-    return { prompt: this.prompt(), resume, takenOver };
+    return { prompt: await this.report.prompt(this.start()), resume, takenOver };
   }
 
   heed({ type }: AgentEvent): void {
@@ -67,21 +72,12 @@ export class Beginning {
     return true;
   }
 
-  private prompt(): string {
+  private start(): RunPrompt {
     const { left, earlier } = this.parts;
-    const { instructions } = this.task;
-    const { transcript, ...rest } = left;
-    const handover = { ...rest, lost: earlier.lost };
-    const request =
-      left.continues && typeof instructions === 'string' ? { request: instructions } : undefined;
-    if (this.resume !== undefined) {
-      return composeContinuation(this.task, {
-        lost: earlier.lost,
-        ...(earlier.isOfOtherTask && request),
-      });
-    }
-    if (request === undefined) return composePrompt(this.task, { ...handover, transcript });
-    return composeContinuation(this.task, { ...handover, transcript, ...request });
+    const lostFiles = earlier.lost.slice(0, MAX_LOST);
+    if (this.resume === undefined) return { conversation: 'new', lostFiles };
+    const isContinued = earlier.isOfOtherTask && left.continues;
+    return { conversation: isContinued ? 'continued' : 'resumed', lostFiles };
   }
 
   /** The first run of a task has nothing to go on with. */
@@ -94,13 +90,12 @@ export class Beginning {
   }
 }
 
-/** The checkpoint and the conversation that the last run left. */
+/** The conversation that the last run left. */
 export function leftBy(checkpoint: unknown): Left {
-  const { agent, ...rest } = (checkpoint ?? {}) as Record<string, unknown>;
+  const { agent } = (checkpoint ?? {}) as Record<string, unknown>;
   const { transcript, continues } = (agent ?? {}) as { transcript?: unknown; continues?: unknown };
   return {
     continues: continues === true,
-    ...(Object.keys(rest).length > 0 && { checkpoint: rest }),
     ...(typeof transcript === 'string' && transcript !== '' && { transcript }),
   };
 }

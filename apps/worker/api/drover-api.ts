@@ -14,6 +14,7 @@ import type {
   ProgressReport,
   Question,
   Registration,
+  RunPrompt,
   Signals,
   UsageAnswer,
   UsageReport,
@@ -130,6 +131,11 @@ export class DroverApi {
   delivered(runId: string, positions: number[]): Promise<unknown> {
     const init = { ...run(runId), body: { positions } };
     return this.server.post('/api/v1/runs/{runId}/messages/delivered', init);
+  }
+
+  /** Makes the prompt of a live run, and keeps it with the run. */
+  createPrompt(runId: string, start: RunPrompt): Promise<{ prompt: string }> {
+    return this.server.post('/api/v1/runs/{runId}/prompt', { ...run(runId), body: start });
   }
 
   /** The address and key of a provider of models for a live run. */

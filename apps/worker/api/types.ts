@@ -67,6 +67,9 @@ export interface UsageAnswer {
 /** The way to a provider of models, with its key. */
 export type ModelAccess = Schemas['ModelAccess'];
 
+/** The start of a session, as its host knows it. */
+export type RunPrompt = Schemas['CreateRunPrompt'];
+
 export type ModelHold = Schemas['ModelHold'];
 
 /** The limit of a provider that has refused a run. Model and time are optional. */

@@ -9,6 +9,7 @@ import type {
   Question,
   RunFailure,
   RunMessage,
+  RunPrompt,
 } from '../api/types.js';
 import type { RunFolder } from '../runs/run-folder.js';
 import type { UsageLine } from './usage-line.js';
@@ -26,7 +27,7 @@ export interface Job {
 /** A line for the log. A KeptLine is made readable only if it stays in the log. */
 export type LogLine = string | KeptLine;
 
-/** The reports of a running job. None of these fails or waits. */
+/** The reports of a running job. None of these fails or waits, except those with an answer. */
 export interface JobReports {
   /** The line is redacted already. The receiver limits the amount. */
   log(level: EntryLevel, line: LogLine, event: string): void;
@@ -42,6 +43,8 @@ export interface JobReports {
   /** Asks people while the job continues. The answer arrives as a message. */
   ask(question: Question): Promise<{ id: string }>;
   cancelQuestion(): Promise<unknown>;
+  /** The first words to the agent of the task. The server makes and keeps them. */
+  prompt(start: RunPrompt): Promise<string>;
 }
 
 /** A running job. One that hears gets the messages to its run, in their order. */

@@ -9,7 +9,14 @@ import {
 } from '#lib/agent-host';
 import { withAnySignal } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
-import type { ClaimedTask, FinalReport, LogEntry, ProgressReport, Question } from '../api/types.js';
+import type {
+  ClaimedTask,
+  FinalReport,
+  LogEntry,
+  ProgressReport,
+  Question,
+  RunPrompt,
+} from '../api/types.js';
 import { withoutDetails } from './refused-report.js';
 
 const GATHER_MS = 200;
@@ -107,6 +114,12 @@ export class Reporter {
   /** @throws RunLostError, or the server's refusal */
   async cancelQuestion(giveUp: AbortSignal): Promise<void> {
     await this.retry('question', () => this.api.cancelQuestion(this.runId), giveUp);
+  }
+
+  /** @throws RunLostError, or the server's refusal */
+  async prompt(start: RunPrompt, giveUp: AbortSignal): Promise<string> {
+    const create = () => this.api.createPrompt(this.runId, start);
+    return (await this.retry('prompt', create, giveUp)).prompt;
   }
 
   /** Warns the author of the work, who reads the run's log and not the worker's. */

@@ -256,6 +256,7 @@ export class Run {
       delivered: (positions) => reporter.delivered(positions),
       ask: (question) => reporter.ask(question, giveUp),
       cancelQuestion: () => reporter.cancelQuestion(giveUp),
+      prompt: (start) => reporter.prompt(start, giveUp),
     };
   }
 

@@ -1,4 +1,4 @@
-export * from './prompt/compose-prompt.js';
+export * from './prompt/compose-message.js';
 export * from './session/agent-session.js';
 export { type AgentState, packState, type StateFile, unpackState } from './state/agent-state.js';
 export { StateReader } from './state/read-state.js';

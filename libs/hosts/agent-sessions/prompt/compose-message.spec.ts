@@ -1,0 +1,10 @@
+import { expect, test } from '@jest/globals';
+import { composeMessage } from './compose-message.js';
+
+test.each([
+  [{ type: 'message', text: 'Use ISO weeks.' }, 'Use ISO weeks.'],
+  [{ type: 'review', text: 'Wrong.', data: {} }, '[review] Wrong.'],
+  [{ type: 'message', text: 'See:', data: { line: 7 } }, 'See:\n\n```json\n{\n  "line": 7\n}\n```'],
+])('the words of %j', (message, words) => {
+  expect(composeMessage(message)).toBe(words);
+});
