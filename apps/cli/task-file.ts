@@ -21,7 +21,8 @@ export const TASK_OPTIONS: readonly OptionSpec[] = [
   ['--input <json>', 'inputContext as JSON, or @FILE to read it from a file'],
   ['--env <name=value...>', 'variables of the command; NAME alone uses the local value'],
   ['--secret <name=value...>', 'secret variables of the command; NAME alone uses the local value'],
-  ['--network <policy>', 'network of the command: none or host (default none)'],
+  ['--network <policy>', 'network of the command: none, allow or host (default none)'],
+  ['--allowed-host <host...>', 'hosts that the command reaches with `--network allow`'],
   ['--timeout <duration>', 'maximum duration of a run, such as 90s or 30m'],
   ['--max-retries <count>', 'maximum number of retries'],
   ['--estimated-tokens <count>', 'tokens that a run reserves from its budgets'],
@@ -34,9 +35,10 @@ export function toTaskFields(flags: Flags, command: readonly string[]): Fields {
   const { env: inputEnv, ...input } = parseInput(flags.text('input'));
   const env = { ...(inputEnv as object | undefined), ...flags.pairs('env') };
   const network = flags.text('network');
+  const allowedHosts = flags.list('allowed-host');
   const inputContext = {
     ...input,
-    ...(network !== undefined && { network }),
+    ...omitUndefined({ network, allowedHosts }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(command.length > 0 && { command }),
   };

@@ -43,13 +43,15 @@ const set: CommandSpec = {
   summary: 'Change a project',
   options: [
     ['--name <text>', 'name of the project'],
-    ['--network <policy>', 'most that its sessions get: none or host'],
+    ['--network <policy>', 'most that its sessions get: none, allow or host'],
+    ['--allowed-host <host...>', 'the hosts that its sessions reach with `allow`'],
   ],
   examples: ['project set $PROJECT --network host'],
   run: async (cli, [id = ''], flags) => {
     const params = { path: { id } };
     const network = flags.text('network') as Network | undefined;
-    const body = omitUndefined({ name: flags.text('name'), network });
+    const allowedHosts = flags.list('allowed-host');
+    const body = omitUndefined({ name: flags.text('name'), network, allowedHosts });
     const project = await cli.drover.patch('/api/v1/projects/{id}', { params, body });
     cli.out.done(project, `Project ${id} changed`);
   },

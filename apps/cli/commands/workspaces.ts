@@ -47,13 +47,15 @@ const set: CommandSpec = {
   summary: 'Change the workspace',
   options: [
     ['--name <text>', 'name of the workspace'],
-    ['--network <policy>', 'most that its sessions get: none or host'],
+    ['--network <policy>', 'most that its sessions get: none, allow or host'],
+    ['--allowed-host <host...>', 'the hosts that its sessions reach with `allow`'],
   ],
   examples: ['workspace set --network host'],
   run: async (cli, _args, flags) => {
     const params = { path: { workspaceId: await cli.workspaceId() } };
     const network = flags.text('network') as Network | undefined;
-    const body = omitUndefined({ name: flags.text('name'), network });
+    const allowedHosts = flags.list('allowed-host');
+    const body = omitUndefined({ name: flags.text('name'), network, allowedHosts });
     const workspace = await cli.drover.patch('/api/v1/workspaces/{workspaceId}', { params, body });
     cli.out.done(workspace, `Workspace ${workspace.name} changed`);
   },

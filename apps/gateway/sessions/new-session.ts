@@ -1,10 +1,13 @@
 import {
   DroverError,
   type FieldError,
+  HOST_LIST_RULE,
+  isHostList,
   isNetwork,
   looksSecret,
   type Network,
   newId,
+  type Reach,
   whyNoVariable,
 } from '#lib/kernel';
 import { readLimits, secretsIn, SpawnError } from '#lib/session-runtime';
@@ -112,16 +115,27 @@ export function secretValues(env: Record<string, string>): string[] {
 /** The server has compared the task's network with the policies, and its result is in the metadata. */
 function networkOf(
   metadata: Record<string, unknown> = {},
-  inputContext?: Record<string, unknown> | null,
-): Pick<SessionOrder, 'network'> {
+  inputContext: Record<string, unknown> | null = {},
+): Partial<Reach> {
   checkNetwork('context.inputContext.network', inputContext?.['network']);
   const network = checkNetwork('metadata.network', metadata['network']);
-  return network === undefined ? {} : { network };
+  const { allowedHosts: wanted } = inputContext ?? {};
+  if (wanted !== undefined && wanted !== null && !isHostList(wanted)) {
+    refuse({ field: 'context.inputContext.allowedHosts', message: `must be ${HOST_LIST_RULE}` });
+  }
+  const allowedHosts = metadata['allowedHosts'] ?? [];
+  if (!Array.isArray(allowedHosts) || !allowedHosts.every(isHostList)) {
+    refuse({
+      field: 'metadata.allowedHosts',
+      message: `must be a list of lists, of which each must be ${HOST_LIST_RULE}`,
+    });
+  }
+  return network === undefined ? {} : { network, ...(network === 'allow' && { allowedHosts }) };
 }
 
 function checkNetwork(field: string, value: unknown): Network | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!isNetwork(value)) refuse({ field, message: 'must be "none" or "host"' });
+  if (!isNetwork(value)) refuse({ field, message: 'must be "none", "allow" or "host"' });
   return value;
 }
 

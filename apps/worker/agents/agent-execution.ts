@@ -3,7 +3,7 @@ import type { LimitFunction } from 'p-limit';
 import { type Log, messageOf } from '#lib/agent-host';
 import type { AgentEnd, FailureClass as AgentFailure } from '#lib/agent-kinds';
 import { AgentSession, type AgentSessionEnd, type OfferedKind } from '#lib/agent-sessions';
-import { type PermissionRule, strictestNetwork } from '#lib/kernel';
+import { type PermissionRule, reachOf, strictestReach } from '#lib/kernel';
 import {
   readLimits,
   Redactor,
@@ -15,7 +15,8 @@ import type { DroverApi } from '../api/drover-api.js';
 import type { FailureClass, RunFailure, RunMessage } from '../api/types.js';
 import { classifyExit } from '../execution/classify.js';
 import { environmentOf, filesOf, secretsOf } from '../execution/surroundings.js';
-import type { Job, Outcome, RunningJob } from '../execution/job.js';
+import { readReach } from '../execution/command.js';
+import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
 import { AgentTalk } from './agent-talk.js';
 import { Beginning, leftBy } from './beginning.js';
@@ -84,8 +85,9 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
       ),
   });
   const talk = new AgentTalk({ lines, permissions, report });
-  const network = strictestNetwork(run.network ?? 'none', networkOf(task.inputContext));
-  const workDir = join(driver.surroundings(run.id, network).folder, 'work');
+  const wanted = readReach(task.inputContext) ?? reachOf('none', []);
+  const reach = strictestReach(reachOfRun(run), wanted);
+  const workDir = join(driver.surroundings(run.id, reach.network).folder, 'work');
   const keeper = new StateKeeper({
     api,
     runId: run.id,
@@ -116,7 +118,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         env: environmentOf(job, {}),
         files: filesOf(job),
         secrets,
-        network,
+        ...reach,
         limits: readLimits(task.inputContext['limits'], 'inputContext.limits'),
         token: run.token,
       },
@@ -233,10 +235,6 @@ function whyNoMore(end: AgentEnd): string | undefined {
   return isFull
     ? 'The earlier conversation no longer fits into the context of the model'
     : undefined;
-}
-
-function networkOf(inputContext: object): 'host' | 'none' {
-  return (inputContext as { network?: unknown }).network === 'host' ? 'host' : 'none';
 }
 
 const CLASSES: Partial<Record<AgentFailure, FailureClass>> = {

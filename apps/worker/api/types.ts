@@ -1,5 +1,6 @@
 import type { JsonObject } from '#lib/agent-host';
 import type { components } from '#lib/api-client';
+import type { Reach } from '#lib/kernel';
 
 type Schemas = components['schemas'];
 
@@ -10,9 +11,8 @@ export type ClaimAnswer = Schemas['Claim'];
 
 export type ClaimedTask = ClaimAnswer['tasks'][number];
 
-/** A server of the version before can leave the network out. */
-export type ClaimedRun = Omit<ClaimedTask['run'], 'network'> &
-  Partial<Pick<ClaimedTask['run'], 'network'>>;
+/** A server of the version before can leave out the network, or its hosts. */
+export type ClaimedRun = Omit<ClaimedTask['run'], keyof Reach> & Partial<Reach>;
 
 /** A server of the version before can leave some of it out. */
 export type ClaimedTaskBody = Omit<Partial<Work>, Needed> &

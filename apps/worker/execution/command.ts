@@ -1,5 +1,5 @@
 import type { JsonObject } from '#lib/agent-host';
-import { isNetwork, type Network } from '#lib/kernel';
+import { HOST_LIST_RULE, isHostList, isNetwork, type Reach, reachWanted } from '#lib/kernel';
 import { readLimits, type SessionLimits, SpawnError } from '#lib/session-runtime';
 
 /** The command of `inputContext`, checked. */
@@ -8,7 +8,8 @@ export interface CommandSpec {
   cwd: string | undefined;
   env: Record<string, string>;
   stdin: string | undefined;
-  network: Network | undefined;
+  /** Undefined if the task names no network. */
+  reach: Reach | undefined;
   limits: Partial<SessionLimits> | undefined;
 }
 
@@ -24,7 +25,7 @@ export function readCommandSpec(inputContext: JsonObject): CommandSpec {
     cwd: optionalText(inputContext['cwd'], 'cwd'),
     env: readEnv(inputContext['env']),
     stdin: optionalText(inputContext['stdin'], 'stdin', true),
-    network: readNetwork(inputContext['network']),
+    reach: readReach(inputContext),
     limits: readLimits(inputContext['limits'], 'inputContext.limits'),
   };
 }
@@ -75,10 +76,21 @@ function readEnv(value: unknown): Record<string, string> {
   return value as Record<string, string>;
 }
 
-function readNetwork(value: unknown): Network | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (isNetwork(value)) return value;
-  throw new SpawnError('setup', 'inputContext.network must be "none" or "host"');
+/**
+ * The network that a task asks for.
+ *
+ * @throws SpawnError in a sentence that names the wrong member of `inputContext`
+ */
+export function readReach({ network, allowedHosts }: JsonObject): Reach | undefined {
+  if (network !== undefined && network !== null && !isNetwork(network)) {
+    throw new SpawnError('setup', 'inputContext.network must be "none", "allow" or "host"');
+  }
+  if (allowedHosts === undefined || allowedHosts === null) return reachWanted(network, undefined);
+  if (!isHostList(allowedHosts)) {
+    throw new SpawnError('setup', `inputContext.allowedHosts must be ${HOST_LIST_RULE}`);
+  }
+  if (network === 'allow') return reachWanted(network, allowedHosts);
+  throw new SpawnError('setup', 'inputContext.allowedHosts needs the network "allow"');
 }
 
 function optionalText(value: unknown, name: string, mayHoldNul = false): string | undefined {

@@ -1,5 +1,5 @@
 import type { Running } from '#lib/agent-host';
-import { strictestNetwork } from '#lib/kernel';
+import { strictestReach } from '#lib/kernel';
 import {
   type Drivers,
   Redactor,
@@ -12,7 +12,7 @@ import { readJsonFile } from '../runs/run-folder.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
 import { classifyExit } from './classify.js';
 import { readCommandSpec } from './command.js';
-import type { Job, Outcome } from './job.js';
+import { type Job, type Outcome, reachOfRun } from './job.js';
 import { ProcessOutput } from './process-output.js';
 import { environmentOf, filesOf, secretsOf } from './surroundings.js';
 import { workingDirectory } from './working-directory.js';
@@ -49,7 +49,7 @@ export async function startExecution(
     files: filesOf(job),
     ...(await workingDirectory(spec.cwd, options.allowedDirs)),
     stdin: spec.stdin,
-    network: spec.network && strictestNetwork(spec.network, job.run.network),
+    ...(spec.reach && strictestReach(spec.reach, reachOfRun(job.run))),
     limits: spec.limits,
     secrets,
     output,

@@ -1,3 +1,4 @@
+import type { Reach } from '#lib/kernel';
 import type { KeptLine } from '#lib/session-runtime';
 import type { JsonObject, Running } from '#lib/agent-host';
 import type {
@@ -13,6 +14,11 @@ import type {
 } from '../api/types.js';
 import type { RunFolder } from '../runs/run-folder.js';
 import type { UsageLine } from './usage-line.js';
+
+/** What workspace and project allow the run. */
+export function reachOfRun({ network = 'none', allowedHosts = [] }: ClaimedRun): Reach {
+  return { network, allowedHosts };
+}
 
 /** One execution of a task. */
 export interface Job {

@@ -52,6 +52,11 @@ export class ProcessOutput implements OutputSink {
     this.splitters[stream].write(chunk);
   }
 
+  note(text: string): void {
+    const line = keepLine(text, 0, (shown) => this.redactor.redact(shown));
+    this.report.log('WARN', line, 'worker');
+  }
+
   end(): void {
     for (const splitter of Object.values(this.splitters)) splitter.end();
   }

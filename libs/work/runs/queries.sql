@@ -341,10 +341,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) = 'host'
-    AND (m.project_id IS NULL OR EXISTS (SELECT FROM projects p
-      WHERE p.workspace_id = $1 AND p.id = m.project_id AND p.network = 'host'))
-    THEN 'host' ELSE 'none' END AS network
+  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN m.project_id IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = $1 AND p.id = m.project_id) END
+    FROM workspaces w WHERE w.id = $1) END AS network_levels
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
@@ -520,10 +522,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) = 'host'
-    AND (m.project_id IS NULL OR EXISTS (SELECT FROM projects p
-      WHERE p.workspace_id = $1 AND p.id = m.project_id AND p.network = 'host'))
-    THEN 'host' ELSE 'none' END AS network,
+  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN m.project_id IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = $1 AND p.id = m.project_id) END
+    FROM workspaces w WHERE w.id = $1) END AS network_levels,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
   FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
@@ -670,10 +674,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) = 'host'
-    AND (m.project_id IS NULL OR EXISTS (SELECT FROM projects p
-      WHERE p.workspace_id = $1 AND p.id = m.project_id AND p.network = 'host'))
-    THEN 'host' ELSE 'none' END AS network
+  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN m.project_id IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = $1 AND p.id = m.project_id) END
+    FROM workspaces w WHERE w.id = $1) END AS network_levels
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
@@ -858,10 +864,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) = 'host'
-    AND (m.project_id IS NULL OR EXISTS (SELECT FROM projects p
-      WHERE p.workspace_id = $1 AND p.id = m.project_id AND p.network = 'host'))
-    THEN 'host' ELSE 'none' END AS network,
+  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN m.project_id IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = $1 AND p.id = m.project_id) END
+    FROM workspaces w WHERE w.id = $1) END AS network_levels,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
   FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
@@ -991,10 +999,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) = 'host'
-    AND (m.project_id IS NULL OR EXISTS (SELECT FROM projects p
-      WHERE p.workspace_id = $1 AND p.id = m.project_id AND p.network = 'host'))
-    THEN 'host' ELSE 'none' END AS network
+  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN m.project_id IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = $1 AND p.id = m.project_id) END
+    FROM workspaces w WHERE w.id = $1) END AS network_levels
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
@@ -1162,10 +1172,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) = 'host'
-    AND (m.project_id IS NULL OR EXISTS (SELECT FROM projects p
-      WHERE p.workspace_id = $1 AND p.id = m.project_id AND p.network = 'host'))
-    THEN 'host' ELSE 'none' END AS network,
+  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN m.project_id IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = $1 AND p.id = m.project_id) END
+    FROM workspaces w WHERE w.id = $1) END AS network_levels,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
   FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
@@ -1320,10 +1332,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) = 'host'
-    AND (m.project_id IS NULL OR EXISTS (SELECT FROM projects p
-      WHERE p.workspace_id = $1 AND p.id = m.project_id AND p.network = 'host'))
-    THEN 'host' ELSE 'none' END AS network
+  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN m.project_id IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = $1 AND p.id = m.project_id) END
+    FROM workspaces w WHERE w.id = $1) END AS network_levels
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id
@@ -1516,10 +1530,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) = 'host'
-    AND (m.project_id IS NULL OR EXISTS (SELECT FROM projects p
-      WHERE p.workspace_id = $1 AND p.id = m.project_id AND p.network = 'host'))
-    THEN 'host' ELSE 'none' END AS network,
+  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN m.project_id IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = $1 AND p.id = m.project_id) END
+    FROM workspaces w WHERE w.id = $1) END AS network_levels,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true)
   FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS
@@ -2291,10 +2307,13 @@ SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 
   r.generation, r.model, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.title, t.description, t.input_context, t.checkpoint_data, t.answers, t.metadata, t.secrets, t.timeout_seconds,
   t.traceparent,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS agent_network,
-  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = n.workspace_id) = 'host'
-    AND (t.project_id IS NULL OR EXISTS (SELECT FROM projects p
-      WHERE p.workspace_id = n.workspace_id AND p.id = t.project_id AND p.network = 'host'))
-    THEN 'host' ELSE 'none' END AS network, a.capabilities, a.token_version
+  a.metadata -> 'allowedHosts' AS agent_allowed_hosts,
+  CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = n.workspace_id) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN t.project_id IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = n.workspace_id AND p.id = t.project_id) END
+    FROM workspaces w WHERE w.id = n.workspace_id) END AS network_levels, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id
 JOIN agent_tasks t ON t.workspace_id = n.workspace_id AND t.id = n.id

@@ -1,5 +1,5 @@
 import type { HostedRecord } from '#lib/agent-host';
-import type { Network } from '#lib/kernel';
+import type { Network, Reach } from '#lib/kernel';
 import type { SessionLimits } from '#lib/session-runtime';
 
 export const SESSION_STATUSES = [
@@ -40,6 +40,7 @@ export interface SessionOrder {
   task: object;
   /** Records of earlier versions can have `off`, which starts only in a sandbox. */
   network?: Network;
+  allowedHosts?: Reach['allowedHosts'];
   limits?: Partial<SessionLimits>;
   /** Values to hide in its output. */
   secrets: string[];

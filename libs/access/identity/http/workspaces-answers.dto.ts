@@ -12,6 +12,8 @@ export class WorkspaceDto {
   allowRunCommands!: boolean;
   @ApiProperty({ enum: NETWORKS, description: 'The most that sessions of the workspace get.' })
   network!: string;
+  @ApiProperty({ type: [String], description: 'The hosts that its sessions reach with `allow`.' })
+  allowedHosts!: string[];
   @ApiProperty({ type: Date, nullable: true }) archivedAt!: Date | null;
   @ApiProperty() version!: number;
   @ApiProperty() createdAt!: Date;

@@ -1,4 +1,4 @@
-import { Flag, Id, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
+import { Flag, HostList, Id, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
 import { type MemberRole, type Network, NETWORKS } from '#lib/kernel';
 import { EMAIL_PATTERN } from '../domain/email.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
@@ -28,10 +28,18 @@ export class ChangeWorkspaceDto {
     optional: true,
     description:
       'The most that sessions of the workspace get. With `none` a sandbox reaches only the server, ' +
-      "with `host` it shares the machine's network. The strictest of installation, workspace, " +
-      'project and task applies.',
+      "with `allow` also `allowedHosts`, with `host` it shares the machine's network. The strictest " +
+      'of installation, workspace, project and task applies.',
   })
   network?: Network;
+  @HostList({
+    optional: true,
+    description:
+      'The hosts that sessions of the workspace reach with `allow`: names, `*.` and a name for all names ' +
+      'below it, or `*`, each with a port unless it is 80 or 443. A session reaches a host that all ' +
+      'levels with `allow` name.',
+  })
+  allowedHosts?: string[];
 }
 
 export class AddMemberDto {

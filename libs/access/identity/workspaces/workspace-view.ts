@@ -8,6 +8,7 @@ export const WORKSPACE_FIELDS = {
   slug: true,
   allowRunCommands: true,
   network: true,
+  allowedHosts: true,
   archivedAt: true,
   version: true,
   createdAt: true,

@@ -92,7 +92,12 @@ export class WorkspacesService {
   /** @throws DroverError `version_mismatch` */
   async change(
     { workspaceId: id }: Caller,
-    change: { name?: string; allowRunCommands?: boolean; network?: Network },
+    change: {
+      name?: string;
+      allowRunCommands?: boolean;
+      network?: Network;
+      allowedHosts?: string[];
+    },
     version?: number,
   ): Promise<WorkspaceView> {
     const data = { ...change, version: { increment: 1 }, updatedAt: new Date() };

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { kindOfAddress } from '#lib/kernel';
 
 /** A network like `10.0.0.0/8`, or a single address. */
 export type Network = string;
@@ -18,12 +19,6 @@ export type Judgement = { kind: 'accepted'; url: URL } | { kind: 'refused'; why:
 
 /** Allowed ports on the internet. */
 const PORTS = new Set(['', '443', '8443']);
-
-/**
- * Public by its form, but Azure's metadata service answers there. Those of other clouds are
- * link-local, unique local or shared.
- */
-const NEVER = new Set(['168.63.129.16']);
 
 /** Names that only an internal resolver knows. */
 const INTERNAL_NAME =
@@ -68,7 +63,7 @@ export class TargetGuard {
     if (!ipaddr.isValid(address)) return false;
     const parsed = ipaddr.parse(address);
     if (this.allowed.some((network) => isWithin(parsed, network))) return true;
-    return this.publicRefusal(url) === undefined && isPublic(parsed);
+    return this.publicRefusal(url) === undefined && kindOfAddress(address) === 'public';
   }
 
   private formRefusal(url: URL): Refusal | undefined {
@@ -99,14 +94,6 @@ export class TargetGuard {
  */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-}
-
-// Names of ranges are too coarse: the registry's range for receivers is one of them, and one prefix
-// for IPv6.
-function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  if (address.range() !== 'unicast' || NEVER.has(address.toString())) return false;
-  const [first = 0] = address.toByteArray();
-  return address.kind() === 'ipv4' || first >> 5 === 1;
 }
 
 function isWithin(

@@ -1,16 +1,11 @@
-import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
+import { type ResolveName, nameResolver } from '#lib/kernel';
 import { hostOf, type TargetGuard } from '../domain/target.js';
 
 /** Maximum number of addresses of a name that are tried. */
 const MAX_ADDRESSES = 4;
 const CONNECT_MS = 5_000;
-const DNS = { timeout: 2_000, tries: 2 };
-const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA']);
-
-/** Resolves a name to its addresses. */
-export type Resolve = (name: string) => Promise<string[]>;
 
 /** Nothing was sent, because the name leads to a refused address. */
 export class RefusedTarget extends Error {
@@ -27,7 +22,7 @@ export class RefusedTarget extends Error {
  */
 export function guardedConnector(
   guard: TargetGuard,
-  resolve: Resolve = resolverFor(guard),
+  resolve: ResolveName = nameResolver({ asksSystem: guard.allowsInternal }),
 ): buildConnector.connector {
   const connect = buildConnector({ timeout: CONNECT_MS });
   return (options, callback) => {
@@ -49,7 +44,7 @@ export function guardedConnector(
  */
 async function admittedAddresses(
   guard: TargetGuard,
-  resolve: Resolve,
+  resolve: ResolveName,
   { protocol, host, hostname }: buildConnector.Options,
 ): Promise<string[]> {
   const url = new URL(`${protocol}//${host ?? hostname}`);
@@ -57,28 +52,4 @@ async function admittedAddresses(
   const addresses = isIP(name) === 0 ? await resolve(name) : [name];
   if (!addresses.every((address) => guard.admits(url, address))) throw new RefusedTarget();
   return addresses.slice(0, MAX_ADDRESSES);
-}
-
-/**
- * Asks the name servers and, if internal networks are allowed, also the system, which knows local
- * names. Not only the system, because it answers on one of four threads, which names without an
- * answer would block for seconds.
- */
-export function resolverFor(guard: Pick<TargetGuard, 'allowsInternal'>): Resolve {
-  const resolver = new Resolver(DNS);
-  return async (name) => {
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    const addresses = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-    if (addresses.length > 0) return addresses;
-    const [{ reason }] = answers as [PromiseRejectedResult, PromiseRejectedResult];
-    const { code = '' } = reason as NodeJS.ErrnoException;
-    if (!guard.allowsInternal || !(UNKNOWN.has(code) || isLocal(name))) throw reason as Error;
-    const found = await lookup(name, { all: true });
-    return found.map(({ address }) => address);
-  };
-}
-
-// A name of this machine, whatever name servers say.
-function isLocal(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost');
 }

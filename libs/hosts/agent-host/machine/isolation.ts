@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { list, oneOf } from '#lib/env';
-import { NETWORKS } from '#lib/kernel';
+import { HOST_AND_PORT, HOST_LIST_RULE, isHostList, NETWORKS } from '#lib/kernel';
 import { findLimitGroups, LIMIT_VARIABLES, limitSettings } from './limit-settings.js';
 import { searchPathOf } from './settings.js';
 import {
@@ -31,6 +31,12 @@ const accountRange = z
   .transform((text) => (text === 'auto' || text === 'off' ? text : toRange(text)))
   .refine(isRange, 'must go from a number to a greater one of at most 4294967293');
 
+const hosts = list.refine(isHostList, `must be ${HOST_LIST_RULE}`);
+const hostsWithPorts = list.refine(
+  (all) => all.every((host) => HOST_AND_PORT.test(host)),
+  'must be hosts in lower case with their ports and without *, as in registry.corp:443',
+);
+
 const paths = list.refine((all) => all.every(isAbsolute), 'must hold absolute paths only');
 
 /** The sandbox variables that worker and gateway share. */
@@ -56,10 +62,20 @@ export const SANDBOX_VARIABLES = {
   /** Visible paths that are hidden from sessions; separated by commas. */
   DROVER_SANDBOX_HIDE: paths.default([]),
   /**
-   * The most that a session can get: `none` reaches only the server, `host` shares the machine's
-   * network if workspace, project and task have `host`, too.
+   * The most that a session can get: `none` reaches only the server, `allow` also allowed hosts,
+   * `host` shares the machine's network if workspace, project and task have `host`, too.
    */
   DROVER_SANDBOX_NETWORK: oneOf(NETWORKS).default('none'),
+  /**
+   * With `allow`: the hosts that sessions can reach, such as registry.npmjs.org,*.example.com:8443;
+   * `*:*` leaves the choice to workspaces, projects and tasks. Default: none.
+   */
+  DROVER_SANDBOX_ALLOWED_HOSTS: hosts.default([]),
+  /**
+   * Hosts with their ports that sessions can reach at internal addresses, such as registry.corp:443,
+   * if the lists of allowed hosts name them too; separated by commas.
+   */
+  DROVER_SANDBOX_PRIVATE_HOSTS: hostsWithPorts.default([]),
   ...LIMIT_VARIABLES,
 };
 
@@ -104,6 +120,8 @@ export function sandboxSettings(
       hidden: [...env.DROVER_SANDBOX_HIDE, dir, ...secretFiles(all)],
       shown: env.DROVER_SANDBOX_SHOW,
       network: env.DROVER_SANDBOX_NETWORK,
+      allowedHosts: env.DROVER_SANDBOX_ALLOWED_HOSTS,
+      privateHosts: env.DROVER_SANDBOX_PRIVATE_HOSTS,
       ...limitSettings(env),
     },
     accounts: {

@@ -52,6 +52,7 @@ export interface AgentWork
   takenOver?: SessionSpec['otherFiles'];
   secrets: string[];
   network: Network | undefined;
+  allowedHosts?: SessionSpec['allowedHosts'];
   limits?: SessionSpec['limits'];
   /** The run's token, with which the agent asks for models. */
   token: string;
@@ -126,6 +127,7 @@ export class AgentSession {
         samePath: true,
         stdin: OPEN_INPUT,
         network: work.network,
+        allowedHosts: work.allowedHosts,
         services: door.services,
         limits: { ...enoughMemory(work.kind, around), ...work.limits },
         secrets: work.secrets,
@@ -185,7 +187,11 @@ class Talk implements OutputSink {
   private early: (() => void)[] | undefined = [];
   private readonly splitters: Record<'stdout' | 'stderr', LineSplitter>;
 
-  constructor(kind: AgentKind, context: AgentContext, onEvent: (event: AgentEvent) => void) {
+  constructor(
+    kind: AgentKind,
+    context: AgentContext,
+    private readonly onEvent: (event: AgentEvent) => void,
+  ) {
     this.conversation = kind.converse(
       {
         write: (text) => this.session?.write(text),
@@ -210,6 +216,10 @@ class Talk implements OutputSink {
 
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void {
     this.take(() => this.splitters[stream].write(chunk));
+  }
+
+  note(text: string): void {
+    this.take(() => this.onEvent({ type: 'notice', level: 'warning', text }));
   }
 
   end(): void {

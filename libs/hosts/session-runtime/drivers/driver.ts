@@ -1,5 +1,5 @@
 import type { ExceededLimit } from '#lib/kernel';
-import type { Network } from '#lib/kernel';
+import type { Network, Reach } from '#lib/kernel';
 import type { SessionSignal } from '../files/signals-file.js';
 import type { SessionLimits } from '../sandbox/limits.js';
 
@@ -28,6 +28,8 @@ export interface SessionService {
 /** The receiver of a session's output while the session runs. Neither method may fail or wait. */
 export interface OutputSink {
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+  /** A sentence of the host about the session, without a newline, unredacted. */
+  note(text: string): void;
   /** Both streams have ended. */
   end(): void;
 }
@@ -72,9 +74,12 @@ export interface SessionSpec {
   /**
    * `host`: the session shares the network of its machine, if the host allows that too. Otherwise a
    * session in a sandbox reaches only the server at DROVER_API_URL of `env`, by another address in
-   * that variable. A session with `none` does not start without a sandbox.
+   * that variable; with `allow` also the allowed hosts, by a proxy in HTTP_PROXY and its like. A
+   * session with `none` or `allow` does not start without a sandbox.
    */
   network?: Network;
+  /** For `allow`: the session reaches a host that every list admits, and the host's list too. */
+  allowedHosts?: Reach['allowedHosts'];
   /** Paths that a sandbox shows to this session in addition to those of the host, read-only. */
   shown?: readonly string[];
   /** Services for a session without a network. */
@@ -179,7 +184,7 @@ export interface DriverHost {
 
 /** What a session meets, known before it is composed. */
 export interface Surroundings {
-  /** `none`: it reaches `services` only. */
+  /** Unless it is `host`, the session reaches `services` only by their own ports. */
   network: Network;
   /** The path of its folder, as it sees it. */
   folder: string;

@@ -15,7 +15,7 @@ export class OutputTail implements OutputSink {
   private readonly splitters: Record<'stdout' | 'stderr', LineSplitter>;
 
   constructor(
-    redactor: Redactor,
+    private readonly redactor: Redactor,
     private readonly maxBytes: number,
   ) {
     this.splitters = { stdout: this.splitter(redactor), stderr: this.splitter(redactor) };
@@ -23,6 +23,10 @@ export class OutputTail implements OutputSink {
 
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void {
     this.splitters[stream].write(chunk);
+  }
+
+  note(text: string): void {
+    this.append(keepLine(`drover: ${text}`, 0, (line) => this.redactor.redact(line), MAX_LINE));
   }
 
   end(): void {

@@ -40,6 +40,8 @@ export interface RunningProcess {
   exited: Promise<FirstExit>;
   /** Ends the sandbox and everything in it. */
   release: () => void;
+  /** Takes what the host has to say about the session. */
+  onNote?: (take: (note: string) => void) => void;
 }
 
 /** The end of a process that this process followed. */
@@ -96,12 +98,13 @@ export class FirstProcess {
     output: OutputSink,
     throttle: Throttle,
   ): Promise<ProcessExit> {
-    const { child, exited, release } = this.running;
+    const { child, exited, release, onNote } = this.running;
     const { stdout, stderr } = child as { stdout: Readable; stderr: Readable };
     const forward = (stream: 'stdout' | 'stderr') => (chunk: Buffer) => {
       folder.noteActivity();
       output.write(stream, chunk);
     };
+    onNote?.((note) => output.note(note));
     throttle.read(stdout, forward('stdout'));
     throttle.read(stderr, forward('stderr'));
     const watch = this.watchLimits(folder);

@@ -18,7 +18,7 @@ import { findExecutable } from './find-executable.js';
 import { groupsOf, removeGroups } from '../sandbox/control-group.js';
 import { limitsOf } from '../sandbox/limits.js';
 import {
-  apiVariable,
+  networkVariables,
   type Sandbox,
   sandboxLaunch,
   type SandboxLaunch,
@@ -262,12 +262,13 @@ export class ProcessDriver implements RuntimeDriver {
     const { id: sessionId, command, cwd = seen.work, stdin } = spec;
     const input = stdin === OPEN_INPUT ? { openInput: true } : { stdin };
     const launch = { sessionId, program, command, env, cwd, ...input, user };
-    return { ...launch, sandbox, env: { ...env, ...apiVariable(sandbox) } };
+    return { ...launch, sandbox, env: { ...env, ...(sandbox && networkVariables(sandbox)) } };
   }
 
   private sandboxOf(
     {
       network,
+      allowedHosts,
       services,
       cwd,
       within: shared = cwd,
@@ -289,6 +290,7 @@ export class ProcessDriver implements RuntimeDriver {
       const seen = [...sandbox.shown, ...shown];
       return sandboxLaunch({ ...sandbox, limits, shown: seen }, places, {
         network,
+        allowedHosts,
         server,
         services,
       });

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { chmodSync, closeSync, constants, openSync } from 'node:fs';
 import { createServer, request as requestPlain, type Server } from 'node:http';
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { RequestOptions, ServerResponse } from 'node:http';
-import { basename, dirname } from 'node:path';
 import { pipeline } from 'node:stream';
+import { endToEnd, listenForSession } from './listen-for-session.js';
 
 /** The server of a session, as its host reaches it. */
 export interface ServerAddress {
@@ -29,21 +27,6 @@ const PORTS = [6171, 6172] as const;
 const API_PATH = /\/api\/v1\/?$/;
 /** A connection takes two descriptors of the host. */
 const MAX_CONNECTIONS = 64;
-/** Headers of one connection, and of proxies: a session is none. */
-const NOT_FORWARDED = new Set([
-  'connection',
-  'expect',
-  'forwarded',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'upgrade',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-]);
-
 type Send = (url: URL, options: RequestOptions) => ClientRequest;
 
 /** Chooses a port that is not the server's. */
@@ -65,7 +48,7 @@ export function addressInside({ target, port }: Forwarding): string {
 export class ApiForwarder {
   private constructor(
     private readonly server: Server,
-    private readonly folder: number,
+    private readonly stopListening: () => void,
   ) {}
 
   static async open({ target, socket, serverSocket }: Forwarding): Promise<ApiForwarder> {
@@ -81,25 +64,12 @@ export class ApiForwarder {
       }
     });
     server.maxConnections = MAX_CONNECTIONS;
-    // The path of a Unix socket has at most 107 bytes. The descriptor makes it short.
-    const folder = openSync(dirname(socket), constants.O_RDONLY | constants.O_DIRECTORY);
-    try {
-      const path = `/proc/self/fd/${folder}/${basename(socket)}`;
-      server.listen(path);
-      await once(server, 'listening');
-      server.on('error', () => undefined);
-      // The session can have another user. Only the host can enter the folder.
-      chmodSync(path, 0o666);
-      return new ApiForwarder(server, folder);
-    } catch (error) {
-      closeSync(folder);
-      throw error;
-    }
+    return new ApiForwarder(server, await listenForSession(server, socket));
   }
 
   /** Ends all requests that are under way. */
   close(): void {
-    this.server.close(() => closeSync(this.folder));
+    this.stopListening();
     this.server.closeAllConnections();
   }
 }
@@ -140,10 +110,6 @@ function locate(path = '', target: URL): URL | undefined {
   const url = new URL(path, target);
   const base = target.pathname.replace(API_PATH, '/');
   return url.origin === target.origin && url.pathname.startsWith(base) ? url : undefined;
-}
-
-function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_FORWARDED.has(name)));
 }
 
 function refuse(answer: ServerResponse, status: number, detail: string): void {

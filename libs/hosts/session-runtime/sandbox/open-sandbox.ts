@@ -58,6 +58,6 @@ async function runTrue({ sandbox, dir, searchPath, user }: Trial) {
     user,
     sandbox: sandbox && sandboxLaunch(sandbox, places),
   });
-  const nowhere = { write: () => undefined, end: () => undefined };
+  const nowhere = { write: () => undefined, note: () => undefined, end: () => undefined };
   return first.follow(folder, nowhere, new Throttle(MAX_BYTES_PER_SECOND));
 }

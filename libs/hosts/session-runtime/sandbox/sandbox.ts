@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Network, strictestNetwork } from '#lib/kernel';
+import { type Network, type Reach, reachOf, strictestReach } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
 import type { SessionService } from '../drivers/driver.js';
 import type { SessionUser } from '../process/session-folder.js';
@@ -17,6 +17,7 @@ import {
   forwardingTo,
   type ServerAddress,
 } from './api-forwarder.js';
+import { type Egress, EGRESS_PORT, proxyVariables } from './egress.js';
 import { findLoader } from './loader.js';
 import { isFile, isFolder, isWithin, look, mounts, NODE } from './mounts.js';
 import { isKnownProcessor, type Processor } from './seccomp.js';
@@ -36,6 +37,10 @@ export interface Sandbox {
   shown: readonly string[];
   /** The most that a session can get. */
   network: Network;
+  /** The hosts that sessions reach with `allow`. */
+  allowedHosts: readonly string[];
+  /** The hosts with their ports, as in `registry.corp:443`, that can have internal addresses. */
+  privateHosts: readonly string[];
   /** The limits of a session that asks for none, and the maximum for all sessions. */
   limits: SessionLimits;
   maxLimits: SessionLimits;
@@ -65,9 +70,7 @@ export interface SandboxPlaces {
 }
 
 /** The network of one session. */
-export interface SandboxReach {
-  /** The default is `none`. */
-  network?: Network;
+export interface SandboxReach extends Partial<Reach> {
   /** The server that the session reaches without a network, too. */
   server?: ServerAddress;
   /** Further services of the host for a session without a network. */
@@ -90,6 +93,8 @@ export interface SandboxLaunch {
   keyring?: string;
   /** The way to the server if the sandbox has no network. */
   forwarding?: Forwarding;
+  /** The way to the allowed hosts, if there are any. */
+  egress?: Egress;
   /** The services of the sandbox's own loopback address, by their paths inside. */
   services: { port: number; socket: string }[];
 }
@@ -131,11 +136,26 @@ const CONTROL_GROUPS = '/sys/fs/cgroup';
 export function sandboxLaunch(
   sandbox: Sandbox,
   places: SandboxPlaces,
-  { network, server, services = [] }: SandboxReach = {},
+  { network = 'none', allowedHosts = [], server, services = [] }: SandboxReach = {},
 ): SandboxLaunch {
   const { program, limits } = sandbox;
-  const isCutOff = strictestNetwork(sandbox.network, network) === 'none';
-  const reached = isCutOff ? services : [];
+  const reach = strictestReach(reachOf(sandbox.network, sandbox.allowedHosts), {
+    network,
+    allowedHosts,
+  });
+  const isCutOff = reach.network !== 'host';
+  const egress =
+    reach.network === 'allow'
+      ? {
+          socket: join(places.launch, 'egress'),
+          allowedHosts: reach.allowedHosts,
+          privateHosts: sandbox.privateHosts,
+        }
+      : undefined;
+  const reached = [
+    ...(isCutOff ? services : []),
+    ...(egress === undefined ? [] : [{ port: EGRESS_PORT, socket: egress.socket }]),
+  ];
   const forwarding =
     isCutOff && server !== undefined ? forwardingTo(server, join(places.launch, 'api')) : undefined;
   const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
@@ -196,6 +216,7 @@ export function sandboxLaunch(
     processor,
     keyring,
     forwarding,
+    egress,
     services: [
       ...(forwarding === undefined ? [] : [{ port: forwarding.port, socket: API_SOCKET }]),
       ...reached.map(({ port }) => ({ port, socket: socketInside(port) })),
@@ -228,10 +249,12 @@ function isCoveredLater(path: string, later: string[]): boolean {
   return folders.some((folder) => folder !== path && isWithin(path, [folder]));
 }
 
-/** The variable with the server's address inside, if it differs from the address outside. */
-export function apiVariable(launch: SandboxLaunch | undefined): Record<string, string> {
-  const forwarding = launch?.forwarding;
-  return forwarding === undefined ? {} : { DROVER_API_URL: addressInside(forwarding) };
+/** The variables with the server's address inside, if it differs from the address outside, and with the proxy. */
+export function networkVariables({ forwarding, egress }: SandboxLaunch): Record<string, string> {
+  return {
+    ...(forwarding !== undefined && { DROVER_API_URL: addressInside(forwarding) }),
+    ...(egress !== undefined && proxyVariables()),
+  };
 }
 
 /** A user namespace that holds no further one. Bubblewrap has the second option since 0.8.0. */

@@ -9,6 +9,8 @@ import type { Launch, RunningProcess } from '../process/first-process.js';
 import { findInside, realtimeSignalOf } from '../process/process-tree.js';
 import { explainSpawnFailure } from '../process/spawn-failure.js';
 import { ApiForwarder } from './api-forwarder.js';
+import type { Egress } from './egress.js';
+import type { EgressProxy } from './egress-proxy.js';
 import type { InnerAnswer, InnerOrder } from './inner-order.js';
 import { writeKeyringProgram } from './own-keyring.js';
 import { CHANNEL, FILTER, type SandboxLaunch } from './sandbox.js';
@@ -24,19 +26,32 @@ const MAX_ANSWERS = 16_384;
  * @throws SpawnError
  */
 export async function startInside(launch: Launch, sandbox: SandboxLaunch): Promise<RunningProcess> {
-  const { forwarding } = sandbox;
-  const forwarder = forwarding && (await ApiForwarder.open(forwarding));
+  const { forwarding, egress } = sandbox;
+  const open: { close: () => void }[] = [];
+  const close = (): void => open.forEach((each) => each.close());
   try {
+    if (forwarding !== undefined) open.push(await ApiForwarder.open(forwarding));
+    const proxy = egress && (await openProxy(egress));
+    if (proxy !== undefined) open.push(proxy);
     const running = await startSandbox(launch, sandbox);
     const release = (): void => {
       running.release();
-      forwarder?.close();
+      close();
     };
-    return { ...running, release };
+    const onNote = (take: (note: string) => void): void => {
+      if (proxy !== undefined) proxy.onNote = take;
+    };
+    return { ...running, release, onNote };
   } catch (error) {
-    forwarder?.close();
+    close();
     throw error;
   }
+}
+
+/** Few sessions need a proxy, and each shim would load its code. */
+async function openProxy(egress: Egress): Promise<EgressProxy> {
+  const { EgressProxy } = await import('./egress-proxy.js');
+  return EgressProxy.open(egress);
 }
 
 async function startSandbox(

@@ -20,6 +20,8 @@ export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox 
     hidden: [],
     shown: [],
     network: 'host',
+    allowedHosts: [],
+    privateHosts: [],
     limits: NO_LIMITS,
     maxLimits: NO_LIMITS,
     ...more,

@@ -8,7 +8,15 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { isStorableText, isTimeZone, isUuid } from '#lib/kernel';
+import {
+  HOST_PATTERN,
+  HOST_RULE,
+  isStorableText,
+  isTimeZone,
+  isUuid,
+  MAX_ALLOWED_HOSTS,
+  MAX_HOST_PATTERN,
+} from '#lib/kernel';
 import { field, type FieldOptions, type FieldRule, listField } from './field.js';
 
 interface TextOptions extends FieldOptions {
@@ -32,6 +40,13 @@ export function Text(options: TextOptions): PropertyDecorator {
 
 export function TextList(options: ListOptions & { item: TextOptions }): PropertyDecorator {
   return listField(textRule(options.item), options);
+}
+
+/** The hosts that sessions reach. */
+export function HostList(options: FieldOptions): PropertyDecorator {
+  const pattern = { regexp: HOST_PATTERN, words: `must be ${HOST_RULE}` };
+  const item = { max: MAX_HOST_PATTERN, pattern };
+  return TextList({ ...options, maxItems: MAX_ALLOWED_HOSTS, item });
 }
 
 /** A whole number from `min` to `max`. */

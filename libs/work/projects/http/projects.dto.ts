@@ -1,4 +1,4 @@
-import { Flag, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
+import { Flag, HostList, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
 import { type Network, NETWORKS } from '#lib/kernel';
 
 export class ListQuery extends PageQuery {
@@ -24,10 +24,18 @@ export class ChangeProjectDto extends ChangeTextsDto {
   @OneOf(NETWORKS, {
     optional: true,
     description:
-      'The most that sessions of the project get. `host` counts only if the workspace has it, too, ' +
-      'and only an OWNER or ADMIN sets it.',
+      'The most that sessions of the project get. The stricter of workspace and project applies. Only ' +
+      'an OWNER or ADMIN sets `allow` or `host`.',
   })
   network?: Network;
+  @HostList({
+    optional: true,
+    description:
+      'The hosts that sessions of the project reach with `allow`: names, `*.` and a name for all names ' +
+      'below it, or `*`, each with a port unless it is 80 or 443. A session reaches a host that all ' +
+      'levels with `allow` name. Only an OWNER or ADMIN sets them.',
+  })
+  allowedHosts?: string[];
 }
 
 export class CreateMilestoneDto extends CreateProjectDto {

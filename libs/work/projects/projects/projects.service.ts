@@ -12,7 +12,7 @@ export interface NewProject {
   description?: string | null;
 }
 
-export type ProjectChange = Partial<NewProject> & { network?: Network };
+export type ProjectChange = Partial<NewProject> & { network?: Network; allowedHosts?: string[] };
 
 /** Projects, which group tasks. */
 @Injectable()
@@ -55,7 +55,8 @@ export class ProjectsService {
     change: ProjectChange,
     version?: number,
   ): Promise<ProjectDto> {
-    if (change.network === 'host' && !mayLoosen(caller)) {
+    const { network = 'none', allowedHosts } = change;
+    if ((network !== 'none' || allowedHosts !== undefined) && !mayLoosen(caller)) {
       throw new DroverError('forbidden', { detail: 'Only an OWNER or ADMIN allows the network.' });
     }
     return this.update(caller, { id, version }, withoutSecrets(change));

@@ -15,6 +15,8 @@ class GroupDto {
 export class ProjectDto extends GroupDto {
   @ApiProperty({ enum: NETWORKS, description: 'The most that sessions of the project get.' })
   network!: string;
+  @ApiProperty({ type: [String], description: 'The hosts that its sessions reach with `allow`.' })
+  allowedHosts!: string[];
 }
 
 export class MilestoneDto extends GroupDto {
@@ -43,6 +45,6 @@ const GROUP_FIELDS = {
   updatedAt: true,
 } as const;
 
-export const PROJECT_FIELDS = { ...GROUP_FIELDS, network: true } as const;
+export const PROJECT_FIELDS = { ...GROUP_FIELDS, network: true, allowedHosts: true } as const;
 
 export const MILESTONE_FIELDS = { ...GROUP_FIELDS, projectId: true, dueAt: true } as const;

@@ -1,11 +1,13 @@
-import { type Network, traceparentWithin } from '#lib/kernel';
+import { type Reach, traceparentWithin } from '#lib/kernel';
 import type { TaskAnswer } from '#lib/task-manager';
 import type { ModelTier } from '#lib/models';
 import type { ClaimedRow } from '../store/claim-tasks.sql.js';
+import { reachOfLevels } from '../store/network-policy.sql.js';
 
 /** A task with the run that its agent has just received. */
 export interface ClaimedTask {
-  run: {
+  /** The network of the run is what workspace and project allow together. */
+  run: Reach & {
     id: string;
     generation: number;
     leaseExpiresAt: Date;
@@ -15,8 +17,6 @@ export interface ClaimedTask {
     model: string | null;
     /** The model's tier; also null for a model without a price. */
     modelTier: ModelTier | null;
-    /** The strictest network policy of workspace and project. */
-    network: Network;
     token: string;
     /** The span of the run; null when its task is not traced. */
     traceparent: string | null;
@@ -59,7 +59,7 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       deadlineAt: row.deadline_at,
       model: row.model,
       modelTier: row.model_tier ?? null,
-      network: row.network,
+      ...reachOfLevels(row.network_levels),
       token,
       traceparent: traceparentWithin(row.traceparent, row.run_id),
     },

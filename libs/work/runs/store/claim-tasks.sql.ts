@@ -1,5 +1,4 @@
 import { command, hotCommand, type Sql } from '#lib/database';
-import type { Network } from '#lib/kernel';
 import {
   journaled,
   promisesHeartbeat,
@@ -24,7 +23,7 @@ import {
   workspaceHandsOut,
 } from './hand-out.sql.js';
 import { type Holds, WITH_HOLDS, WITHOUT_HOLDS } from './claim-holds.sql.js';
-import { networkPolicy } from './network-policy.sql.js';
+import { type NetworkLevels, networkLevels } from './network-policy.sql.js';
 import { ROUTED_BY, type RoutedRow } from './routed-row.js';
 
 /** One agent's request. */
@@ -113,8 +112,7 @@ export interface ClaimedRow extends RoutedRow {
   tags: string[];
   /** The trace of the request that created the task; null if it was not traced. */
   traceparent: string | null;
-  /** The strictest policy of workspace and project. */
-  network: Network;
+  network_levels: NetworkLevels | null;
 }
 
 /** Maximum bytes of JSON in the answers of one statement, and one task more. */
@@ -294,7 +292,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${defe
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
-  ${networkPolicy('$1', 'm.project_id')} AS network${holds.noted}
+  ${networkLevels('$1', 'm.project_id')} AS network_levels${holds.noted}
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are created in the order of the queue, and sort by their creation time.
 ORDER BY m.run_id`;

@@ -81,10 +81,16 @@ class ClaimedRunDto {
   modelTier!: ModelTier | null;
   @ShownOneOf(NETWORKS, {
     description:
-      'The most that the workspace and the project allow: `none`, the server only, or `host`, the ' +
-      "machine's network",
+      'The most that the workspace and the project allow: `none`, the server only, `allow`, also ' +
+      "`allowedHosts`, or `host`, the machine's network",
   })
   network!: Network;
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'array', items: { type: 'string' } },
+    description: 'For `allow`: the run can reach the hosts that every list names',
+  })
+  allowedHosts!: string[][];
   @ShownText({
     description: 'A token for this run only. Give it to the process that executes the run.',
   })

@@ -1,4 +1,4 @@
-import { fullJitter, type Network } from '#lib/kernel';
+import { fullJitter, type Network, type Reach } from '#lib/kernel';
 import type { TaskAnswer } from '#lib/task-manager';
 import type { ModelTier } from '#lib/models';
 
@@ -39,6 +39,8 @@ export interface SpawnRequest {
 export interface SessionMetadata {
   /** The network of the session; omitted if neither task nor agent names one. */
   network?: Network;
+  /** With `allow` only: the session reaches the hosts that every list names. */
+  allowedHosts?: Reach['allowedHosts'];
   model?: string;
   /** The model's tier; null for a model without a price. */
   modelTier?: ModelTier | null;

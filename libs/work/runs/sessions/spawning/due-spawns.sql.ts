@@ -1,8 +1,7 @@
 import { command } from '#lib/database';
-import type { Network } from '#lib/kernel';
 import type { TaskAnswer } from '#lib/task-manager';
 import { isLeased, isInUse } from '#lib/transitions';
-import { networkPolicy } from '../../store/network-policy.sql.js';
+import { type NetworkLevels, networkLevels } from '../../store/network-policy.sql.js';
 import { ROUTED_BY, type RoutedRow } from '../../store/routed-row.js';
 
 export interface DueSpawn extends RoutedRow {
@@ -29,10 +28,10 @@ export interface DueSpawn extends RoutedRow {
   traceparent: string | null;
   command: string[];
   agent_secrets: Record<string, string>;
-  /** The strictest policy of workspace and project. */
-  network: Network;
-  /** The value in the agent's metadata. */
+  network_levels: NetworkLevels | null;
+  /** The values in the agent's metadata. */
   agent_network: string | null;
+  agent_allowed_hosts: unknown;
   /** The token version of its agent: the session's token ends with the agent's tokens. */
   token_version: number;
   capabilities: string[];
@@ -68,7 +67,8 @@ SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
   r.generation, r.model, ${ROUTED_BY.map((column) => `t.${column}`).join(', ')}, t.title, t.description, t.input_context, t.checkpoint_data, t.answers, t.metadata, t.secrets, t.timeout_seconds,
   t.traceparent,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS agent_network,
-  ${networkPolicy('n.workspace_id', 't.project_id')} AS network, a.capabilities, a.token_version
+  a.metadata -> 'allowedHosts' AS agent_allowed_hosts,
+  ${networkLevels('n.workspace_id', 't.project_id')} AS network_levels, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id
 JOIN agent_tasks t ON t.workspace_id = n.workspace_id AND t.id = n.id

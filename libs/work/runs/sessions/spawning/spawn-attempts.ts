@@ -6,9 +6,9 @@ import {
   assertNever,
   COORDINATOR,
   DroverError,
-  isNetwork,
-  type Network,
-  strictestNetwork,
+  type Reach,
+  reachWanted,
+  strictestReach,
   traceparentWithin,
 } from '#lib/kernel';
 import { instruments } from '#lib/observability';
@@ -22,6 +22,7 @@ import {
   type SessionMetadata,
   type SpawnRequest,
 } from '../domain/spawn.js';
+import { reachOfLevels } from '../../store/network-policy.sql.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import type { DueSpawn } from './due-spawns.sql.js';
 import { postponeSpawn, settleSpawn } from './settle-spawn.sql.js';
@@ -206,21 +207,28 @@ const REFUSALS = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
 
 function metadataOf({ model, model_tier: modelTier, ...spawn }: DueSpawn): SessionMetadata {
   const traceparent = traceparentWithin(spawn.traceparent, spawn.run_id);
-  const network = networkOf(spawn);
   return {
     ...(traceparent !== null && { traceparent }),
-    ...(network !== undefined && { network }),
+    ...networkOf(spawn),
     ...(model !== null && { model, modelTier }),
   };
 }
 
-/** @returns undefined if neither the task nor its agent names a network */
+/** Empty if neither the task nor its agent names a network. Only `allow` has lists. */
 function networkOf(
-  spawn: Pick<DueSpawn, 'network' | 'agent_network' | 'input_context'>,
-): Network | undefined {
-  const context = spawn.input_context as { network?: unknown } | null;
-  const wanted = [context?.network, spawn.agent_network].filter(isNetwork);
-  return wanted.length === 0 ? undefined : strictestNetwork(spawn.network, ...wanted);
+  spawn: Pick<
+    DueSpawn,
+    'network_levels' | 'agent_network' | 'agent_allowed_hosts' | 'input_context'
+  >,
+): Partial<Reach> {
+  const context = (spawn.input_context ?? {}) as { network?: unknown; allowedHosts?: unknown };
+  const wanted = [
+    reachWanted(context.network, context.allowedHosts),
+    reachWanted(spawn.agent_network, spawn.agent_allowed_hosts),
+  ].filter((reach) => reach !== undefined);
+  if (wanted.length === 0) return {};
+  const { network, allowedHosts } = strictestReach(reachOfLevels(spawn.network_levels), ...wanted);
+  return { network, ...(network === 'allow' && { allowedHosts }) };
 }
 
 function reporterOf(spawn: DueSpawn): Reporter {
