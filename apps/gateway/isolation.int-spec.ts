@@ -60,12 +60,20 @@ describe('A gateway without sandboxes', () => {
     );
   });
 
-  test.each(['allow', 'on', 'off'])('a gateway refuses the network %j', async (network) => {
-    const body = { ...aSpawn('exit 0'), metadata: { network } };
+  test.each<[object, object, string]>([
+    [{ network: 'on' }, {}, 'metadata.network'],
+    [{ network: 'off' }, {}, 'metadata.network'],
+    [{ network: 'allow', allowedHosts: ['example.com'] }, {}, 'metadata.allowedHosts'],
+    [{ network: 'allow', allowedHosts: [['https://a']] }, {}, 'metadata.allowedHosts'],
+    [{}, { allowedHosts: [['a.b']] }, 'context.inputContext.allowedHosts'],
+    [{}, { network: 'yes' }, 'context.inputContext.network'],
+  ])('a gateway refuses the network %j of a task with %j', async (metadata, inputContext, field) => {
+    const { context, ...spawn } = aSpawn('exit 0');
+    const body = { ...spawn, context: { ...context, inputContext }, metadata };
     const { status, body: problem } = await world.gateway.ask('POST', '/api/agents/spawn', body);
     expect({ status, problem }).toMatchObject({
       status: 400,
-      problem: { errors: [{ field: 'metadata.network', message: 'must be "none" or "host"' }] },
+      problem: { errors: [{ field, message: expect.stringMatching(/^must be /) }] },
     });
   });
 });

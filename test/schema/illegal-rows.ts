@@ -437,13 +437,6 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE users SET email = 'Upper@example.test'`, 'users_email_check'],
     [`UPDATE users SET email = 'x'`, 'users_email_check'],
     [`UPDATE workspaces SET slug = 'Not A Slug'`, 'workspaces_slug_check'],
-    [`UPDATE workspaces SET network = 'on'`, 'workspaces_network_check'],
-    [`UPDATE projects SET network = 'on'`, 'projects_network_check'],
-    [`UPDATE workspaces SET allowed_hosts = '{NULL}'`, 'workspaces_allowed_hosts_check'],
-    [
-      `UPDATE projects SET allowed_hosts = array_fill('a.b'::text, '{101}')`,
-      'projects_allowed_hosts_check',
-    ],
     [`UPDATE workspace_members SET role = 'KING'`, 'workspace_members_role_check'],
     [`UPDATE workspace_invitations SET role = 'KING'`, 'workspace_invitations_role_check'],
     [

@@ -67,7 +67,7 @@ const isRoot = process.getuid?.() === 0;
 const node = (script: string): JsonObject => ({ command: [process.execPath, '-e', script] });
 
 test('without a sandbox a task is refused unless it can have the network', async () => {
-  for (const network of ['none', 'host']) {
+  for (const network of ['none', 'allow', 'host']) {
     await expect(finish({ ...node(''), network })).rejects.toThrow(
       'Only a sandbox can keep a session from the network, and there is none here',
     );
@@ -78,10 +78,20 @@ test('without a sandbox a task is refused unless it can have the network', async
   expect(outcome).toMatchObject({ kind: 'succeeded' });
 });
 
-test.each(['allow', 'on', 'off', 7])('a task with the network %j is refused', async (network) => {
+test.each(['on', 'off', 7])('a task with the network %j is refused', async (network) => {
   await expect(finish({ ...node(''), network }, sandbox)).rejects.toThrow(
-    'inputContext.network must be "none" or "host"',
+    'inputContext.network must be "none", "allow" or "host"',
   );
+});
+
+test.each<[unknown, unknown, string]>([
+  ['allow', 'example.com', 'inputContext.allowedHosts must be a list of at most 100 items'],
+  ['allow', ['https://example.com'], 'inputContext.allowedHosts must be a list'],
+  ['host', ['example.com'], 'inputContext.allowedHosts needs the network "allow"'],
+  [undefined, ['example.com'], 'inputContext.allowedHosts needs the network "allow"'],
+])('a task with the network %j and the hosts %j is refused', async (network, hosts, why) => {
+  const inputContext = { ...node(''), network, allowedHosts: hosts };
+  await expect(finish(inputContext, sandbox)).rejects.toThrow(why);
 });
 
 (isRoot ? describe : describe.skip)('An account', () => {

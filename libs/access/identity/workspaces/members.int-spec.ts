@@ -69,6 +69,11 @@ describe('workspaces', () => {
     const opened = await apiOf(owner).patch(path, { network: 'host' });
     expect(opened.body).toMatchObject({ name: 'B', network: 'host' });
     expect((await apiOf(member).patch(path, { network: 'none' })).status).toBe(403);
+    const allowedHosts = ['registry.example.com', '*.example.com:8443'];
+    const listed = await apiOf(owner).patch(path, { network: 'allow', allowedHosts });
+    expect(listed.body).toMatchObject({ network: 'allow', allowedHosts });
+    const wrong = await apiOf(owner).patch(path, { allowedHosts: ['http://a.b'] });
+    expect(wrong).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
     const stale = await apiOf(owner).patch(path, { name: 'C' }, { 'if-match': '"1"' });
     expect(stale.status).toBe(412);
   });

@@ -89,7 +89,8 @@ async function aProxy(more: { allowedHosts?: string[][]; privateHosts?: string[]
 }
 
 const lineOf = (answer: string) => answer.split('\r\n')[0];
-const aGet = (url: string, headers = '') => `GET ${url} HTTP/1.1\nHost: x\n${headers}Connection: close\n\n`;
+const aGet = (url: string, headers = '') =>
+  `GET ${url} HTTP/1.1\nHost: x\n${headers}Connection: close\n\n`;
 const aConnect = (to: string) => `CONNECT ${to} HTTP/1.1\nHost: ${to}\n\n`;
 
 describe('an http:// request', () => {

@@ -134,7 +134,10 @@ export class EgressProxy {
    */
   private async dial(target: Target | undefined, client: Duplex | ServerResponse): Promise<Socket> {
     if (target === undefined) {
-      throw new Refusal(400, 'The proxy takes CONNECT host:port, and http:// addresses without credentials.');
+      throw new Refusal(
+        400,
+        'The proxy takes CONNECT host:port, and http:// addresses without credentials.',
+      );
     }
     const addresses = await this.admittedAddresses(target);
     let last = new Refusal(502, 'The name has no address.');

@@ -14,7 +14,7 @@ export interface Target {
 }
 
 const AUTHORITY = /^(\[[^\]]*\]|[^:[\]]*)(?::(\d{1,5}))?$/;
-const HTTP_URL = /^http:\/\/([^/?#]*)([^#]*)$/i;
+const HTTP_URL = /^http:\/\/([^/?#]*)((?:[/?][^#]*)?)$/i;
 const HTTP_PORT = 80;
 const MAX_PORT = 65_535;
 

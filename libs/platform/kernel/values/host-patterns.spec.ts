@@ -92,7 +92,13 @@ describe('the pattern of a host', () => {
 
   test('the host of an exception has a port and no wildcard', () => {
     const valid = ['registry.corp:443', '10.0.0.1:80', '*.corp:443', '*:443', 'registry.corp'];
-    expect(valid.map((text) => HOST_AND_PORT.test(text))).toEqual([true, true, false, false, false]);
+    expect(valid.map((text) => HOST_AND_PORT.test(text))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -125,14 +131,19 @@ describe('the reach of several levels', () => {
 
   test('no level adds a host that another level refuses', () => {
     fc.assert(
-      fc.property(fc.array(level, { minLength: 1, maxLength: 4 }), name, port, (levels, host, at) => {
-        const { network, allowedHosts } = strictestReach(...levels);
-        const reached = network === 'host' || admitsEverywhere(allowedHosts, host, at);
-        const expected = levels.every(
-          (one) => one.network === 'host' || admitsEverywhere(one.allowedHosts, host, at),
-        );
-        expect(reached).toBe(expected);
-      }),
+      fc.property(
+        fc.array(level, { minLength: 1, maxLength: 4 }),
+        name,
+        port,
+        (levels, host, at) => {
+          const { network, allowedHosts } = strictestReach(...levels);
+          const reached = network === 'host' || admitsEverywhere(allowedHosts, host, at);
+          const expected = levels.every(
+            (one) => one.network === 'host' || admitsEverywhere(one.allowedHosts, host, at),
+          );
+          expect(reached).toBe(expected);
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -156,9 +167,15 @@ describe('the reach of several levels', () => {
       const reach = strictestReach(above, reachWanted('allow', allowedHosts)!);
       return admitsEverywhere(reach.allowedHosts, 'example.com', 22);
     };
-    expect([undefined, null, ['*'], ['*:22'], [], 'x', ['A']].map(reached)).toEqual(
-      [true, true, false, true, false, false, false],
-    );
+    expect([undefined, null, ['*'], ['*:22'], [], 'x', ['A']].map(reached)).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+      false,
+      false,
+    ]);
     expect(reachWanted('on', [])).toBeUndefined();
   });
 

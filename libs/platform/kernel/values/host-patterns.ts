@@ -2,8 +2,7 @@ import { isIP } from 'node:net';
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const NAME = `${LABEL}(?:\\.${LABEL})*`;
-const PORT =
-  '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])';
+const PORT = '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])';
 
 /**
  * One allowed host: a name or IPv4 address, `*.` and a name for all names below it, or `*` for all
@@ -28,9 +27,7 @@ export function isHostList(value: unknown): value is string[] {
 }
 
 function isHostPattern(value: unknown): boolean {
-  return (
-    typeof value === 'string' && value.length <= MAX_HOST_PATTERN && HOST_PATTERN.test(value)
-  );
+  return typeof value === 'string' && value.length <= MAX_HOST_PATTERN && HOST_PATTERN.test(value);
 }
 
 /**

@@ -83,9 +83,24 @@ describe('projects', () => {
     expect((await own.api.patch(path, { network: 'host' })).body).toMatchObject({
       network: 'host',
     });
+    for (const change of [{ network: 'allow' }, { allowedHosts: ['example.com'] }]) {
+      expect((await member.patch(path, change)).body).toMatchObject({ code: 'forbidden' });
+    }
     expect((await member.patch(path, { network: 'none' })).body).toMatchObject({
       network: 'none',
     });
+  });
+
+  it('a project keeps its allowed hosts, and refuses malformed ones', async () => {
+    const path = `/projects/${(await aProject()).id}`;
+    const allowedHosts = ['example.com', '*.example.org:8443', '*:*'];
+    const changed = await own.api.patch(path, { network: 'allow', allowedHosts });
+    expect(changed.body).toMatchObject({ network: 'allow', allowedHosts });
+    for (const wrong of [['https://a.b'], ['A.b'], [''], [null], 'a.b', Array(101).fill('a.b')]) {
+      const refused = await own.api.patch(path, { allowedHosts: wrong });
+      expect(refused).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
+    }
+    expect((await own.api.get(path)).body).toMatchObject({ network: 'allow', allowedHosts });
   });
 
   it('an Idempotency-Key creates one project', async () => {
