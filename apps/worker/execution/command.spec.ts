@@ -10,14 +10,14 @@ describe('inputContext', () => {
       cwd: 'x',
       env: { A: '1' },
       stdin: 'in\0put',
-      network: undefined,
+      reach: undefined,
     });
     expect(readCommandSpec({ command: ['true'], cwd: null, env: null, stdin: null })).toEqual({
       command: ['true'],
       cwd: undefined,
       env: {},
       stdin: undefined,
-      network: undefined,
+      reach: undefined,
     });
   });
 

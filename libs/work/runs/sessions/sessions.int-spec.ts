@@ -168,6 +168,33 @@ describe('a ready task', () => {
     ]);
   });
 
+  it('a session gets the lists of allowed hosts of all levels', async () => {
+    const change = { network: 'allow', allowedHosts: ['*.example.com'] };
+    expect((await workspace.api.patch(`/workspaces/${workspace.id}`, change)).status).toBe(200);
+    const { body: project } = await workspace.api.post<{ id: string }>('/projects', { name: 'P' });
+    const ofProject = { network: 'allow', allowedHosts: ['a.example.com', 'b.example.com'] };
+    expect((await workspace.api.patch(`/projects/${project.id}`, ofProject)).status).toBe(200);
+    const metadata = { network: 'allow', allowedHosts: ['a.example.com:*'] };
+    await aPushAgent({ metadata });
+    const spawnOf = async (values: Record<string, unknown>) => {
+      const { runId } = await taskIn('RUNNING', await aTask(values));
+      return gateway.spawns.find((spawn) => spawn.runId === runId)?.metadata;
+    };
+    const ofTask = { network: 'allow', allowedHosts: ['a.example.com'] };
+    const [above, agents] = [change.allowedHosts, metadata.allowedHosts];
+    expect(await spawnOf({ projectId: project.id, inputContext: ofTask })).toMatchObject({
+      network: 'allow',
+      allowedHosts: [above, ofProject.allowedHosts, ofTask.allowedHosts, agents],
+    });
+    expect(await spawnOf({ inputContext: { network: 'host' } })).toMatchObject({
+      network: 'allow',
+      allowedHosts: [above, agents],
+    });
+    const none = await spawnOf({ inputContext: { network: 'none', allowedHosts: ['a.b'] } });
+    expect(none).toMatchObject({ network: 'none' });
+    expect(none).not.toHaveProperty('allowedHosts');
+  });
+
   it('a ready task waits for a pull agent when no push agent can take it', async () => {
     await aPushAgent({ capabilities: ['a'], model: 'gpt-5-mini' });
     const other = await aTask({ requiredCapabilities: ['b'] });
