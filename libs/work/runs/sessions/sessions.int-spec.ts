@@ -175,7 +175,7 @@ describe('a ready task', () => {
     const ofProject = { network: 'allow', allowedHosts: ['a.example.com', 'b.example.com'] };
     expect((await workspace.api.patch(`/projects/${project.id}`, ofProject)).status).toBe(200);
     const metadata = { network: 'allow', allowedHosts: ['a.example.com:*'] };
-    await aPushAgent({ metadata });
+    await aPushAgent({ metadata, maxConcurrentTasks: 3 });
     const spawnOf = async (values: Record<string, unknown>) => {
       const { runId } = await taskIn('RUNNING', await aTask(values));
       return gateway.spawns.find((spawn) => spawn.runId === runId)?.metadata;
