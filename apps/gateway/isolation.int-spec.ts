@@ -67,15 +67,18 @@ describe('A gateway without sandboxes', () => {
     [{ network: 'allow', allowedHosts: [['https://a']] }, {}, 'metadata.allowedHosts'],
     [{}, { allowedHosts: [['a.b']] }, 'context.inputContext.allowedHosts'],
     [{}, { network: 'yes' }, 'context.inputContext.network'],
-  ])('a gateway refuses the network %j of a task with %j', async (metadata, inputContext, field) => {
-    const { context, ...spawn } = aSpawn('exit 0');
-    const body = { ...spawn, context: { ...context, inputContext }, metadata };
-    const { status, body: problem } = await world.gateway.ask('POST', '/api/agents/spawn', body);
-    expect({ status, problem }).toMatchObject({
-      status: 400,
-      problem: { errors: [{ field, message: expect.stringMatching(/^must be /) }] },
-    });
-  });
+  ])(
+    'a gateway refuses the network %j of a task with %j',
+    async (metadata, inputContext, field) => {
+      const { context, ...spawn } = aSpawn('exit 0');
+      const body = { ...spawn, context: { ...context, inputContext }, metadata };
+      const { status, body: problem } = await world.gateway.ask('POST', '/api/agents/spawn', body);
+      expect({ status, problem }).toMatchObject({
+        status: 400,
+        problem: { errors: [{ field, message: expect.stringMatching(/^must be /) }] },
+      });
+    },
+  );
 });
 
 const WRONG_LIMITS: [string, object, { field: string; message: string }][] = [
