@@ -37,7 +37,11 @@ async function attack(script: string): Promise<AttackEnd> {
     env: {},
     files: {},
     secrets: [],
-    output: { write: (_stream, chunk) => chunks.push(chunk), end: () => undefined },
+    output: {
+      write: (_stream, chunk) => chunks.push(chunk),
+      note: () => undefined,
+      end: () => undefined,
+    },
     ...more,
   });
   const exit = await session.exit;

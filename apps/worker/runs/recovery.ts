@@ -16,6 +16,7 @@ import { readUsage, type UsageLine } from '../execution/usage-line.js';
 import { removeRun } from '../state/leftovers.js';
 import type { StateFile } from '../state/state-file.js';
 import { KeptFiles } from './kept-files.js';
+import { Patience } from './patience.js';
 import { MAX_OWN_FILE_BYTES, readJsonFile, RunFolder } from './run-folder.js';
 import type { UsageOutbox } from './usage-outbox.js';
 
@@ -64,7 +65,8 @@ function keepFiles(
 ): Promise<void> {
   const redactor = () => new Redactor([]);
   const warn = (problem: string): void => log.warn(problem, { runId });
-  return new KeptFiles({ api, runId, folder, redactor, limit: pLimit(1), log, warn }).send(signal);
+  const files = new KeptFiles({ api, runId, folder, redactor, limit: pLimit(1), log, warn });
+  return files.send(signal, new Patience());
 }
 
 /** Reads the usage of a run from the file in its folder, where earlier versions kept it. */

@@ -27,6 +27,8 @@ function argumentsFor(searchPath: string): string[] {
       hidden: [],
       shown: [],
       network: 'host',
+      allowedHosts: [],
+      privateHosts: [],
       inner,
       limits: NO_LIMITS,
       maxLimits: NO_LIMITS,
