@@ -7,6 +7,7 @@ import { kindOf } from '#lib/agent-kinds';
 import { type AgentState, packState, unpackState } from '#lib/agent-sessions';
 import { Drivers, type RuntimeDriver } from '#lib/session-runtime';
 import { waitFor } from '../../../test/support/wait-for.js';
+import type { RunPrompt } from '../api/types.js';
 import { makeJob, type TestJob } from '../testing/job.js';
 import { startAgent } from './agent-execution.js';
 
@@ -46,7 +47,8 @@ async function start(instructions: string, checkpointData: object = {}) {
     },
   };
   const kind = kindOf('acp')!;
-  return startAgent({ ...made.job, task } as unknown as TestJob['job'], {
+  const report = { ...made.job.report, prompt: promptOf(instructions, checkpointData) };
+  return startAgent({ ...made.job, task, report } as unknown as TestJob['job'], {
     driver,
     api: api as unknown as Parameters<typeof startAgent>[1]['api'],
     offered: () => ({ kind, program: [], folders: [] }),
@@ -54,6 +56,14 @@ async function start(instructions: string, checkpointData: object = {}) {
     passedEnv: {},
     limit: pLimit(1),
   });
+}
+
+/** The prompts of the server, in short: the instructions, or the news for a resumed conversation. */
+function promptOf(instructions: string, { agent }: { agent?: { transcript?: string } }) {
+  return ({ conversation }: RunPrompt) => {
+    const ofNew = [instructions, agent?.transcript ?? ''].join('\n');
+    return Promise.resolve(conversation === 'resumed' ? 'Your session was interrupted.' : ofNew);
+  };
 }
 
 const run = async (...given: Parameters<typeof start>) => (await start(...given)).exit;

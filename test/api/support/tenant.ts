@@ -129,6 +129,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const claims = { workspaceId, agentId: agent };
   const { token: agentToken } = tokens.issueAgentToken({ ...claims, tokenVersion: 1 });
   const runToken = tokens.issueRunToken({ ...claims, ...working });
+  await anAgentState(app, { runId: working.runId, token: agentToken, marker });
   return {
     workspaceId,
     userId,
@@ -171,6 +172,18 @@ async function setPrompts(owner: pg.Pool, workspaceId: string, marker: string): 
      SELECT workspace_id, id, $2 FROM task_runs WHERE workspace_id = $1`,
     [workspaceId, marker],
   );
+}
+
+async function anAgentState(
+  { url }: TestServer,
+  { runId, token, marker }: { runId: string; token: string; marker: string },
+): Promise<void> {
+  const { status } = await fetch(`${url}/api/v1/runs/${runId}/agent-state`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify(marker),
+  });
+  if (status !== 204) throw new Error(`The state of an agent was answered with ${status}`);
 }
 
 export async function aSession(app: TestServer, userId: string): Promise<string> {
