@@ -2,7 +2,7 @@
 
 -- journal_add_consumer
 INSERT INTO event_consumers (name, position)
-SELECT $1, CASE WHEN $2 OR NOT s.is_called THEN 0 ELSE s.last_value END FROM journal_id_seq s
+SELECT $1, CASE WHEN $2 THEN 0 ELSE coalesce(pg_sequence_last_value('journal_id_seq'), 0) END
 ON CONFLICT DO NOTHING
 
 -- journal_advance
@@ -37,9 +37,10 @@ LEFT JOIN LATERAL (
 ORDER BY j.id
 
 -- journal_read_ends
-SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value AS dropped,
-  CASE WHEN s.is_called AND s.last_value > $1::bigint THEN pg_current_xact_id()::text END AS xid
-FROM journal_id_seq s, journal_dropped_seq d
+WITH s AS MATERIALIZED (SELECT coalesce(pg_sequence_last_value('journal_id_seq'), 0) AS last)
+SELECT s.last, d.last_value AS dropped,
+  CASE WHEN s.last > $1::bigint THEN pg_current_xact_id()::text END AS xid
+FROM s, journal_dropped_seq d
 
 -- journal_read_furthest
 SELECT max(position) AS position FROM event_consumers
@@ -51,12 +52,13 @@ LEFT JOIN event_numbers n ON n.consumer = c.name AND n.workspace_id = w.id
 WHERE c.name = $1 AND c.position = $2
 
 -- journal_read_outlook
-SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, c.position,
+WITH s AS MATERIALIZED (SELECT coalesce(pg_sequence_last_value('journal_id_seq'), 0) AS last)
+SELECT s.last, c.position,
   coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere,
-  CASE WHEN s.is_called AND s.last_value > c.position
+  CASE WHEN s.last > c.position
     AND c.owner = $2 AND c.leased_until > now() + make_interval(secs => $3)
   THEN pg_current_xact_id()::text END AS xid
-FROM event_consumers c, journal_id_seq s
+FROM event_consumers c, s
 WHERE c.name = $1
 
 -- journal_read_page

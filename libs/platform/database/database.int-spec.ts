@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { anAgent, aWorkspace } from '../../../test/support/factories.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
-import { command, Database, query, type SqlRunner } from './index.js';
+import { command, Database, lastDrawn, query, type SqlRunner } from './index.js';
 
 let db: TestDatabase;
 /** A single connection, so that the next statement meets whatever a statement leaves behind. */
@@ -251,4 +251,30 @@ it('Prisma reads and writes the same times in any time zone of the database', as
   } finally {
     await elsewhere.close();
   }
+});
+
+it('the last number of a sequence never goes back while others draw from it', async () => {
+  await db.owner.query('CREATE SEQUENCE drawn');
+  await db.owner.query(`CREATE FUNCTION steps_back() RETURNS int LANGUAGE plpgsql AS $$
+    DECLARE
+      earlier bigint;
+      back int := 0;
+    BEGIN
+      FOR look IN 1 .. 50000 LOOP
+        earlier := ${lastDrawn('drawn')};
+        IF ${lastDrawn('drawn')} < earlier THEN back := back + 1; END IF;
+      END LOOP;
+      RETURN back;
+    END $$`);
+  let looking = true;
+  const draw = async (): Promise<void> => {
+    while (looking) await db.owner.query(`SELECT nextval('drawn') FROM generate_series(1, 200)`);
+  };
+  const drawing = [draw(), draw()];
+  const { rows } = await db.owner.query(
+    'SELECT sum(steps_back()) AS back FROM generate_series(1, 5)',
+  );
+  looking = false;
+  await Promise.all(drawing);
+  expect(rows).toEqual([{ back: '0' }]);
 });

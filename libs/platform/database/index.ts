@@ -25,6 +25,7 @@ export {
   declared,
   firstRow,
   hotCommand,
+  lastDrawn,
   query,
   type Sql,
   type SqlRunner,

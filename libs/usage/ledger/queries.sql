@@ -320,8 +320,7 @@ WHERE f.day IS NOT NULL
 ORDER BY 1, 2
 
 -- usage_read_rollup_progress
-SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, p.position
-FROM usage_rollup_progress p, agent_usage_logs_seq s
+SELECT coalesce(pg_sequence_last_value('agent_usage_logs_seq'), 0) AS last, p.position FROM usage_rollup_progress p
 
 -- usage_rebuild_days
 INSERT INTO usage_rollups (workspace_id, scope_id, dimension, key, grain, day,

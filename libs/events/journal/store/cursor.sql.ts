@@ -1,5 +1,7 @@
-import { command, query } from '#lib/database';
+import { command, lastDrawn, query } from '#lib/database';
 import type { JournalRow } from '../domain/journal-row.js';
+
+const LAST = lastDrawn('journal_id_seq');
 
 export interface Outlook {
   /** The last id that was drawn. */
@@ -18,19 +20,19 @@ export interface Outlook {
  * A consumer's position and the end of the journal. It writes nothing, so an idle installation does
  * not write.
  *
- * The transaction id is drawn after the row of the sequence was read, because an output column is
- * computed after its source. Index: primary key; the sequence is one row. `last_value` of an unused
- * sequence is 1. $1 consumer, $2 owner, $3 seconds that the lease must last.
+ * The transaction id is drawn after the sequence was read, because an output column is computed
+ * after its source. Index: primary key. $1 consumer, $2 owner, $3 seconds that the lease must last.
  */
 export const readOutlook = command<Outlook>(
   'journal_read_outlook',
   `
-SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, c.position,
+WITH s AS MATERIALIZED (SELECT ${LAST} AS last)
+SELECT s.last, c.position,
   coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere,
-  CASE WHEN s.is_called AND s.last_value > c.position
+  CASE WHEN s.last > c.position
     AND c.owner = $2 AND c.leased_until > now() + make_interval(secs => $3)
   THEN pg_current_xact_id()::text END AS xid
-FROM event_consumers c, journal_id_seq s
+FROM event_consumers c, s
 WHERE c.name = $1`,
 );
 
@@ -42,7 +44,7 @@ export const addConsumer = command<unknown>(
   'journal_add_consumer',
   `
 INSERT INTO event_consumers (name, position)
-SELECT $1, CASE WHEN $2 OR NOT s.is_called THEN 0 ELSE s.last_value END FROM journal_id_seq s
+SELECT $1, CASE WHEN $2 THEN 0 ELSE ${LAST} END
 ON CONFLICT DO NOTHING`,
 );
 
@@ -138,14 +140,15 @@ export const giveLeaseBack = command<unknown>(
 
 /**
  * The last drawn id, the last one that is no longer stored, and a transaction id drawn after the
- * first was read, as in `readOutlook`, but only if there is more than $1. Index: two rows.
+ * first was read, as in `readOutlook`, but only if there is more than $1. It reads two sequences.
  */
 export const readEnds = command<{ last: string; dropped: string; xid: string | null }>(
   'journal_read_ends',
   `
-SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value AS dropped,
-  CASE WHEN s.is_called AND s.last_value > $1::bigint THEN pg_current_xact_id()::text END AS xid
-FROM journal_id_seq s, journal_dropped_seq d`,
+WITH s AS MATERIALIZED (SELECT ${LAST} AS last)
+SELECT s.last, d.last_value AS dropped,
+  CASE WHEN s.last > $1::bigint THEN pg_current_xact_id()::text END AS xid
+FROM s, journal_dropped_seq d`,
 );
 
 /** The position of the most advanced consumer. Consumers are few, so all are read. */

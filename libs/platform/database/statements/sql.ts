@@ -36,6 +36,17 @@ export function hotCommand<Row>(name: string, text: string): Sql<Row> {
   return declare({ name, text, kind: 'command', pinned: true });
 }
 
+/**
+ * SQL: the last number that a sequence has given, 0 before the first one. It is volatile.
+ *
+ * Not `last_value` of the sequence's row: while `nextval` logs its change, that is 32 numbers ahead for a
+ * moment, and a reader without the lock of the page sees it. A consumer that goes so far never reads the
+ * rows that get these numbers.
+ */
+export function lastDrawn(sequence: string): string {
+  return `coalesce(pg_sequence_last_value('${sequence}'), 0)`;
+}
+
 function declare<Row>(sql: Sql<Row>): Sql<Row> {
   if (sql.name === '') return sql;
   const text = declared.get(sql.name)?.text ?? sql.text;

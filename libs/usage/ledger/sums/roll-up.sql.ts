@@ -1,4 +1,4 @@
-import { command, query } from '#lib/database';
+import { command, lastDrawn, query } from '#lib/database';
 import { dailySums, monthlySums, ROLLUP_COLUMNS, SUMS } from '../store/counted.sql.js';
 
 export interface Progress {
@@ -10,13 +10,12 @@ export interface Progress {
 
 /**
  * Reads the positions of ledger and sums. It does not write, so an idle installation writes
- * nothing. It reads two rows, one of them of the sequence.
+ * nothing. It reads the sequence and one row.
  */
 export const readRollupProgress = query<Progress>(
   'usage_read_rollup_progress',
   `
-SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, p.position
-FROM usage_rollup_progress p, agent_usage_logs_seq s`,
+SELECT ${lastDrawn('agent_usage_logs_seq')} AS last, p.position FROM usage_rollup_progress p`,
 );
 
 /**
