@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { command, Database, query } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../database.js';
+import { waitFor } from '../wait-for.js';
 import { PostgresProxy } from './postgres-proxy.js';
 
 let db: TestDatabase;
@@ -118,6 +119,12 @@ describe('a way to Postgres', () => {
     const waiting = database.service.rows(notes, ['x']).catch((error: unknown) => error);
     proxy.mend();
     expect(await waiting).toMatchObject({ code: 'database_unavailable' });
-    await inTransaction(newId());
+    // Its pools refuse statements until a probe has had an answer.
+    await waitFor('a new connection', () =>
+      inTransaction(newId()).then(
+        () => true,
+        () => false,
+      ),
+    );
   });
 });

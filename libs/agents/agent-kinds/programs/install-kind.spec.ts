@@ -29,19 +29,19 @@ const modeOf = (path: string) => statSync(path).mode & 0o777;
 describe('an installation', () => {
   it('every user can read it, because sessions have accounts of their own', async () => {
     putNpm('touch npm-was-here');
-    await installKind(codex, join(root, 'agents'));
+    await installKind(codex, join(root, 'agents'), process.env);
     expect(modeOf(installation())).toBe(0o755);
     expect(modeOf(join(installation(), 'npm-was-here'))).toBeGreaterThan(0);
 
     chmodSync(installation(), 0o700);
     putNpm('exit 1');
-    await installKind(codex, join(root, 'agents'));
+    await installKind(codex, join(root, 'agents'), process.env);
     expect(modeOf(installation())).toBe(0o755);
   });
 
   it('a failure of npm leaves nothing, and repeats its words', async () => {
     putNpm('echo "no such version" >&2; exit 7');
-    const failed = installKind(codex, join(root, 'agents'));
+    const failed = installKind(codex, join(root, 'agents'), process.env);
     await expect(failed).rejects.toThrow('npm failed with exit code 7: no such version');
     expect(() => statSync(installation())).toThrow('ENOENT');
   });

@@ -11,9 +11,14 @@ const MAX_OUTPUT = 2_000;
  * of its own, which appears complete: running sessions keep their program, and concurrent calls do
  * no harm. Does nothing if that version is installed.
  *
+ * @param env the environment of npm, instead of that of this process
  * @throws {KindInstallError} if npm is missing or fails, or for a kind without a package
  */
-export async function installKind(kind: AgentKind, folder: string): Promise<void> {
+export async function installKind(
+  kind: AgentKind,
+  folder: string,
+  env?: NodeJS.ProcessEnv,
+): Promise<void> {
   const [program, ...parameters] = installCommand(kind);
   if (program === undefined) {
     throw new KindInstallError(`The kind ${kind.name} has no package. Install its program.`);
@@ -23,7 +28,7 @@ export async function installKind(kind: AgentKind, folder: string): Promise<void
   await mkdir(folder, { recursive: true });
   const draft = await mkdtemp(`${place}.`);
   try {
-    await run(program, [...parameters, '--prefix', draft], draft);
+    await run(program, [...parameters, '--prefix', draft], { cwd: draft, env });
     await chmod(draft, READABLE);
     await rename(draft, place).catch(async (error: unknown) => {
       // Another process was first.
@@ -66,13 +71,15 @@ async function isInstalled(place: string): Promise<boolean> {
   }
 }
 
-function run(program: string, parameters: string[], cwd: string): Promise<void> {
+function run(
+  program: string,
+  parameters: string[],
+  place: { cwd: string; env?: NodeJS.ProcessEnv },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = ['--no-audit', '--no-fund', '--no-save', '--loglevel=error'];
     const child = spawn(program, [...parameters, ...options], {
-      cwd,
-      // Explicit, so that tests can put another npm into its PATH.
-      env: process.env,
+      ...place,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
