@@ -32,8 +32,8 @@ export const MANAGER_COMMANDS = section('Commands of the manager', {
     '`instructions` are written to `CLAUDE.md` or `AGENTS.md`',
     'They are a field of the task and a part of the prompt, so the work folder stays as it is.',
     by(
-      'libs/hosts/agent-sessions/prompt/compose-prompt.spec.ts',
-      'a prompt has a section for each part of the task',
+      'libs/agents/prompts/domain/template.spec.ts',
+      'each part of a task and its past has a section',
     ),
   ),
   allowedCommands: differs(

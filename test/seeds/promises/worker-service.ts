@@ -78,10 +78,10 @@ export const POLLING = section('Polling for tasks', {
   ),
   instructions: holds('A task has `instructions`, `steps` and `deliverables`'),
   prompt: holds(
-    'The worker makes the prompt of a session from them',
+    'The prompt of a session is made from them',
     by(
-      'libs/hosts/agent-sessions/prompt/compose-prompt.spec.ts',
-      'a prompt has a section for each part of the task',
+      'libs/agents/prompts/domain/template.spec.ts',
+      'each part of a task and its past has a section',
     ),
   ),
 });
