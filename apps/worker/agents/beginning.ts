@@ -8,7 +8,7 @@ import type { Earlier } from './earlier-state.js';
 /** The maximum number of lost files that an agent is told by name. */
 const MAX_LOST = 100;
 
-/** What the last run left in the checkpoint. */
+/** The conversation that a checkpoint keeps. */
 export interface Left {
   /** The end of its conversation, as text. */
   transcript?: string;
@@ -60,7 +60,7 @@ export class Beginning {
   }
 
   /**
-   * Whether the program ended because it cannot resume the conversation. A new one begins then: the next
+   * True if the program ended because it cannot resume the conversation. A new one begins then: the next
    * session has other words.
    */
   isRefused(end: AgentEnd): boolean {

@@ -6,7 +6,7 @@ import type { DroverApi } from '../api/drover-api.js';
 /** The time for the earlier state. Without it the session begins from a summary. */
 const FETCH_MS = 30_000;
 
-/** What a run takes over from the earlier runs of its task. */
+/** The conversation and files that a run takes over from the earlier runs of its task. */
 export interface Earlier extends TakenOver {
   /** Files of the working folder that were not kept. */
   lost: string[];

@@ -15,7 +15,7 @@ import type {
 import type { RunFolder } from '../runs/run-folder.js';
 import type { UsageLine } from './usage-line.js';
 
-/** What workspace and project allow the run. */
+/** The network that workspace and project allow the run. */
 export function reachOfRun({ network = 'none', allowedHosts = [] }: ClaimedRun): Reach {
   return { network, allowedHosts };
 }

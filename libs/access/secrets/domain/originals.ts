@@ -103,7 +103,7 @@ export function mapColumn(
   return mapSecrets(document, replace, known);
 }
 
-/** Whether `mapColumn` would replace anything in a document of these columns. */
+/** True if `mapColumn` would replace anything in a document of these columns. */
 export function holdsSecrets(documents: { [Name in SecretColumn]?: unknown }): boolean {
   // Equals no value of a document.
   const found = {};

@@ -1,7 +1,7 @@
 /** A test of paths against globs with `*` within a part, and `**` for any number of parts. */
 export interface GlobTest {
   matches(path: string): boolean;
-  /** Whether a path below this folder can match. */
+  /** True if a path below this folder can match. */
   leadsOn(folder: string): boolean;
 }
 

@@ -81,7 +81,7 @@ export function redactText(text: string): string {
   return maySeemSecret(text) ? redactAnyText(text) : text;
 }
 
-/** Whether `redactAnyText` can change a text. False only if it does not. */
+/** False only if `redactAnyText` does not change the text. */
 export function maySeemSecret(text: string): boolean {
   return SIGN.test(text);
 }

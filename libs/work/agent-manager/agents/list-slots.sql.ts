@@ -5,7 +5,7 @@ import { isUnresponsive } from './stale-agents.sql.js';
 export interface SlotRow {
   id: string;
   name: string;
-  /** Whether another agent of the fleet has the name. */
+  /** True if another agent of the fleet has the name. */
   is_namesake: boolean;
   status: AgentStatus;
   is_unresponsive: boolean;
