@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import { isLiveRun } from '#lib/transitions';
 
 /**
  * The name of an agent's state. No file of a run can have it, because its last part is empty.
@@ -25,7 +26,7 @@ SELECT r.task_id,
     - coalesce((SELECT a.size_bytes FROM artifacts a
       WHERE a.workspace_id = $1 AND a.task_id = r.task_id AND a.kind = 'agent_state'), 0))::float8 AS kept_bytes
 FROM task_runs r
-WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.ended_at IS NULL`,
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND ${isLiveRun('r')}`,
 );
 
 export interface WrittenState {
@@ -47,7 +48,7 @@ export const writeAgentState = command<WrittenState>(
   `
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id FROM task_runs r
-  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.ended_at IS NULL
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND ${isLiveRun('r')}
   FOR KEY SHARE
 ),
 facts AS MATERIALIZED (
@@ -96,7 +97,7 @@ LEFT JOIN LATERAL (
   SELECT s.* FROM artifacts s
   WHERE s.workspace_id = $1 AND s.kind = 'agent_state' AND s.task_id = ANY (ARRAY[t.id, t.continues_id])
   ORDER BY s.task_id = t.id DESC LIMIT 1) a ON true
-WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.ended_at IS NULL`,
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND ${isLiveRun('r')}`,
 );
 
 /**

@@ -1,12 +1,11 @@
 import { command, query } from '#lib/database';
 import type { TaskAnswer } from '#lib/task-manager';
+import { MAX_RESULT } from '../domain/sections.js';
 
 /** The maximum number of prerequisites, earlier runs and messages in a prompt. */
 const MAX_PREREQUISITES = 20;
 const MAX_RUNS = 10;
 const MAX_MESSAGES = 20;
-/** The maximum of a prerequisite's result in characters, and one more. */
-const MAX_RESULT = 4_001;
 
 export interface PromptRow {
   title: string;
@@ -55,7 +54,7 @@ SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.accept
   t.checkpoint_data, t.answers,
   (SELECT p.template FROM prompt_templates p WHERE p.workspace_id = $1) AS template,
   (SELECT jsonb_agg(to_jsonb(d) ORDER BY d.id) FROM (
-    SELECT p.id, p.title, p.status, p.summary, left(p.output_result::text, ${MAX_RESULT}) AS result
+    SELECT p.id, p.title, p.status, p.summary, left(p.output_result::text, ${MAX_RESULT + 1}) AS result
     FROM task_dependencies e JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = e.depends_on_id
     WHERE e.workspace_id = $1 AND e.task_id = $2
     ORDER BY p.id LIMIT ${MAX_PREREQUISITES}) d) AS prerequisites,
