@@ -67,7 +67,7 @@ export const SANDBOX_VARIABLES = {
    */
   DROVER_SANDBOX_NETWORK: oneOf(NETWORKS).default('none'),
   /**
-   * With `allow`: the hosts that sessions can reach, such as registry.npmjs.org,*.example.com:8443;
+   * With `allow`: the hosts that sessions can reach, such as api.example.com,*.example.com:8443;
    * `*:*` leaves the choice to workspaces, projects and tasks. Default: none.
    */
   DROVER_SANDBOX_ALLOWED_HOSTS: hosts.default([]),
