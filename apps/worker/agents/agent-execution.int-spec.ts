@@ -35,7 +35,11 @@ afterEach(() => {
 });
 
 /** A run whose agent does as its instructions say. Each has the same folder, as in a sandbox. */
-async function start(instructions: string, checkpointData: object = {}) {
+async function start(
+  instructions: string,
+  checkpointData: object = {},
+  prompt = promptOf(instructions, checkpointData),
+) {
   await driver.remove(made.job.run.id);
   const agent = { kind: 'acp', settings: { command: [process.execPath, AGENT] } };
   const task = { ...made.job.task, agent, instructions, checkpointData };
@@ -47,7 +51,7 @@ async function start(instructions: string, checkpointData: object = {}) {
     },
   };
   const kind = kindOf('acp')!;
-  const report = { ...made.job.report, prompt: promptOf(instructions, checkpointData) };
+  const report = { ...made.job.report, prompt };
   return startAgent({ ...made.job, task, report } as unknown as TestJob['job'], {
     driver,
     api: api as unknown as Parameters<typeof startAgent>[1]['api'],
@@ -136,6 +140,19 @@ test('a conversation that the program refuses is replaced by one with a summary'
   const { conversation, files } = await unpackState(kept!);
   const words = files.find(({ name }) => name.endsWith('scripted.jsonl'))?.content.toString();
   expect([conversation, words]).toEqual(['scripted', expect.stringMatching(/First\./)]);
+});
+
+test('a run that cannot begin anew leaves the kept state as it is', async () => {
+  await run('say First.');
+  await change((state) => ({ ...state, conversation: 'another' }));
+  const before = kept;
+  const prompt = ({ conversation }: RunPrompt) =>
+    conversation === 'new' ? Promise.reject(new Error('no prompt')) : Promise.resolve('recall');
+  expect(await run('recall', checkpoint(), prompt)).toMatchObject({
+    kind: 'failed',
+    error: { message: 'no prompt' },
+  });
+  expect(kept).toBe(before);
 });
 
 test('a state that is cut or of another path costs the conversation, and not the run', async () => {

@@ -185,8 +185,12 @@ class AgentExecution implements RunningJob {
     const { begin, keeper } = this.parts;
     let ended = await this.session.exit;
     if (this.stopMs === undefined && begin.isRefused(ended.end)) {
+      keeper.forget();
       const failure = await this.startAnew();
-      if (failure !== undefined) return failure;
+      if (failure !== undefined) {
+        await keeper.close();
+        return failure;
+      }
       ended = await this.session.exit;
     }
     await keeper.close(whyNoMore(ended.end));

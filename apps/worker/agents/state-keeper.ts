@@ -63,6 +63,11 @@ export class StateKeeper {
     this.following ??= this.follow();
   }
 
+  /** The program has refused the conversation. Its kept state stays as it is. */
+  forget(): void {
+    this.conversation = undefined;
+  }
+
   /**
    * Keeps the last state. No process of the session is left.
    *
