@@ -17,7 +17,7 @@ export function networkLevels(workspace: string, project: string): string {
     FROM workspaces w WHERE w.id = ${workspace}) END`;
 }
 
-/** What workspace and project allow together. */
+/** The reach that workspace and project allow together. */
 export function reachOfLevels(levels: NetworkLevels | null): Reach {
   if (levels === null) return reachOf('none', []);
   return strictestReach(...levels.map(([network, hosts]) => reachOf(network, hosts)));
