@@ -4,6 +4,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { check, JEST } from './check.mjs';
 import { ensureReady } from './ensure.mjs';
 import { changedSpecs } from './lib/changed.mjs';
@@ -41,11 +42,16 @@ async function runTests(chosen) {
   const verdict = judgeSecondRuns(first, process.env.CI === 'true' ? await runAgain(first) : {});
   const { DROVER_TEST_REPORT: report } = process.env;
   if (report) writeFileSync(report, JSON.stringify(verdict));
-  for (const { name, message } of verdict.flaky) {
-    const text = `${message}\nIt passed when it ran again alone. The totals count its second run.`;
-    process.stdout.write(`\nFLAKY: ${relative(root, name)}\n${text}\n`);
-  }
+  for (const file of verdict.flaky)
+    tell('FLAKY', file, 'It passed when it ran again alone. The totals count its second run.');
+  for (const file of verdict.failed) tell('FAILED', file);
   return verdict.success ? 0 : code || 1;
+}
+
+/** Repeats the beginning of a message that the log has whole: the end of a log is read first. */
+function tell(title, { name, message }, remark = '') {
+  const lines = stripVTControlCharacters(message).trim().split('\n').slice(0, 15);
+  process.stdout.write(`\n${title}: ${relative(root, name)}\n${lines.join('\n')}\n${remark}\n`);
 }
 
 /** Runs each failed file once more, alone. @returns the reports by path */

@@ -16,7 +16,8 @@ export function judgeSecondRuns(first, second) {
   return {
     // A run can also fail without a failed file, for instance by a test that is not found.
     success: first.success || (failed.length > 0 && flaky.length === failed.length),
-    flaky: flaky.map(({ name, message }) => ({ name, message })),
+    flaky: flaky.map(nameAndMessage),
+    failed: failed.filter((file) => !flaky.includes(file)).map(nameAndMessage),
     numPassedTests: count('passed'),
     numFailedTests: count('failed'),
   };
@@ -26,3 +27,5 @@ export function judgeSecondRuns(first, second) {
 export function failedFiles({ testResults }) {
   return testResults.filter(({ status }) => status === 'failed');
 }
+
+const nameAndMessage = ({ name, message }) => ({ name, message });

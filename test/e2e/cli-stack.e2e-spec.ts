@@ -156,6 +156,7 @@ describe('down', () => {
     expect(stdout).toContain('up to 3600 s to finish');
     expect(logs()).toMatch(/"Run ended".*"end":"complete"/);
     run.child.kill('SIGKILL');
+    await run.ended;
     expect(processesWith(home)).toEqual([]);
     const urls = [address, workerMetrics, /gateway at (\S+)/.exec(up.stdout)?.[1] ?? ''];
     for (const url of urls) await expect(fetch(url)).rejects.toThrow('fetch failed');

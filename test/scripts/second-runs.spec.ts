@@ -16,7 +16,7 @@ const { judgeSecondRuns } = (await import(module)) as {
   judgeSecondRuns(
     first: Report,
     second: Record<string, Report | undefined>,
-  ): Record<'success' | 'flaky' | 'numPassedTests' | 'numFailedTests', unknown>;
+  ): Record<'success' | 'flaky' | 'failed' | 'numPassedTests' | 'numFailedTests', unknown>;
 };
 
 function fileOf(name: string, passed: number, failed: number): Report['testResults'][number] {
@@ -38,24 +38,32 @@ const first = reportOf(fileOf('good', 5, 0), fileOf('bad', 2, 1));
 describe('a run', () => {
   it('a run without a failure succeeds', () => {
     const verdict = judgeSecondRuns(reportOf(fileOf('good', 5, 0)), {});
-    expect(verdict).toEqual({ success: true, flaky: [], numPassedTests: 5, numFailedTests: 0 });
+    expect(verdict).toEqual({
+      success: true,
+      flaky: [],
+      failed: [],
+      numPassedTests: 5,
+      numFailedTests: 0,
+    });
   });
 
   it('a run succeeds if each failed file passes alone, and its report has the second run', () => {
     expect(judgeSecondRuns(first, { bad: reportOf(fileOf('bad', 3, 0)) })).toEqual({
       success: true,
       flaky: [{ name: 'bad', message: 'why bad failed' }],
+      failed: [],
       numPassedTests: 8,
       numFailedTests: 0,
     });
   });
 
-  it('a run fails if a file fails twice, and its report still names the flaky ones', () => {
+  it('a run fails if a file fails twice, and its report names the failed and the flaky ones', () => {
     const twice = reportOf(...first.testResults, fileOf('worse', 0, 1));
     const second = { bad: reportOf(fileOf('bad', 3, 0)), worse: reportOf(fileOf('worse', 0, 1)) };
     expect(judgeSecondRuns(twice, second)).toEqual({
       success: false,
       flaky: [{ name: 'bad', message: 'why bad failed' }],
+      failed: [{ name: 'worse', message: 'why worse failed' }],
       numPassedTests: 8,
       numFailedTests: 1,
     });

@@ -105,8 +105,8 @@ const heard: NumberedMessage[] = [];
 let written = false;
 const asleep: (() => Promise<void>)[] = [];
 /**
- * The steps before which the first relays fall asleep, so that each of the three is tried. Later
- * ones are random.
+ * The steps before which the first relays with messages fall asleep, so that each of the three is
+ * tried. Later ones are random.
  */
 const sleeps = [2, 1, 0];
 
@@ -121,7 +121,7 @@ async function relayOnce(cursor: JournalCursor): Promise<'asleep' | 'idle' | 'bu
     () => numbers && heard.push(...numbered(messages, numbers)),
     async () => numbers && cursor.done(numbers),
   ];
-  const fallsAsleepBefore = sleeps.shift() ?? upTo(9);
+  const fallsAsleepBefore = (messages.length > 0 ? sleeps.shift() : undefined) ?? upTo(9);
   for (const [n, step] of steps.entries()) {
     if (n === fallsAsleepBefore) {
       await loseLease(cursor);
