@@ -35,8 +35,8 @@ export async function previousVersion(): Promise<string | undefined> {
 async function firstCompatible(): Promise<string> {
   const last = async (filter: string, path: string) =>
     (await git('log', '-1', `--diff-filter=${filter}`, '--format=%H', '--', path)).trim();
-  // Before the first release, applied migrations changed.
-  const changed = await last('M', `${MIGRATIONS}/*/migration.sql`);
+  // Before the first release, migrations that developers had applied changed their text or name.
+  const changed = await last('DMR', `${MIGRATIONS}/*/migration.sql`);
   const files = (await git('ls-files', MIGRATIONS)).split('\n');
   const reason = files.filter((path) => path.endsWith(`/${STOPS_SERVERS}`)).at(-1) ?? '';
   const added = await last('A', reason.replace(STOPS_SERVERS, 'migration.sql'));
