@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import type { components, DroverClient } from '#lib/api-client';
 import { type AgentKind, findKind, findKinds, installKind, kindOf, KINDS } from '#lib/agent-kinds';
 import type { CleanupScope } from '#lib/local-servers';
@@ -113,6 +115,12 @@ export class Ground {
     });
   }
 
+  /** Resolves when nothing of the session is left on this machine. */
+  async untilSessionEnds(runId: string): Promise<void> {
+    const folders = join(this.stage.folder, '*', 'runs', runId);
+    await this.until('the end of the session', () => globSync(folders).length === 0);
+  }
+
   async logOf(id: string, event: string): Promise<string[]> {
     const log = await readLog(this.member, id);
     return log.flatMap((entry) => (entry.event === event ? (entry.message ?? '') : []));
@@ -167,7 +175,7 @@ export class Ground {
 }
 
 /** The stand-in answers for any model. This one has a price. */
-const MODEL = 'claude-haiku-4-5';
+export const MODEL = 'claude-haiku-4-5';
 
 /** A kind with a program and a provider of its own. */
 export type TriedKind = AgentKind & { provider: NonNullable<AgentKind['provider']> };

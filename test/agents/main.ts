@@ -6,9 +6,9 @@ import { canTry, Ground, kindsToTry, type TriedKind } from './ground.js';
 import type { Trial, Verdict } from './trial.js';
 import { kills } from './trials/kills.js';
 import { provider } from './trials/provider.js';
-import { budget, edit, permission } from './trials/work.js';
+import { budget, droverTools, edit, permission } from './trials/work.js';
 
-const TRIALS: readonly Trial[] = [edit, permission, budget, ...provider, ...kills];
+const TRIALS: readonly Trial[] = [edit, permission, droverTools, budget, ...provider, ...kills];
 
 const USAGE = `npm run agents:try [-- --kind KIND] [--only WORDS]
 

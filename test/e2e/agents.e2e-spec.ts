@@ -194,6 +194,41 @@ describe('a task with the coding agent Codex', () => {
     expect(readFileSync(join(out, 'haiku.txt'), 'utf8')).toBe('queues\n');
   });
 
+  it('the agent has the tools of its run, and its conversation continues with an answer', async () => {
+    const [currentStep, prompt] = ['The second line', 'Five or seven?'];
+    const question = { prompt, choices: ['5', '7'], deadlineSeconds: 600, onDeadline: 'fail' };
+    const id = await run([
+      { calls: [{ tool: 'report_progress', input: { progressPercent: 40, currentStep } }] },
+      { calls: [{ tool: 'ask_person', input: question }] },
+      { text: 'Seven syllables.' },
+    ]);
+    const paused = await untilStatus(id, 'PAUSED', 'COMPLETED', 'FAILED');
+    expect(paused).toMatchObject({ pausedFor: 'question', progressPercent: 40, currentStep });
+    const { body: asked } = await fleet.api.get<{ items: (Question & { runId: string })[] }>(
+      `/questions?status=open&taskId=${id}`,
+    );
+    expect(asked.items).toMatchObject([{ prompt, choices: ['5', '7'], runWaits: false }]);
+    const [{ id: questionId, runId }] = asked.items as [Question & { runId: string }];
+    const folder = join(fleet.folder, 'agents', '**', runId);
+    await waitFor('the end of the session', () => globSync(folder).length === 0);
+    await fleet.api.post(`/questions/${questionId}/answer`, { answer: '7' });
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+    expect(task).toMatchObject({ status: 'COMPLETED', summary: 'Seven syllables.', retryCount: 0 });
+    const [first, , last, ...more] = models!.requests
+      .filter(({ path }) => path.endsWith('/responses'))
+      .map(({ body }) => JSON.stringify(body));
+    expect(more).toEqual([]);
+    expect(last).toMatch(/ask_person[^]*Answers of people[^]*Five or seven[^]*Answer: 7/);
+    for (const tool of ['get_task', 'create_subtask', 'add_log']) {
+      expect(first).toContain(`"name":"${tool}"`);
+    }
+    // The worker ends the run and keeps its state.
+    for (const tool of ['complete', 'fail', 'save_checkpoint', 'report_usage']) {
+      expect(first).not.toContain(`"name":"${tool}"`);
+    }
+    await expectUsageAsServed(id, 3);
+  });
+
   it('the agent asks for permissions and gets them from a person', async () => {
     const id = await run(
       [

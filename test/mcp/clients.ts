@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { TestAgent, TestServer, TestWorkspace } from '../support/shared-server.js';
 
@@ -29,9 +30,18 @@ const open = new Set<Client>();
 
 /** Connects an MCP client that starts `drover mcp` or calls `/mcp`. */
 export async function connectClient(via: Via, app: TestServer, token: string): Promise<McpClient> {
+  return connect(via === 'http' ? overHttp(app, token) : overStdio(app, token));
+}
+
+/** Connects like the program of a coding agent. */
+export function connectCodingAgent(app: TestServer, token: string): Promise<McpClient> {
+  return connect(overHttp(app, token, '?hosted=true'));
+}
+
+async function connect(transport: Transport): Promise<McpClient> {
   const client = new Client({ name: 'tests', version: '1' });
   open.add(client);
-  await client.connect(via === 'http' ? overHttp(app, token) : overStdio(app, token));
+  await client.connect(transport);
   return {
     client,
     tools: async () => (await client.listTools()).tools.map(({ name }) => name).sort(),
@@ -52,9 +62,9 @@ export async function closeClients(): Promise<void> {
   open.clear();
 }
 
-function overHttp({ url }: TestServer, token: string) {
+function overHttp({ url }: TestServer, token: string, query = '') {
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  return new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit });
+  return new StreamableHTTPClientTransport(new URL(`${url}/mcp${query}`), { requestInit });
 }
 
 function overStdio({ url }: TestServer, token: string) {

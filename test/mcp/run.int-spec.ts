@@ -1,6 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
-import { createKey, claimRun, claimToken, closeClients, connectClient, VIAS } from './clients.js';
+import {
+  createKey,
+  claimRun,
+  claimToken,
+  closeClients,
+  connectClient,
+  connectCodingAgent,
+  VIAS,
+} from './clients.js';
 
 /** A run that uses tools only. */
 
@@ -130,5 +138,46 @@ describe.each(VIAS)('over %s', (via) => {
     const asked = { title: 'Once', taskType: 'translation', idempotencyKey: 'run-1/once' };
     const first = await call('create_subtask', asked);
     expect((await call('create_subtask', asked)).data.id).toBe(first.data.id);
+  });
+});
+
+describe('a coding agent', () => {
+  it('it has no tools for the work of its host', async () => {
+    const { token } = await claimRun(workspace);
+    const { client, tools, call } = await connectCodingAgent(app, token);
+    expect(await tools()).toEqual([
+      'add_log',
+      'ask_person',
+      'check_budget',
+      'create_subtask',
+      'get_task',
+      'read_answers',
+      'report_progress',
+    ]);
+    expect(client.getInstructions()).not.toMatch(/complete|checkpoint/);
+    expect(await call('complete')).toMatchObject({ isError: true });
+  });
+
+  it('its question leaves the checkpoint of its host unchanged', async () => {
+    const { runId, taskId, token, agent } = await claimRun(workspace);
+    const checkpointData = { agent: { kind: 'codex' } };
+    await agent.api.put(`/runs/${runId}/checkpoint`, { checkpointData });
+    const { call } = await connectCodingAgent(app, token);
+    const question = { prompt: 'Which year?', deadlineSeconds: 600, onDeadline: 'fail' };
+    const refused = await call('ask_person', { ...question, checkpointData: {} });
+    expect(refused).toMatchObject({ isError: true });
+    expect(await call('ask_person', question)).toMatchObject({ data: { status: 'open' } });
+    expect(await taskOf(taskId)).toMatchObject({ pausedFor: 'question', checkpointData });
+  });
+
+  it('the address accepts no other value than true and false', async () => {
+    const { token } = await claimRun(workspace);
+    const response = await fetch(`${app.url}/mcp?hosted=maybe`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'validation_failed' });
   });
 });

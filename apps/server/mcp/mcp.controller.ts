@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
-import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createClient, type DroverClient } from '#lib/api-client';
 import { CONFIG, type Config } from '#lib/config';
-import { ClientGone, traceparentOfRequest } from '#lib/http';
+import { ClientGone, Flag, traceparentOfRequest } from '#lib/http';
 import { Auth, CurrentCaller, viewOfCaller } from '#lib/identity';
 import type { TokenCaller } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -17,6 +17,11 @@ const version = readVersion();
 
 /** The headers that the transport reads. */
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'origin'] as const;
+
+class McpQuery {
+  /** The client is a coding agent. Its host starts and ends the run, and counts its tokens. */
+  @Flag({ optional: true }) hosted?: boolean;
+}
 
 /**
  * Tools for clients of the Model Context Protocol. Each tool calls the API of this server as its
@@ -38,6 +43,7 @@ export class McpController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @ClientGone() signal: AbortSignal,
+    @Query() { hosted }: McpQuery,
   ): Promise<void> {
     const address = ownAddress(this.host.httpAdapter.getHttpServer() as Server);
     const message = new Request(`${address}/mcp`, { method: 'POST', headers: headersOf(request) });
@@ -46,6 +52,7 @@ export class McpController {
       caller: viewOfCaller(caller),
       allowedOrigin: new URL(this.config.http.publicUrl ?? address).origin,
       version,
+      isHosted: hosted,
       signal,
       onError: (error) => this.logger.error('A tool has failed', { requestId: request.id, error }),
     });

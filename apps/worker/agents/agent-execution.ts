@@ -114,7 +114,6 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         // With rules, the program asks before it uses a tool.
         permissionMode: rules.length === 0 || permissionMode === 'plan' ? permissionMode : 'ask',
         settings,
-        mcpServers: [],
         env: environmentOf(job, {}),
         files: filesOf(job),
         secrets,

@@ -8,6 +8,8 @@ const MAX_TRANSCRIPT = 16_000;
 /** The maximum of one entry of it. */
 const MAX_PART = 2_000;
 const STEP_LENGTH = 500;
+/** The tool of Drover, as each program spells it. */
+const OWN_REPORT = /report_progress/;
 
 /** Writes the events of an agent to the log of its run. */
 export class AgentLog {
@@ -15,6 +17,7 @@ export class AgentLog {
   private length = 0;
   /** The number of things that the agent has said or done. */
   done = 0;
+  private reportsItself = false;
 
   /** @param earlier the end of the conversation that this one continues */
   constructor(
@@ -40,7 +43,7 @@ export class AgentLog {
         break;
       case 'tool_call':
         this.say('INFO', event.title, 'agent_tool');
-        this.report.progress({ currentStep: this.redacted(event.title).slice(0, STEP_LENGTH) });
+        this.reportStep(event);
         break;
       case 'tool_result':
         this.write(event.ok ? 'DEBUG' : 'WARN', event.output, 'agent_tool_result');
@@ -69,6 +72,13 @@ export class AgentLog {
 
   redacted(text: string): string {
     return this.redactor.redact(text);
+  }
+
+  /** The steps that the agent reports itself are better than the titles of its tools. */
+  private reportStep({ name, title }: Extract<AgentEvent, { type: 'tool_call' }>): void {
+    this.reportsItself ||= OWN_REPORT.test(`${name} ${title}`);
+    if (this.reportsItself) return;
+    this.report.progress({ currentStep: this.redacted(title).slice(0, STEP_LENGTH) });
   }
 
   /** Keeps it for a later run as well. */

@@ -85,7 +85,9 @@ SELECT r.task_id,
     - coalesce((SELECT a.size_bytes FROM artifacts a
       WHERE a.workspace_id = $1 AND a.task_id = r.task_id AND a.kind = 'agent_state'), 0))::float8 AS kept_bytes
 FROM task_runs r
-WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND (r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') OR EXISTS (
+    SELECT FROM agent_tasks t WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id
+      AND t.generation = r.generation AND t.paused_for = 'question'))
 
 -- run_of_artifacts
 SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
@@ -100,7 +102,9 @@ FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 -- write_agent_state
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id FROM task_runs r
-  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND (r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') OR EXISTS (
+    SELECT FROM agent_tasks t WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id
+      AND t.generation = r.generation AND t.paused_for = 'question'))
   FOR KEY SHARE
 ),
 facts AS MATERIALIZED (

@@ -1,4 +1,5 @@
-import { expectEqual, type Trial } from '../trial.js';
+import { MODEL } from '../ground.js';
+import { expectEqual, expectMatch, type Trial } from '../trial.js';
 
 const FILE = 'haiku.txt';
 const SUMMARY = 'The haiku is edited.';
@@ -39,7 +40,7 @@ export const permission: Trial = {
     let id: string | undefined;
     try {
       id = await ground.submit(kind, {
-        agent: { kind: kind.name, model: 'claude-haiku-4-5', permissionMode: 'ask' },
+        agent: { kind: kind.name, model: MODEL, permissionMode: 'ask' },
       });
       const query = { status: 'open' as const, taskId: id };
       const question = await ground.until('the question', async () => {
@@ -115,6 +116,47 @@ export const budget: Trial = {
       expectEqual('consumed', Number(after.consumed), input + output + cacheRead + cacheWrite);
       expectEqual('reserved', Number(after.reserved), 0);
       return `stopped after ${before} requests of ${requests}`;
+    } finally {
+      await models.close();
+      await ground.clear(taskId);
+    }
+  },
+};
+
+export const droverTools: Trial = {
+  name: 'reports its progress by a tool of Drover, asks a person, and goes on with the answer',
+  async run(ground, kind) {
+    await ground.needWorkers(1);
+    const currentStep = 'The second line';
+    const question = { prompt: 'Five or seven?', deadlineSeconds: 600, onDeadline: 'fail' };
+    const models = await ground.answer(kind, [
+      { calls: [{ tool: 'report_progress', input: { progressPercent: 40, currentStep } }] },
+      { calls: [{ tool: 'ask_person', input: question }] },
+      { text: 'Seven syllables.' },
+    ]);
+    let taskId: string | undefined;
+    try {
+      // Nobody allows these tools to an agent that cannot change anything else.
+      const agent = { kind: kind.name, model: MODEL, permissionMode: 'read-only' as const };
+      taskId = await ground.submit(kind, { agent });
+      const paused = await ground.untilStatus(taskId, 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED');
+      expectEqual('the pause', paused.pausedFor, 'question');
+      expectEqual('the step', paused.currentStep, currentStep);
+      const query = { taskId };
+      const asked = async () =>
+        (await ground.administrator.get('/api/v1/questions', { params: { query } })).items;
+      const [{ id = '', runId = '' } = {}] = await asked();
+      await ground.untilSessionEnds(runId);
+      const params = { path: { id } };
+      const body = { answer: 'Seven.' };
+      await ground.administrator.post('/api/v1/questions/{id}/answer', { params, body });
+      const task = await ground.untilStatus(taskId, 'COMPLETED', 'PAUSED', 'FAILED', 'ABORTED');
+      expectEqual('the end', task.lastError, null);
+      expectEqual('the summary', task.summary?.trim(), 'Seven syllables.');
+      expectEqual('the questions', (await asked()).length, 1);
+      const last = JSON.stringify(models.requests.at(-1)?.body);
+      expectMatch('the last request', last, /Five or seven[^]*Answer: Seven\./);
+      return undefined;
     } finally {
       await models.close();
       await ground.clear(taskId);

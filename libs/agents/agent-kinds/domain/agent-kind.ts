@@ -48,6 +48,7 @@ export interface AgentContext {
    * `/gemini`. `token` is the key that the agent shows.
    */
   modelProxy: { url: string; token: string };
+  /** Servers of the host's tools. Their headers are in no file. */
   mcpServers: readonly McpServer[];
   /** Whether the agent runs as root inside the sandbox. */
   isRoot: boolean;

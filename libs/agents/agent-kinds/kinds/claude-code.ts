@@ -1,5 +1,6 @@
 import { join } from 'node:path/posix';
 import type { AgentContext, AgentKind, AgentLaunch, PermissionMode } from '../domain/agent-kind.js';
+import { headerVariables, withVariables } from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { ClaudeConversation } from '../protocols/claude-stream.js';
 
@@ -32,7 +33,7 @@ const MODES: Record<PermissionMode, string> = {
 function launch(context: AgentContext): AgentLaunch {
   const { stateDir, instructions, permissionMode } = context;
   const mcpFile = join(stateDir, 'drover-mcp.json');
-  const servers = context.mcpServers.map(
+  const servers = withVariables(context.mcpServers, (variable) => `\${${variable}}`).map(
     ({ name, url, headers }) => [name, { type: 'http', url, headers }] as const,
   );
   const files = [
@@ -62,8 +63,10 @@ function launch(context: AgentContext): AgentLaunch {
 }
 
 /** Without telemetry, updates and retries of its own. */
-function toEnv({ stateDir, modelProxy, isRoot }: AgentContext): Record<string, string> {
+function toEnv(context: AgentContext): Record<string, string> {
+  const { stateDir, modelProxy, isRoot } = context;
   return {
+    ...headerVariables(context.mcpServers),
     ANTHROPIC_BASE_URL: `${modelProxy.url}/anthropic`,
     ANTHROPIC_API_KEY: modelProxy.token,
     CLAUDE_CONFIG_DIR: stateDir,

@@ -1,5 +1,6 @@
 import { join } from 'node:path/posix';
 import type { AgentContext, AgentKind, AgentLaunch } from '../domain/agent-kind.js';
+import { headerVariables, withVariables } from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { CodexConversation } from '../protocols/codex-app-server.js';
 
@@ -33,7 +34,11 @@ function launch(context: AgentContext): AgentLaunch {
   }
   return {
     command: commandOf(program, 'app-server'),
-    env: { CODEX_HOME: stateDir, [TOKEN]: modelProxy.token },
+    env: {
+      ...headerVariables(context.mcpServers),
+      CODEX_HOME: stateDir,
+      [TOKEN]: modelProxy.token,
+    },
     files,
   };
 }
@@ -61,12 +66,12 @@ function toConfig({ model, modelProxy, mcpServers, settings }: AgentContext): st
     'plugins = false',
     'apps = false',
   ];
-  for (const { name, url, headers } of mcpServers) {
+  for (const { name, url, headers } of withVariables(mcpServers, String)) {
     const pairs = Object.entries(headers).map(([key, value]) => `${quote(key)} = ${quote(value)}`);
     lines.push(
       `[mcp_servers.${quote(name)}]`,
       `url = ${quote(url)}`,
-      `http_headers = { ${pairs.join(', ')} }`,
+      `env_http_headers = { ${pairs.join(', ')} }`,
       // The host offers these servers: no person is asked again.
       'default_tools_approval_mode = "approve"',
     );

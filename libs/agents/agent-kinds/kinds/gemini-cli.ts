@@ -1,5 +1,6 @@
 import { join } from 'node:path/posix';
 import type { AgentContext, AgentKind, AgentLaunch } from '../domain/agent-kind.js';
+import { geminiServers, headerVariables } from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { AcpConversation } from '../protocols/acp.js';
 
@@ -20,10 +21,15 @@ export const geminiCli: AgentKind = {
   settings: {},
   launch,
   converse: (io, context) =>
-    new AcpConversation(io, context, {
-      modes: { auto: 'yolo', ask: 'default', plan: 'plan', 'read-only': 'default' },
-      noise: /^\[MODE_UPDATE\]/,
-    }),
+    // Its settings name the servers.
+    new AcpConversation(
+      io,
+      { ...context, mcpServers: [] },
+      {
+        modes: { auto: 'yolo', ask: 'default', plan: 'plan', 'read-only': 'default' },
+        noise: /^\[MODE_UPDATE\]/,
+      },
+    ),
   // The conversation's file has a part of its id in its name, and the projects name its folder.
   stateFiles: (conversationId) => [
     '.gemini/projects.json',
@@ -36,13 +42,17 @@ function launch(context: AgentContext): AgentLaunch {
   const { stateDir, instructions, modelProxy, model, program } = context;
   new KindSettings(geminiCli, context.settings);
   const home = join(stateDir, '.gemini');
-  const files = [{ path: join(home, 'settings.json'), content: JSON.stringify(QUIET) }];
+  const mcpServers = geminiServers(context.mcpServers);
+  const files = [
+    { path: join(home, 'settings.json'), content: JSON.stringify({ ...QUIET, mcpServers }) },
+  ];
   if (instructions !== undefined) {
     files.push({ path: join(home, 'GEMINI.md'), content: instructions });
   }
   return {
     command: commandOf(program, '--acp', '-m', model ?? geminiCli.defaultModel ?? ''),
     env: {
+      ...headerVariables(context.mcpServers),
       GEMINI_CLI_HOME: stateDir,
       GEMINI_API_KEY: modelProxy.token,
       GOOGLE_GEMINI_BASE_URL: `${modelProxy.url}/gemini`,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { AgentEvent } from '../index.js';
 import { aContext, describeKind } from '../testing/kind-conformance.js';
@@ -96,6 +97,27 @@ it('a patch of Claude Code without lines is no error', () => {
   };
   claudeCode.converse(io, aContext()).line(JSON.stringify(line));
   expect(events).toMatchObject([{ type: 'tool_result', diffs: [{ path: 'a.txt' }] }]);
+});
+
+it('a program that connects to no servers over HTTP gets none, and the log says so', async () => {
+  const written: string[] = [];
+  const events: AgentEvent[] = [];
+  const emit = (event: AgentEvent) => void events.push(event);
+  const write = (text: string) => void written.push(text);
+  const mcpServers = [{ name: 'drover', url: 'http://127.0.0.1:1/mcp', headers: {} }];
+  const context = aContext({ settings: { command: ['/opt/agent'] }, mcpServers });
+  const conversation = acp.converse({ emit, write, endInput: () => undefined }, context);
+  conversation.start();
+  const result = { protocolVersion: 1, agentCapabilities: {} };
+  conversation.line(JSON.stringify({ jsonrpc: '2.0', id: 0, result }));
+  for (let turn = 0; turn < 100; turn += 1) await nextTick();
+  await conversation.ended({ exitCode: 0, signal: null });
+  expect(JSON.parse(written[1] ?? '{}')).toMatchObject({
+    method: 'session/new',
+    params: { mcpServers: [] },
+  });
+  const text = expect.stringContaining('no tools of Drover');
+  expect(events).toContainEqual({ type: 'notice', level: 'warning', text });
 });
 
 describe('the configuration of Codex', () => {

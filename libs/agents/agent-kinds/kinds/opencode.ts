@@ -1,5 +1,6 @@
 import { join } from 'node:path/posix';
 import type { AgentContext, AgentKind, AgentLaunch, PermissionMode } from '../domain/agent-kind.js';
+import { headerVariables, withVariables } from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { AcpConversation } from '../protocols/acp.js';
 
@@ -19,9 +20,14 @@ export const opencode: AgentKind = {
   settings: {},
   launch,
   converse: (io, context) =>
-    new AcpConversation(io, context, {
-      modes: { auto: 'build', ask: 'build', plan: 'plan', 'read-only': 'build' },
-    }),
+    // Its configuration names the servers.
+    new AcpConversation(
+      io,
+      { ...context, mcpServers: [] },
+      {
+        modes: { auto: 'build', ask: 'build', plan: 'plan', 'read-only': 'build' },
+      },
+    ),
   stateFiles: () => ['data/opencode/opencode.db*'],
 };
 
@@ -55,6 +61,8 @@ function launch(context: AgentContext): AgentLaunch {
   return {
     command: commandOf(program, 'acp'),
     env: {
+      ...headerVariables(context.mcpServers),
+      [TOKEN]: context.modelProxy.token,
       XDG_DATA_HOME: join(stateDir, 'data'),
       XDG_CONFIG_HOME: config,
       XDG_STATE_HOME: join(stateDir, 'state'),
@@ -66,10 +74,13 @@ function launch(context: AgentContext): AgentLaunch {
   };
 }
 
+const TOKEN = 'DROVER_MODEL_TOKEN';
+const reference = (variable: string) => `{env:${variable}}`;
+
 function toConfig({ modelProxy, permissionMode, ...context }: AgentContext) {
   const model = context.model ?? opencode.defaultModel ?? '';
   const name = `drover/${model}`;
-  const servers = context.mcpServers.map(
+  const servers = withVariables(context.mcpServers, reference).map(
     (server) =>
       [
         server.name,
@@ -89,7 +100,7 @@ function toConfig({ modelProxy, permissionMode, ...context }: AgentContext) {
     provider: {
       drover: {
         npm: '@ai-sdk/openai-compatible',
-        options: { baseURL: `${modelProxy.url}/openai/v1`, apiKey: modelProxy.token },
+        options: { baseURL: `${modelProxy.url}/openai/v1`, apiKey: reference(TOKEN) },
         models: { [model]: { limit: { context: 200_000, output: 32_000 } } },
       },
     },

@@ -1,5 +1,6 @@
 import { join } from 'node:path/posix';
 import type { AgentContext, AgentKind, AgentLaunch } from '../domain/agent-kind.js';
+import { geminiServers, headerVariables } from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { AcpConversation } from '../protocols/acp.js';
 
@@ -19,22 +20,31 @@ export const qwenCode: AgentKind = {
   settings: {},
   launch,
   converse: (io, context) =>
-    new AcpConversation(io, context, {
-      modes: { auto: 'yolo', ask: 'default', plan: 'plan', 'read-only': 'default' },
-    }),
+    // Its settings name the servers.
+    new AcpConversation(
+      io,
+      { ...context, mcpServers: [] },
+      {
+        modes: { auto: 'yolo', ask: 'default', plan: 'plan', 'read-only': 'default' },
+      },
+    ),
   stateFiles: (conversationId) => [`projects/*/chats/${conversationId}*`],
 };
 
 function launch(context: AgentContext): AgentLaunch {
   const { stateDir, instructions, modelProxy, model, program } = context;
   new KindSettings(qwenCode, context.settings);
-  const files = [{ path: join(stateDir, 'settings.json'), content: JSON.stringify(QUIET) }];
+  const mcpServers = geminiServers(context.mcpServers);
+  const files = [
+    { path: join(stateDir, 'settings.json'), content: JSON.stringify({ ...QUIET, mcpServers }) },
+  ];
   if (instructions !== undefined) {
     files.push({ path: join(stateDir, 'QWEN.md'), content: instructions });
   }
   return {
     command: commandOf(program, '--acp', '-m', model ?? qwenCode.defaultModel ?? ''),
     env: {
+      ...headerVariables(context.mcpServers),
       QWEN_HOME: stateDir,
       OPENAI_API_KEY: modelProxy.token,
       OPENAI_BASE_URL: `${modelProxy.url}/openai/v1`,

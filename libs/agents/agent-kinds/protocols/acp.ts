@@ -143,7 +143,7 @@ export class AcpConversation implements Conversation {
   }: InitializeResponse): Promise<Partial<NewSessionResponse> | undefined> {
     const { agent } = this.connection;
     const { resume, workDir: cwd } = this.context;
-    const params = { cwd, mcpServers: this.context.mcpServers.map(toServer) };
+    const params = { cwd, mcpServers: this.serversFor(agentCapabilities) };
     if (resume === undefined) {
       const session = await agent.request<NewSessionResponse>('session/new', params);
       this.sessionId = session.sessionId;
@@ -159,6 +159,17 @@ export class AcpConversation implements Conversation {
       this.cannotBegin('no_conversation', error);
       return undefined;
     }
+  }
+
+  /** Only programs that say so connect to servers over HTTP. */
+  private serversFor(capabilities: InitializeResponse['agentCapabilities']) {
+    const { mcpServers } = this.context;
+    if (mcpServers.length === 0 || capabilities?.mcpCapabilities?.http === true) {
+      return mcpServers.map(toServer);
+    }
+    const text = 'The program takes no MCP servers over HTTP, so the agent has no tools of Drover.';
+    this.io.emit({ type: 'notice', level: 'warning', text });
+    return [];
   }
 
   /** Some programs have modes, others have an option with the modes as its values. */

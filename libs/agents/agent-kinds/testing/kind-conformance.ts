@@ -51,6 +51,35 @@ export function describeKind(kind: AgentKind, options: ConformanceOptions): void
       expect(command).not.toMatch(/token-of-the-run|greeting|header-value|Be kind/);
     });
 
+    it('no token and no header is in a file', () => {
+      const { files } = kind.launch(context({ mcpServers: [server] }));
+      const contents = files.map(({ content }) => content).join('');
+      expect(contents).not.toMatch(/token-of-the-run|header-value/);
+    });
+
+    it('the program has the MCP servers of its host', async () => {
+      const given = context({ mcpServers: [server] });
+      const { env, files } = kind.launch(given);
+      const written: string[] = [];
+      const io = { write: (text: string) => void written.push(text), endInput: noop, emit: noop };
+      const conversation = kind.converse(io, given);
+      conversation.start();
+      // Programs of the Agent Client Protocol without a configuration learn them with the session.
+      const info = { protocolVersion: 1, agentCapabilities: { mcpCapabilities: { http: true } } };
+      conversation.line(JSON.stringify({ jsonrpc: '2.0', id: 0, result: info }));
+      for (let turn = 0; turn < 100; turn += 1) await nextTick();
+      await conversation.ended({ exitCode: 0, signal: null });
+      const configured = files.filter(({ content }) => content.includes(server.url));
+      const told = written.filter((line) => line.includes(server.url));
+      expect([...configured, ...told]).toHaveLength(1);
+      const named = configured.flatMap(({ content }) => content.match(/DROVER_MCP_\w+/g) ?? []);
+      const headers = named
+        .map((variable) => env[variable])
+        .concat(told)
+        .join();
+      expect(headers).toContain('header-value');
+    });
+
     it('the program reaches the model proxy with its token', () => {
       const { env, files } = kind.launch(context());
       const given = `${JSON.stringify(env)}${files.map(({ content }) => content).join('')}`;
@@ -105,6 +134,8 @@ export function describeKind(kind: AgentKind, options: ConformanceOptions): void
     });
   });
 }
+
+function noop(): void {}
 
 /** Rules of a policy find each permission by its class, and by a command or a relative path. */
 function expectKnownSubjects(asked: PermissionRequest[], isDecided: boolean): void {

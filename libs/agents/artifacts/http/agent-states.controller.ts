@@ -31,8 +31,8 @@ export class AgentStatesController {
     operationId: 'saveAgentState',
     summary: 'Keep the saved state of a live run, in place of the earlier one of its task',
     description:
-      'It is for the host of the run. The body has its own form. It is stored encrypted, and no ' +
-      'list has it. It counts towards the quota of artifacts, and the oldest states are removed ' +
+      'It is for the host of the run. A run that has asked a person can keep it until the answer. ' +
+      'The body has its own form. It is stored encrypted, and no list has it. It counts towards the quota of artifacts, and the oldest states are removed ' +
       'when another upload needs the room.',
   })
   @ApiConsumes(ANY_TYPE)

@@ -114,6 +114,21 @@ it('a run that has ended neither reads nor replaces a state', async () => {
   expect(await get(await claim())).toMatchObject({ text: 'of the first run' });
 });
 
+it('a run that has asked a person keeps its last state until the answer', async () => {
+  const first = await aRun();
+  await put(first, 'before the question');
+  const asked = { prompt: 'Which year?', deadlineSeconds: 600, onDeadline: 'fail' };
+  const { body } = await agent.api.post<{ id: string }>(`/runs/${first.id}/questions`, asked);
+  expect((await put(first, 'with the question')).status).toBe(204);
+  expect(await get(first)).toMatchObject({ status: 409, code: 'stale_run' });
+  await workspace.api.post(`/questions/${body.id}/answer`, { answer: '2026' });
+  expect(await put(first, 'late')).toMatchObject({ status: 409, code: 'stale_run' });
+  const second = await claim();
+  expect(await get(second)).toMatchObject({ text: 'with the question' });
+  await agent.api.post(`/runs/${second.id}/questions`, { ...asked, prompt: 'Which month?' });
+  expect(await put(first, 'late')).toMatchObject({ status: 409, code: 'stale_run' });
+});
+
 it('the task that continues a finished one begins with its state, and then has its own', async () => {
   const values = { agent: { kind: 'codex' }, title: 'x', taskType: 'test' };
   agent = await workspace.newAgent({ capabilities: ['command', 'kind:codex'] });

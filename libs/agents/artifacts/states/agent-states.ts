@@ -38,8 +38,8 @@ export class AgentStates {
   ) {}
 
   /**
-   * Keeps the state of a live run in place of the earlier one of its task. The earlier one counts until
-   * the whole new one is stored.
+   * Keeps the state of a live run in place of the earlier one of its task, or that of a run whose
+   * question its task waits for. The earlier one counts until the whole new one is stored.
    *
    * @throws DroverError `artifacts_disabled`, `run_not_found`, `stale_run`, `artifact_too_large`,
    *   `artifact_quota`, `malformed_request`, `rate_limited`

@@ -7,7 +7,15 @@ import { isLiveRun } from '#lib/transitions';
 const NAME = 'state/';
 const MEDIA_TYPE = 'application/gzip';
 
-/** The room for the state of a live run. */
+/**
+ * It is live, or it has asked a person and its task waits for the answer: an agent asks in the middle
+ * of its work, so its host keeps the last state after that. Index: primary key of tasks.
+ */
+const canKeepState = (r: string) => `(${isLiveRun(r)} OR EXISTS (
+    SELECT FROM agent_tasks t WHERE t.workspace_id = ${r}.workspace_id AND t.id = ${r}.task_id
+      AND t.generation = ${r}.generation AND t.paused_for = 'question'))`;
+
+/** The room for the state of a run. */
 export interface RoomOfState {
   task_id: string;
   /** Size of all artifacts of the workspace, without the state that the new one replaces. */
@@ -15,8 +23,8 @@ export interface RoomOfState {
 }
 
 /**
- * No row: the run is not live. Indexes: primary keys, artifacts_state_key. $1 workspace, $2 run, $3
- * its agent.
+ * No row: the run can keep no state. Indexes: primary keys, artifacts_state_key. $1 workspace, $2
+ * run, $3 its agent.
  */
 export const roomOfAgentState = query<RoomOfState>(
   'room_of_agent_state',
@@ -26,7 +34,7 @@ SELECT r.task_id,
     - coalesce((SELECT a.size_bytes FROM artifacts a
       WHERE a.workspace_id = $1 AND a.task_id = r.task_id AND a.kind = 'agent_state'), 0))::float8 AS kept_bytes
 FROM task_runs r
-WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND ${isLiveRun('r')}`,
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND ${canKeepState('r')}`,
 );
 
 export interface WrittenState {
@@ -37,8 +45,8 @@ export interface WrittenState {
 }
 
 /**
- * Writes the state of a task's agent in place of the earlier one. No row: the run is not live. After
- * lockArtifactUsage.
+ * Writes the state of a task's agent in place of the earlier one. No row: the run
+ * can keep none. After lockArtifactUsage.
  *
  * Indexes: primary keys, artifacts_state_key. $1 workspace, $2 run, $3 its agent, $4 id, $5 size, $6
  * hash, $7 quota in bytes, $8 data key.
@@ -48,7 +56,7 @@ export const writeAgentState = command<WrittenState>(
   `
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id FROM task_runs r
-  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND ${isLiveRun('r')}
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND ${canKeepState('r')}
   FOR KEY SHARE
 ),
 facts AS MATERIALIZED (

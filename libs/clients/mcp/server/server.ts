@@ -13,6 +13,8 @@ export interface McpOptions {
   caller: McpCaller;
   /** The version of Drover. */
   version: string;
+  /** The caller is a coding agent. Its host starts and ends the run, and counts its tokens. */
+  isHosted?: boolean;
   /** Aborts the requests of all tools. A client can cancel a single call. */
   signal?: AbortSignal;
   /** Receives internal errors. The client learns only that one occurred. */
@@ -33,6 +35,12 @@ const FOR_A_RUN =
   'End the run with exactly one of complete, fail and release. ' +
   'If a tool answers stale_run, the run has ended: stop the work.';
 
+const FOR_A_HOSTED_RUN =
+  'You execute one run of one task in Drover. These tools act on this run only. ' +
+  'Report progress while you work. ' +
+  'Your last message ends the run, and its text is the summary of the task. ' +
+  'If a tool answers stale_run, the run has ended: stop the work.';
+
 const FOR_A_PERSON =
   'These tools read and change tasks of one Drover workspace, with the rights of the configured ' +
   'credentials. ' +
@@ -42,8 +50,9 @@ const FOR_A_PERSON =
 
 /** Creates a server for one client, with the tools that its credentials allow. */
 export function createMcpServer(options: McpOptions): McpServer {
-  const { caller, version } = options;
-  const instructions = caller.kind === 'run' ? FOR_A_RUN : FOR_A_PERSON;
+  const { caller, version, isHosted = false } = options;
+  const forRun = isHosted ? FOR_A_HOSTED_RUN : FOR_A_RUN;
+  const instructions = caller.kind === 'run' ? forRun : FOR_A_PERSON;
   const server = new McpServer(
     { name: 'drover', title: 'Drover', version },
     {
@@ -54,8 +63,10 @@ export function createMcpServer(options: McpOptions): McpServer {
     },
   );
   for (const tool of TOOLS) {
-    if (!isOffered(tool, caller)) continue;
-    const { name, title, description, input, annotations } = tool;
+    const offer = isHosted ? tool.hosted : tool;
+    if (offer === null || !isOffered(tool, caller)) continue;
+    const { name, title, annotations } = tool;
+    const { description, input } = offer;
     server.registerTool(
       name,
       { title, description, annotations, inputSchema: input, outputSchema: ANSWER },

@@ -8,6 +8,23 @@ const OWN_TASK =
 
 const checkpointData = object.describe('All data that a later run needs to continue from here.');
 
+const newQuestion = {
+  prompt: z
+    .string()
+    .describe(
+      'Question with all its context, because the reader knows nothing else about the work.',
+    ),
+  choices: z.array(z.string()).optional().describe('Answers to choose from.'),
+  freeText: z.boolean().optional().describe('Whether any other text is a valid answer.'),
+  deadlineSeconds: z.int().min(1).describe('Maximum wait for an answer in seconds.'),
+  onDeadline: z
+    .enum(['default', 'fail'])
+    .describe(
+      'Action without an answer at the deadline: use the default answer, or fail the task.',
+    ),
+  default: z.string().optional(),
+};
+
 /** The tools of a run, in order of use. */
 export const RUN_TOOLS: readonly Tool[] = [
   runTool({
@@ -25,6 +42,7 @@ export const RUN_TOOLS: readonly Tool[] = [
   }),
   runTool({
     name: 'start',
+    hosted: null,
     title: 'Start the run',
     description:
       'Starts the run. Call it before any side effect: a successful answer proves that this run ' +
@@ -53,6 +71,7 @@ export const RUN_TOOLS: readonly Tool[] = [
   }),
   runTool({
     name: 'save_checkpoint',
+    hosted: null,
     title: 'Save a checkpoint',
     description:
       'Saves a checkpoint and replaces the previous one. A later run of the task reads it with ' +
@@ -88,6 +107,7 @@ export const RUN_TOOLS: readonly Tool[] = [
   }),
   runTool({
     name: 'report_usage',
+    hosted: null,
     title: 'Report token usage',
     description:
       'Reports the tokens that a model used for this run. Budgets count these tokens. Follow ' +
@@ -126,6 +146,12 @@ export const RUN_TOOLS: readonly Tool[] = [
     route: 'POST /api/v1/agent-tasks',
     effect: 'adds',
     input: z.strictObject({ ...newTask, blocksParent: z.boolean().optional() }),
+    hosted: {
+      description:
+        'Creates a subtask of the task of this run. Any agent of the workspace can claim it. Your ' +
+        'run does not wait for it.',
+      input: z.strictObject(newTask),
+    },
     call: async ({ client, signal }, { idempotencyKey, ...body }) =>
       toBrief(
         await client.post('/api/v1/agent-tasks', {
@@ -144,23 +170,13 @@ export const RUN_TOOLS: readonly Tool[] = [
     route: 'POST /api/v1/runs/{runId}/questions',
     effect: 'ends',
     idempotent: true,
-    input: z.strictObject({
-      prompt: z
-        .string()
-        .describe(
-          'Question with all its context, because the reader knows nothing else about the work.',
-        ),
-      choices: z.array(z.string()).optional().describe('Answers to choose from.'),
-      freeText: z.boolean().optional().describe('Whether any other text is a valid answer.'),
-      deadlineSeconds: z.int().min(1).describe('Maximum wait for an answer in seconds.'),
-      onDeadline: z
-        .enum(['default', 'fail'])
-        .describe(
-          'Action without an answer at the deadline: use the default answer, or fail the task.',
-        ),
-      default: z.string().optional(),
-      checkpointData: checkpointData.optional(),
-    }),
+    input: z.strictObject({ ...newQuestion, checkpointData: checkpointData.optional() }),
+    hosted: {
+      description:
+        'Asks a person and ends the run. Finish all other work before. The task is paused until ' +
+        'somebody answers or the deadline passes. Your conversation then continues with the answer.',
+      input: z.strictObject(newQuestion),
+    },
     call: ({ client, signal, runId }, body) =>
       client.post('/api/v1/runs/{runId}/questions', { params: { path: { runId } }, body, signal }),
   }),
@@ -179,6 +195,7 @@ export const RUN_TOOLS: readonly Tool[] = [
   }),
   runTool({
     name: 'complete',
+    hosted: null,
     title: 'Complete the task',
     description: 'Completes the task and ends the run. Call it when the work is done.',
     route: 'POST /api/v1/runs/{runId}/complete',
@@ -194,6 +211,7 @@ export const RUN_TOOLS: readonly Tool[] = [
   }),
   runTool({
     name: 'fail',
+    hosted: null,
     title: 'Fail the task',
     description:
       'Reports a failure and ends the run. `class` and `retryable` decide about a retry.',
@@ -226,6 +244,7 @@ export const RUN_TOOLS: readonly Tool[] = [
   }),
   runTool({
     name: 'release',
+    hosted: null,
     title: 'Release the task',
     description:
       'Releases the task and ends the run without using a retry. Call it to wait for subtasks or ' +

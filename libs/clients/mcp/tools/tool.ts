@@ -23,6 +23,12 @@ export interface PersonAccess {
   scope: Scope;
 }
 
+/** The part of a tool that a model reads. */
+interface Offer {
+  description: string;
+  input: z.ZodObject;
+}
+
 interface Spec<Input extends z.ZodObject, C extends Context> {
   name: string;
   title: string;
@@ -34,20 +40,22 @@ interface Spec<Input extends z.ZodObject, C extends Context> {
   effect: 'reads' | 'adds' | 'changes' | 'ends';
   /** Whether a repeated call has no further effect. Reading tools are idempotent. */
   idempotent?: boolean;
+  /** The tool of a coding agent. Default: the same. Null: the host does this for its runs. */
+  hosted?: Offer | null;
   /** The notice above the answer, instead of `UNTRUSTED`. */
   notice?: string;
   call(context: C, input: z.output<Input>): Promise<object>;
 }
 
-export interface Tool {
+export interface Tool extends Offer {
   name: string;
   title: string;
-  description: string;
   route: string;
   /** `run`: a tool for the process of a run. */
   for: 'run' | PersonAccess;
-  input: z.ZodObject;
   annotations: ToolAnnotations;
+  /** The offer to a coding agent, whose host starts and ends the run. Null: none. */
+  hosted: Offer | null;
   notice: string | undefined;
   call(context: Context, caller: McpCaller, input: unknown): Promise<object>;
 }
@@ -78,6 +86,7 @@ export function personTool<Input extends z.ZodObject>(
 
 function toMetadata<Input extends z.ZodObject, C extends Context>(spec: Spec<Input, C>) {
   const { name, title, description, route, input, effect, notice } = spec;
+  const { hosted = { description, input } } = spec;
   const annotations: ToolAnnotations = {
     title,
     readOnlyHint: effect === 'reads',
@@ -86,7 +95,7 @@ function toMetadata<Input extends z.ZodObject, C extends Context>(spec: Spec<Inp
     // The tool calls one Drover server only.
     openWorldHint: false,
   };
-  return { name, title, description, route, input, notice, annotations };
+  return { name, title, description, route, input, hosted, notice, annotations };
 }
 
 /** Whether the caller sees the tool. This avoids refusals, but the route decides about rights. */

@@ -35,7 +35,6 @@ async function started(
     prompt: 'Hello.',
     permissionMode,
     settings: {},
-    mcpServers: [],
     env: {},
     files: {},
     secrets: [],

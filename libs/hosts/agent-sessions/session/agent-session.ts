@@ -8,6 +8,7 @@ import {
   type AgentKind,
   type Conversation,
   KindSettingsError,
+  type McpServer,
 } from '#lib/agent-kinds';
 import type { Network } from '#lib/kernel';
 import { ModelProxy, type ModelProxyOptions } from '#lib/model-proxy';
@@ -40,7 +41,7 @@ export interface AgentWork
     OfferedKind,
     Pick<
       AgentContext,
-      'prompt' | 'model' | 'permissionMode' | 'settings' | 'instructions' | 'mcpServers' | 'resume'
+      'prompt' | 'model' | 'permissionMode' | 'settings' | 'instructions' | 'resume'
     > {
   /** The UUID of the session. */
   id: string;
@@ -104,7 +105,7 @@ export class AgentSession {
   /** @throws SpawnError */
   static async start(work: AgentWork, parts: AgentSessionParts): Promise<AgentSession> {
     const { driver, gate, onEvent } = parts;
-    const around = driver.surroundings(work.id, work.network);
+    const around = driver.surroundings(work.id, work.network, work.env['DROVER_API_URL']);
     const door = await openDoor(around.network, { token: work.token, ...gate });
     try {
       const context = contextOf(work, around, door.url);
@@ -301,10 +302,10 @@ async function openDoor(
 
 function contextOf(
   work: AgentWork,
-  { folder, isRoot }: Surroundings,
+  { folder, isRoot, apiUrl }: Surroundings,
   modelUrl: string,
 ): AgentContext {
-  const { prompt, model, permissionMode, settings, instructions, mcpServers, program } = work;
+  const { prompt, model, permissionMode, settings, instructions, program } = work;
   return {
     prompt,
     resume: work.resume,
@@ -312,7 +313,7 @@ function contextOf(
     permissionMode,
     settings,
     instructions,
-    mcpServers,
+    mcpServers: droverTools(apiUrl, work.token),
     program,
     workDir: join(folder, 'work'),
     stateDir: join(folder, 'state'),
@@ -320,6 +321,13 @@ function contextOf(
     modelProxy: { url: modelUrl, token: work.token },
     isRoot,
   };
+}
+
+/** The server of Drover's tools, which have the rights of the run. */
+function droverTools(apiUrl: string | undefined, token: string): McpServer[] {
+  if (apiUrl === undefined) return [];
+  const url = `${apiUrl.replace(/\/api\/v1\/?$/, '')}/mcp?hosted=true`;
+  return [{ name: 'drover', url, headers: { Authorization: `Bearer ${token}` } }];
 }
 
 /** A program of the kind would crash with less. The task can ask for other limits. */

@@ -188,6 +188,8 @@ export interface Surroundings {
   network: Network;
   /** The path of its folder, as it sees it. */
   folder: string;
+  /** The address of the API for it, if the host has one for it. */
+  apiUrl?: string;
   /** True if the session has the rights of root in its own eyes. */
   isRoot: boolean;
   /** Its memory in MiB if it asks for no limit. 0: no limit. */
@@ -202,8 +204,12 @@ export interface RuntimeDriver {
   readonly kind: string;
   /** False while sessions cannot be started, or would not end with this process. */
   readonly healthy: boolean;
-  /** The surroundings of a session with `samePath` that asks for this network. */
-  surroundings(id: string, network?: Network): Surroundings;
+  /**
+   * The surroundings of a session with `samePath` that asks for this network.
+   *
+   * @param apiUrl the address of the API for the host
+   */
+  surroundings(id: string, network?: Network, apiUrl?: string): Surroundings;
   /**
    * Resolves when the session's first process runs.
    *

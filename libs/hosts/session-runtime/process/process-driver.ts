@@ -15,6 +15,7 @@ import {
 } from '../drivers/driver.js';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
+import { addressInside } from '../sandbox/api-forwarder.js';
 import { groupsOf, removeGroups } from '../sandbox/control-group.js';
 import { limitsOf } from '../sandbox/limits.js';
 import {
@@ -89,14 +90,16 @@ export class ProcessDriver implements RuntimeDriver {
     return this.supervisor.healthy;
   }
 
-  surroundings(id: string, network?: Network): Surroundings {
+  surroundings(id: string, asked?: Network, apiUrl?: string): Surroundings {
     const { dir, sandbox, accounts } = this.options;
     const isRoot = accounts === undefined && process.getuid?.() === 0;
     if (sandbox === undefined) {
-      return { network: 'host', folder: join(dir, id), isRoot, memoryMb: 0 };
+      return { network: 'host', apiUrl, folder: join(dir, id), isRoot, memoryMb: 0 };
     }
+    const network = strictestNetwork(sandbox.network, asked);
     return {
-      network: strictestNetwork(sandbox.network, network),
+      network,
+      apiUrl: apiUrl && network !== 'host' ? addressInside({ target: apiUrl }) : apiUrl,
       folder: SAME_PATH,
       isRoot,
       memoryMb: sandbox.limits.memoryMb,

@@ -31,14 +31,18 @@ type Send = (url: URL, options: RequestOptions) => ClientRequest;
 
 /** Chooses a port that is not the server's. */
 export function forwardingTo(server: ServerAddress, socket: string): Forwarding {
-  const { port, protocol } = new URL(server.target);
+  return { ...server, socket, port: portFor(server) };
+}
+
+function portFor({ target }: Pick<ServerAddress, 'target'>): number {
+  const { port, protocol } = new URL(target);
   const isTaken = Number(port || (protocol === 'https:' ? 443 : 80)) === PORTS[0];
-  return { ...server, socket, port: PORTS[isTaken ? 1 : 0] };
+  return PORTS[isTaken ? 1 : 0];
 }
 
 /** The address of the API for the session. */
-export function addressInside({ target, port }: Forwarding): string {
-  return `http://127.0.0.1:${port}${new URL(target).pathname}`;
+export function addressInside(server: Pick<ServerAddress, 'target'>): string {
+  return `http://127.0.0.1:${portFor(server)}${new URL(server.target).pathname}`;
 }
 
 /**
