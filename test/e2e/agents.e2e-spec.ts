@@ -197,11 +197,15 @@ describe('a task with the coding agent Codex', () => {
   it('the agent has the tools of its run, and its conversation continues with an answer', async () => {
     const [currentStep, prompt] = ['The second line', 'Five or seven?'];
     const question = { prompt, choices: ['5', '7'], deadlineSeconds: 600, onDeadline: 'fail' };
-    const id = await run([
+    const { body: project } = await fleet.api.post<{ id: string }>('/projects', { name: 'Poems' });
+    const instructions = 'Count the syllables.';
+    await fleet.api.patch(`/projects/${project.id}`, { instructions });
+    const script: Script = [
       { calls: [{ tool: 'report_progress', input: { progressPercent: 40, currentStep } }] },
       { calls: [{ tool: 'ask_person', input: question }] },
       { text: 'Seven syllables.' },
-    ]);
+    ];
+    const id = await run(script, { projectId: project.id });
     const paused = await untilStatus(id, 'PAUSED', 'COMPLETED', 'FAILED');
     expect(paused).toMatchObject({ pausedFor: 'question', progressPercent: 40, currentStep });
     const { body: asked } = await fleet.api.get<{ items: (Question & { runId: string })[] }>(
@@ -219,6 +223,7 @@ describe('a task with the coding agent Codex', () => {
       .map(({ body }) => JSON.stringify(body));
     expect(more).toEqual([]);
     expect(last).toMatch(/ask_person[^]*Answers of people[^]*Five or seven[^]*Answer: 7/);
+    expect(first).toContain(instructions);
     for (const tool of ['get_task', 'create_subtask', 'add_log']) {
       expect(first).toContain(`"name":"${tool}"`);
     }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Network } from '#lib/kernel';
 import type { CommandSpec, Commands } from '../command.js';
 import { omitUndefined } from '../flags.js';
@@ -45,13 +46,19 @@ const set: CommandSpec = {
     ['--name <text>', 'name of the project'],
     ['--network <policy>', 'most that its sessions get: none, allow or host'],
     ['--allowed-host <host...>', 'the hosts that its sessions reach with `allow`'],
+    ['--instructions <file>', 'file with instructions for its coding agents; empty: none'],
   ],
-  examples: ['project set $PROJECT --network host'],
+  examples: [
+    'project set $PROJECT --network host',
+    'project set $PROJECT --instructions AGENTS.md',
+  ],
   run: async (cli, [id = ''], flags) => {
     const params = { path: { id } };
     const network = flags.text('network') as Network | undefined;
     const allowedHosts = flags.list('allowed-host');
-    const body = omitUndefined({ name: flags.text('name'), network, allowedHosts });
+    const file = flags.text('instructions');
+    const instructions = file === undefined ? undefined : readFileSync(file, 'utf8') || null;
+    const body = omitUndefined({ name: flags.text('name'), network, allowedHosts, instructions });
     const project = await cli.drover.patch('/api/v1/projects/{id}', { params, body });
     cli.out.done(project, `Project ${id} changed`);
   },

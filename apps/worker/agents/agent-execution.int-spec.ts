@@ -66,7 +66,8 @@ async function start(
 function promptOf(instructions: string, { agent }: { agent?: { transcript?: string } }) {
   return ({ conversation }: RunPrompt) => {
     const ofNew = [instructions, agent?.transcript ?? ''].join('\n');
-    return Promise.resolve(conversation === 'resumed' ? 'Your session was interrupted.' : ofNew);
+    const isResumed = conversation === 'resumed';
+    return Promise.resolve({ prompt: isResumed ? 'Your session was interrupted.' : ofNew });
   };
 }
 
@@ -147,7 +148,9 @@ test('a run that cannot begin anew leaves the kept state as it is', async () => 
   await change((state) => ({ ...state, conversation: 'another' }));
   const before = kept;
   const prompt = ({ conversation }: RunPrompt) =>
-    conversation === 'new' ? Promise.reject(new Error('no prompt')) : Promise.resolve('recall');
+    conversation === 'new'
+      ? Promise.reject(new Error('no prompt'))
+      : Promise.resolve({ prompt: 'recall' });
   expect(await run('recall', checkpoint(), prompt)).toMatchObject({
     kind: 'failed',
     error: { message: 'no prompt' },

@@ -42,13 +42,14 @@ export class Beginning {
    *
    * @throws the errors of `JobReports.prompt`
    */
-  async session(): Promise<Pick<AgentWork, 'prompt' | 'resume' | 'takenOver'>> {
+  async session(): Promise<Pick<AgentWork, 'prompt' | 'instructions' | 'resume' | 'takenOver'>> {
     const { earlier } = this.parts;
     const { resume } = this;
     const isOfWork = ({ name }: { name: string }) => name.startsWith('work/');
     const takenOver = resume === undefined ? earlier.files.filter(isOfWork) : earlier.files;
     if (resume === undefined) this.tellNew();
-    return { prompt: await this.report.prompt(this.start()), resume, takenOver };
+    const { prompt, instructions } = await this.report.prompt(this.start());
+    return { prompt, instructions: instructions ?? undefined, resume, takenOver };
   }
 
   heed({ type }: AgentEvent): void {

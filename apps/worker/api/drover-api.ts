@@ -14,6 +14,7 @@ import type {
   ProgressReport,
   Question,
   Registration,
+  FirstWords,
   RunPrompt,
   Signals,
   UsageAnswer,
@@ -134,7 +135,7 @@ export class DroverApi {
   }
 
   /** Makes the prompt of a live run, and keeps it with the run. */
-  createPrompt(runId: string, start: RunPrompt): Promise<{ prompt: string }> {
+  createPrompt(runId: string, start: RunPrompt): Promise<FirstWords> {
     return this.server.post('/api/v1/runs/{runId}/prompt', { ...run(runId), body: start });
   }
 

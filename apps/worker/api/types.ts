@@ -69,6 +69,9 @@ export type ModelAccess = Schemas['ModelAccess'];
 
 /** The start of a session, as its host knows it. */
 export type RunPrompt = Schemas['CreateRunPrompt'];
+/** Servers of the version before send no instructions. */
+export type FirstWords = Pick<Schemas['FirstWords'], 'prompt'> &
+  Partial<Pick<Schemas['FirstWords'], 'instructions'>>;
 
 export type ModelHold = Schemas['ModelHold'];
 

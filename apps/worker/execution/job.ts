@@ -5,6 +5,7 @@ import type {
   ClaimedRun,
   ClaimedTaskBody,
   EntryLevel,
+  FirstWords,
   ProgressReport,
   ProviderLimit,
   Question,
@@ -50,7 +51,7 @@ export interface JobReports {
   ask(question: Question): Promise<{ id: string }>;
   cancelQuestion(): Promise<unknown>;
   /** The first words to the agent of the task. The server makes and keeps them. */
-  prompt(start: RunPrompt): Promise<string>;
+  prompt(start: RunPrompt): Promise<FirstWords>;
 }
 
 /** A running job. One that hears gets the messages to its run, in their order. */

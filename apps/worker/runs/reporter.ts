@@ -12,6 +12,7 @@ import type { DroverApi } from '../api/drover-api.js';
 import type {
   ClaimedTask,
   FinalReport,
+  FirstWords,
   LogEntry,
   ProgressReport,
   Question,
@@ -117,9 +118,9 @@ export class Reporter {
   }
 
   /** @throws RunLostError, or the server's refusal */
-  async prompt(start: RunPrompt, giveUp: AbortSignal): Promise<string> {
+  async prompt(start: RunPrompt, giveUp: AbortSignal): Promise<FirstWords> {
     const create = () => this.api.createPrompt(this.runId, start);
-    return (await this.retry('prompt', create, giveUp)).prompt;
+    return this.retry('prompt', create, giveUp);
   }
 
   /** Warns the author of the work, who reads the run's log and not the worker's. */

@@ -52,7 +52,7 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     delivered: () => undefined,
     ask: () => Promise.reject(new Error('nobody answers here')),
     cancelQuestion: () => Promise.resolve(),
-    prompt: () => Promise.resolve(task.title),
+    prompt: () => Promise.resolve({ prompt: task.title }),
   };
   const run = {
     id: runId,

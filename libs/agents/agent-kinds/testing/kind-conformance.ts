@@ -51,6 +51,13 @@ export function describeKind(kind: AgentKind, options: ConformanceOptions): void
       expect(command).not.toMatch(/token-of-the-run|greeting|header-value|Be kind/);
     });
 
+    it('instructions are in one file of its home, if it reads any there', () => {
+      const { files } = kind.launch(context({ instructions: 'Be kind.' }));
+      const written = files.filter(({ content }) => content === 'Be kind.');
+      const names = written.map(({ path }) => path.split('/').at(-1));
+      expect(names).toEqual(kind.program === null ? [] : [kind.instructionsFile]);
+    });
+
     it('no token and no header is in a file', () => {
       const { files } = kind.launch(context({ mcpServers: [server] }));
       const contents = files.map(({ content }) => content).join('');

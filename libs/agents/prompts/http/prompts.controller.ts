@@ -7,6 +7,7 @@ import { reporterOf } from '#lib/runs';
 import { Prompts } from '../prompts/prompts.js';
 import {
   CreateRunPromptDto,
+  FirstWordsDto,
   PreviewPromptDto,
   PromptPreviewDto,
   RunPromptDto,
@@ -41,7 +42,7 @@ export class PromptsController {
     operationId: 'createRunPrompt',
     summary: 'Make the prompt of a live run, and keep it with the run',
   })
-  @ApiOkResponse({ type: RunPromptDto })
+  @ApiOkResponse({ type: FirstWordsDto })
   @ApiErrors('validation_failed', 'run_not_found', 'stale_run')
   create(
     @CurrentCaller() caller: Caller,

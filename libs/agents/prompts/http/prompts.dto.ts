@@ -4,7 +4,7 @@ import type { Sent } from '#lib/kernel';
 import { type Beginning, BEGINNINGS, SECTION_NAMES } from '../domain/sections.js';
 import { MAX_TEMPLATE } from '../domain/template.js';
 import type { TemplateView } from '../prompts/prompt-templates.js';
-import type { PromptView, RunPromptView, SessionStart } from '../prompts/prompts.js';
+import type { FirstWords, PromptView, RunPromptView, SessionStart } from '../prompts/prompts.js';
 
 const TEMPLATE = `A Mustache template with the placeholders ${SECTION_NAMES.join(', ')}.`;
 const SOURCES = ['workspace', 'default'] as const;
@@ -57,4 +57,13 @@ export class PromptPreviewDto implements PromptView {
 export class RunPromptDto extends PromptPreviewDto implements Sent<RunPromptView> {
   @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
   @ApiProperty({ type: String, format: 'date-time' }) createdAt!: string;
+}
+
+export class FirstWordsDto extends RunPromptDto implements Sent<FirstWords> {
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The standing instructions of the project of the task',
+  })
+  instructions!: string | null;
 }

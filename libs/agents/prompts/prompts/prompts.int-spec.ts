@@ -40,6 +40,17 @@ describe('the prompt of a run', () => {
     expect(await kept(run)).toMatchObject({ status: 200, body: { prompt, taskId: run.id } });
   });
 
+  it('it comes with the instructions of the project', async () => {
+    const { body: project } = await scene.workspace.api.post<Body>('/projects', { name: 'Weeks' });
+    const run = await scene.held({ ...CODEX, projectId: project['id'] });
+    expect((await take(run)).body).toMatchObject({ instructions: null });
+    const instructions = 'Use ISO weeks.';
+    await scene.workspace.api.patch(`/projects/${String(project['id'])}`, { instructions });
+    const { prompt, ...taken } = (await take(run)).body;
+    expect(taken).toMatchObject({ instructions });
+    expect(prompt).not.toContain(instructions);
+  });
+
   it('it tells dependencies, the earlier run, its checkpoint and unheard messages', async () => {
     const before = await scene.held({ title: 'Find the fault' });
     await before.agent.api.post(`/runs/${before.runId}/complete`, {

@@ -71,12 +71,16 @@ SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.accept
 FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
 );
 
-/** The task of a live run. Index: primary keys. $1 workspace, $2 run, $3 its agent. */
-export const liveTaskOfRun = query<{ task_id: string }>(
+/**
+ * The task of a live run, and the instructions of its project. Index: primary keys. $1 workspace, $2
+ * run, $3 its agent.
+ */
+export const liveTaskOfRun = query<{ task_id: string; instructions: string | null }>(
   'live_task_of_run',
   `
-SELECT r.task_id FROM task_runs r
+SELECT r.task_id, p.instructions FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
+LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = t.project_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
 );
 

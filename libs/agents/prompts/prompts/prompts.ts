@@ -28,6 +28,12 @@ export interface RunPromptView extends PromptView {
   createdAt: Date;
 }
 
+/** The first words to the program of a run. */
+export interface FirstWords extends RunPromptView {
+  /** The standing instructions of its project. */
+  instructions: string | null;
+}
+
 /** The facts about the start of a session that only its host knows. */
 export interface SessionStart {
   /** Default: a new conversation. */
@@ -62,7 +68,7 @@ export class Prompts {
    *
    * @throws DroverError `run_not_found`, `stale_run`
    */
-  async create(by: Reporter, start: SessionStart = {}): Promise<RunPromptView> {
+  async create(by: Reporter, start: SessionStart = {}): Promise<FirstWords> {
     const { workspaceId, runId, agentId } = by;
     const tenant = this.database.tenant(workspaceId);
     const live = await firstRow(tenant, liveTaskOfRun, [workspaceId, runId, agentId]);
@@ -70,7 +76,8 @@ export class Prompts {
     const prompt = await this.compose(workspaceId, live.task_id, start);
     const kept = await firstRow(tenant, keepPrompt, [workspaceId, runId, agentId, prompt]);
     if (!kept) return refuseReport(this.database, by);
-    return { prompt, taskId: live.task_id, runId, createdAt: kept.created_at };
+    const { task_id: taskId, instructions } = live;
+    return { prompt, instructions, taskId, runId, createdAt: kept.created_at };
   }
 
   /**

@@ -36,6 +36,15 @@ export class ChangeProjectDto extends ChangeTextsDto {
       'levels with `allow` name. Only an OWNER or ADMIN sets them.',
   })
   allowedHosts?: string[];
+  @Text({
+    max: 20_000,
+    optional: true,
+    nullable: true,
+    description:
+      'Standing instructions for the coding agents of the project, like an `AGENTS.md`. They apply to ' +
+      'runs that start from now on.',
+  })
+  instructions?: string | null;
 }
 
 export class CreateMilestoneDto extends CreateProjectDto {

@@ -103,6 +103,22 @@ describe('projects', () => {
     expect((await own.api.get(path)).body).toMatchObject({ network: 'allow', allowedHosts });
   });
 
+  it('a project keeps instructions without secrets until they are removed', async () => {
+    const path = `/projects/${(await aProject()).id}`;
+    const secret = `ghp_${'a1'.repeat(18)}`;
+    const changed = await own.api.patch(path, { instructions: `Use ISO weeks, ${secret}.` });
+    expect(changed.body).toMatchObject({ instructions: 'Use ISO weeks, [redacted].' });
+    for (const instructions of ['', ' ', 'x'.repeat(20_001), 7]) {
+      const refused = await own.api.patch(path, { instructions });
+      expect(refused).toMatchObject({ status: 400, body: { errors: [{ field: 'instructions' }] } });
+    }
+    expect((await own.api.patch(path, { name: 'Q' })).body).toMatchObject({
+      instructions: 'Use ISO weeks, [redacted].',
+    });
+    const removed = await own.api.patch(path, { instructions: null });
+    expect(removed.body).toMatchObject({ instructions: null });
+  });
+
   it('an Idempotency-Key creates one project', async () => {
     const key = { 'idempotency-key': newId() };
     const first = await own.api.post<Row>('/projects', { name: 'Once' }, key);

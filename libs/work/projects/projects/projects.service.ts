@@ -12,7 +12,11 @@ export interface NewProject {
   description?: string | null;
 }
 
-export type ProjectChange = Partial<NewProject> & { network?: Network; allowedHosts?: string[] };
+export type ProjectChange = Partial<NewProject> & {
+  network?: Network;
+  allowedHosts?: string[];
+  instructions?: string | null;
+};
 
 /** Projects, which group tasks. */
 @Injectable()

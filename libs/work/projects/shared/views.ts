@@ -17,6 +17,8 @@ export class ProjectDto extends GroupDto {
   network!: string;
   @ApiProperty({ type: [String], description: 'The hosts that its sessions reach with `allow`.' })
   allowedHosts!: string[];
+  @ApiProperty({ type: String, nullable: true, description: 'Instructions for its coding agents.' })
+  instructions!: string | null;
 }
 
 export class MilestoneDto extends GroupDto {
@@ -45,6 +47,11 @@ const GROUP_FIELDS = {
   updatedAt: true,
 } as const;
 
-export const PROJECT_FIELDS = { ...GROUP_FIELDS, network: true, allowedHosts: true } as const;
+export const PROJECT_FIELDS = {
+  ...GROUP_FIELDS,
+  network: true,
+  allowedHosts: true,
+  instructions: true,
+} as const;
 
 export const MILESTONE_FIELDS = { ...GROUP_FIELDS, projectId: true, dueAt: true } as const;
