@@ -47,6 +47,7 @@ const set: CommandSpec = {
     ['--network <policy>', 'most that its sessions get: none, allow or host'],
     ['--allowed-host <host...>', 'the hosts that its sessions reach with `allow`'],
     ['--instructions <file>', 'file with instructions for its coding agents; empty: none'],
+    ['--allowed-model <model...>', "the models that its coding agents can ask, '*' for all"],
   ],
   examples: [
     'project set $PROJECT --network host',
@@ -58,7 +59,10 @@ const set: CommandSpec = {
     const allowedHosts = flags.list('allowed-host');
     const file = flags.text('instructions');
     const instructions = file === undefined ? undefined : readFileSync(file, 'utf8') || null;
-    const body = omitUndefined({ name: flags.text('name'), network, allowedHosts, instructions });
+    const allowedModels = flags.list('allowed-model');
+    const name = flags.text('name');
+    const change = { name, network, allowedHosts, allowedModels, instructions };
+    const body = omitUndefined(change);
     const project = await cli.drover.patch('/api/v1/projects/{id}', { params, body });
     cli.out.done(project, `Project ${id} changed`);
   },

@@ -49,13 +49,16 @@ const set: CommandSpec = {
     ['--name <text>', 'name of the workspace'],
     ['--network <policy>', 'most that its sessions get: none, allow or host'],
     ['--allowed-host <host...>', 'the hosts that its sessions reach with `allow`'],
+    ['--allowed-model <model...>', "the models that its coding agents can ask, '*' for all"],
   ],
   examples: ['workspace set --network host'],
   run: async (cli, _args, flags) => {
     const params = { path: { workspaceId: await cli.workspaceId() } };
     const network = flags.text('network') as Network | undefined;
     const allowedHosts = flags.list('allowed-host');
-    const body = omitUndefined({ name: flags.text('name'), network, allowedHosts });
+    const allowedModels = flags.list('allowed-model');
+    const name = flags.text('name');
+    const body = omitUndefined({ name, network, allowedHosts, allowedModels });
     const workspace = await cli.drover.patch('/api/v1/workspaces/{workspaceId}', { params, body });
     cli.out.done(workspace, `Workspace ${workspace.name} changed`);
   },

@@ -16,7 +16,7 @@ import { RequestHolds } from './request-holds.js';
 
 /** The time for which the way to a provider is known. A changed key counts after it. */
 const ACCESS_MS = 60_000;
-/** The maximum of models without a price that the log of a run names. */
+/** The maximum of refused models that the log of a run names. */
 const MAX_WARNINGS = 100;
 
 export interface ModelGateParts {
@@ -25,6 +25,8 @@ export interface ModelGateParts {
   report: Pick<JobReports, 'log' | 'usage' | 'endEarly'>;
   log: Log;
 }
+
+type Refusal = Extract<Admission, { kind: 'refused' }>;
 
 /**
  * Decides about the requests of one run to models, and reports their usage. The server knows keys and
@@ -37,7 +39,7 @@ export class RunModelGate implements ModelGate {
   private readonly holds: RequestHolds;
   /** The refusal by a budget, which all later requests get. */
   private refusal: Admission | undefined;
-  private readonly unpriced = new Set<string>();
+  private readonly refused = new Set<string>();
 
   constructor(private readonly parts: ModelGateParts) {
     this.holds = new RequestHolds(parts);
@@ -60,7 +62,7 @@ export class RunModelGate implements ModelGate {
     if (refusal !== undefined) return refusal;
     const admission = await this.hold(request, signal);
     if (admission.kind === 'admitted') return admission;
-    if (admission.reason === 'model_unpriced') this.warnOfPrice(request.model, admission.message);
+    if (isOfModel(admission)) this.warnOfModel(request.model, admission);
     else if (this.refusal === undefined) this.end(admission);
     return admission;
   };
@@ -115,14 +117,15 @@ export class RunModelGate implements ModelGate {
   }
 
   /** The agent can go on with other models. */
-  private warnOfPrice(model: string, message: string): void {
-    if (this.unpriced.has(model) || this.unpriced.size >= MAX_WARNINGS) return;
-    this.unpriced.add(model);
-    this.parts.report.log('WARN', message, 'model_unpriced');
+  private warnOfModel(model: string, { reason, message }: Refusal): void {
+    const warning = `${reason} ${model}`;
+    if (this.refused.has(warning) || this.refused.size >= MAX_WARNINGS) return;
+    this.refused.add(warning);
+    this.parts.report.log('WARN', message, reason);
   }
 
   /** The server has applied the policy of the budget to the task. */
-  private end(refusal: Extract<Admission, { kind: 'refused' }>): void {
+  private end(refusal: Refusal): void {
     this.refusal = refusal;
     if (refusal.reason !== 'budget_exceeded') return;
     this.parts.report.log('WARN', refusal.message, 'budget_refused');
@@ -138,4 +141,9 @@ export class RunModelGate implements ModelGate {
       throw error;
     }
   }
+}
+
+/** It refuses one model, and no other one. */
+function isOfModel({ reason }: Refusal): boolean {
+  return reason === 'model_unpriced' || reason === 'model_not_allowed';
 }

@@ -16,7 +16,10 @@ const quiet = () => undefined;
 const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
 /** A server that answers by the wish, and remembers it. */
-function aServer(answer: (wish: Wish, before: number) => ModelHold['outcome'] | Error) {
+function aServer(
+  answer: (wish: Wish, before: number) => ModelHold['outcome'] | Error,
+  reason: ModelHold['reason'] = null,
+) {
   const wishes: Wish[] = [];
   const released: string[] = [];
   const holds = new RequestHolds({
@@ -28,7 +31,8 @@ function aServer(answer: (wish: Wish, before: number) => ModelHold['outcome'] | 
         const outcome = answer(wish, wishes.length);
         wishes.push(wish);
         if (outcome instanceof Error) return Promise.reject(outcome);
-        return Promise.resolve({ outcome, message: 'Too little.', budget: null, model: null });
+        const rest = { message: 'Too little.', budget: null, model: null };
+        return Promise.resolve({ outcome, reason, ...rest });
       },
       releaseRequest: (_, id) => Promise.resolve(released.push(id)),
     },
@@ -71,6 +75,13 @@ describe('the tokens of a request', () => {
     const refused = { kind: 'refused', reason: 'model_unpriced', message: 'Too little.' };
     expect(await holds.ask(counted, NEVER)).toEqual(refused);
     expect(wishes.map(({ final }) => final)).toEqual([false]);
+  });
+
+  it('are refused at once if the model is not allowed', async () => {
+    const { holds, wishes } = aServer(() => 'unpriced', 'model_not_allowed');
+    const refused = { kind: 'refused', reason: 'model_not_allowed', message: 'Too little.' };
+    expect(await holds.ask(REQUEST, NEVER)).toEqual(refused);
+    expect(wishes).toHaveLength(1);
   });
 
   it('are waited for while other requests hold them', async () => {

@@ -18,7 +18,8 @@ export interface RequestHoldsParts {
   wait?: BackoffPolicy;
 }
 
-type Answer = Pick<ModelHold, 'outcome' | 'message' | 'model'>;
+/** Servers of the version before tell no reason. */
+type Answer = Pick<ModelHold, 'outcome' | 'message' | 'model'> & Partial<Pick<ModelHold, 'reason'>>;
 
 /** Asks the server for the tokens of each request of one run before it is sent. */
 export class RequestHolds {
@@ -95,8 +96,12 @@ export class RequestHolds {
 }
 
 /** The server can give the request another model. */
-function toAdmission({ outcome, message, model }: Answer): Admission {
+function toAdmission({ outcome, reason, message, model }: Answer): Admission {
   if (outcome === 'granted') return { kind: 'admitted', ...(model !== null && { model }) };
-  const reason = outcome === 'unpriced' ? 'model_unpriced' : 'budget_exceeded';
-  return { kind: 'refused', reason, message: message ?? 'No budget is left.' };
+  const ofOutcome = outcome === 'unpriced' ? 'model_unpriced' : 'budget_exceeded';
+  return {
+    kind: 'refused',
+    reason: reason ?? ofOutcome,
+    message: message ?? 'No budget is left.',
+  };
 }

@@ -22,6 +22,7 @@ export * from './system/make-folder.js';
 export * from './system/resolve-name.js';
 export * from './values/addresses.js';
 export * from './values/host-patterns.js';
+export * from './values/model-patterns.js';
 export * from './values/networks.js';
 export * from './values/pagination.js';
 export * from './values/permission-rules.js';

@@ -14,6 +14,8 @@ export class WorkspaceDto {
   network!: string;
   @ApiProperty({ type: [String], description: 'The hosts that its sessions reach with `allow`.' })
   allowedHosts!: string[];
+  @ApiProperty({ type: [String], description: 'The models that its coding agents can ask.' })
+  allowedModels!: string[];
   @ApiProperty({ type: Date, nullable: true }) archivedAt!: Date | null;
   @ApiProperty() version!: number;
   @ApiProperty() createdAt!: Date;

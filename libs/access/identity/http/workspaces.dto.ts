@@ -1,4 +1,4 @@
-import { Flag, HostList, Id, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
+import { Flag, HostList, Id, Int, ModelList, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
 import { type MemberRole, type Network, NETWORKS } from '#lib/kernel';
 import { EMAIL_PATTERN } from '../domain/email.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
@@ -40,6 +40,14 @@ export class ChangeWorkspaceDto {
       'levels with `allow` name.',
   })
   allowedHosts?: string[];
+  @ModelList({
+    optional: true,
+    description:
+      'The models that coding agents of the workspace can ask: names, in which `*` stands for any ' +
+      'characters. A name allows all versions of its model. A model must be allowed by workspace ' +
+      'and project. `*` alone, the default, allows every model.',
+  })
+  allowedModels?: string[];
 }
 
 export class AddMemberDto {

@@ -9,6 +9,7 @@ export const WORKSPACE_FIELDS = {
   allowRunCommands: true,
   network: true,
   allowedHosts: true,
+  allowedModels: true,
   archivedAt: true,
   version: true,
   createdAt: true,

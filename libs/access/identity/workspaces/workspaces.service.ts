@@ -97,6 +97,7 @@ export class WorkspacesService {
       allowRunCommands?: boolean;
       network?: Network;
       allowedHosts?: string[];
+      allowedModels?: string[];
     },
     version?: number,
   ): Promise<WorkspaceView> {

@@ -15,7 +15,11 @@ import {
   isTimeZone,
   isUuid,
   MAX_ALLOWED_HOSTS,
+  MAX_ALLOWED_MODELS,
   MAX_HOST_PATTERN,
+  MAX_MODEL_PATTERN,
+  MODEL_PATTERN,
+  MODEL_RULE,
 } from '#lib/kernel';
 import { field, type FieldOptions, type FieldRule, listField } from './field.js';
 
@@ -47,6 +51,13 @@ export function HostList(options: FieldOptions): PropertyDecorator {
   const pattern = { regexp: HOST_PATTERN, words: `must be ${HOST_RULE}` };
   const item = { max: MAX_HOST_PATTERN, pattern };
   return TextList({ ...options, maxItems: MAX_ALLOWED_HOSTS, item });
+}
+
+/** The models that coding agents can ask. */
+export function ModelList(options: FieldOptions): PropertyDecorator {
+  const pattern = { regexp: MODEL_PATTERN, words: `be ${MODEL_RULE}` };
+  const item = { max: MAX_MODEL_PATTERN, pattern };
+  return TextList({ ...options, maxItems: MAX_ALLOWED_MODELS, item });
 }
 
 /** A whole number from `min` to `max`. */

@@ -195,6 +195,11 @@ export const ERRORS = {
     'Runs of this workspace cannot create tasks with a command or a coding agent',
     'Ask an ADMIN of the workspace to set `allowRunCommands` by PATCH /workspaces/:id.',
   ),
+  model_not_allowed: e(
+    422,
+    'The model of the coding agent is not allowed',
+    'Name a model that `detail` lists, or ask an ADMIN of the workspace to change `allowedModels`.',
+  ),
   subtask_limit: e(
     409,
     'The task cannot have these subtasks',

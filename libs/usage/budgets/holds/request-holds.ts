@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Coalescer, Database, type Transaction } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { knownReports } from '#lib/ledger';
+import { type ModelRefusal, refusalOf } from '#lib/models';
 import { type BudgetStanding, type Standing, standingOf } from '../domain/compliance.js';
 import {
   type Bounds,
@@ -13,17 +14,29 @@ import {
 } from '../domain/request-holds.js';
 import { boundsIn, columnOf } from '../store/bounds.js';
 import { lockBudgets, toJson } from '../store/lock-budgets.js';
-import { lockUsedRuns, type UsedRunRow } from '../store/lock-charged.sql.js';
+import {
+  type AskingRunRow,
+  lockAskingRuns,
+  lockUsedRuns,
+  type UsedRunRow,
+} from '../store/lock-charged.sql.js';
 import { writeRequestHolds } from './hold-requests.sql.js';
 
 /** A request to a model, before it is sent. */
 export interface AskedRequest extends RequestWish {
   runId: string;
   agentId: string;
+  /** The model that is asked, or undefined if its name is not valid. */
+  model?: string;
+  /** The models to ask instead if the provider refuses it. */
+  fallbacks?: readonly string[];
 }
 
 export type HoldAnswer =
-  | { kind: 'granted' }
+  /** Its fallbacks are those that are allowed. */
+  | { kind: 'granted'; fallbacks: readonly string[] }
+  /** The workspace or the project of the run does not allow the model. */
+  | { kind: 'not_allowed'; refusal: ModelRefusal }
   /** A budget covers the run, and the model has no price. */
   | { kind: 'unpriced' }
   /** The budget has tokens, but other requests or runs hold them. */
@@ -103,7 +116,7 @@ async function askAll(
 ): Promise<(HoldAnswer | DroverError)[]> {
   const runIds = asked.map(({ runId }) => runId);
   const [rows, reported] = await tx.pipeline([
-    [lockUsedRuns, [workspaceId, runIds]],
+    [lockAskingRuns, [workspaceId, runIds]],
     [knownReports, [workspaceId, runIds, asked.map(({ requestId }) => requestId)]],
   ]);
   const runs = new Map(rows.map((row) => [row.run_id, row]));
@@ -117,7 +130,10 @@ async function askAll(
     if (!row || row.agent_id !== one.agentId) return new DroverError('run_not_found');
     if (!row.is_current) return new DroverError('stale_run');
     // A copy of the question arrived after the report.
-    if (ended.has(`${one.runId} ${one.requestId}`)) return { kind: 'granted' };
+    if (ended.has(`${one.runId} ${one.requestId}`)) return { kind: 'granted', fallbacks: [] };
+    const lists = { workspace: row.workspace_models, project: row.project_models };
+    const refusal = refusalOf(one.model, lists);
+    if (refusal) return { kind: 'not_allowed', refusal };
     const run = toHoldingRun(workspaceId, row);
     if (isFull(run.requests, one.requestId)) return tooMany();
     const decision = decideHold(run, one, budgets);
@@ -129,7 +145,8 @@ async function askAll(
     } else if (decision.kind === 'refused' && one.isFinal) {
       written.push(toRow(row, run, decision.wanted));
     }
-    return toAnswer(row, decision);
+    const fallbacks = one.fallbacks?.filter((model) => !refusalOf(model, lists)) ?? [];
+    return toAnswer(row, decision, fallbacks);
   });
   if (written.length === 0) return answers;
   const reserved = [...growths].map(([id, growth]) => ({ id, reserved: growth }));
@@ -158,11 +175,15 @@ function grow(budget: Standing, growths: ReadonlyMap<string, bigint>): Standing 
   return { ...budget, reserved: budget.reserved + (growths.get(budget.id) ?? 0n) };
 }
 
-function toAnswer({ task_id: taskId }: UsedRunRow, decision: HoldDecision): HoldAnswer {
+function toAnswer(
+  { task_id: taskId }: AskingRunRow,
+  decision: HoldDecision,
+  fallbacks: readonly string[],
+): HoldAnswer {
   switch (decision.kind) {
     case 'granted':
     case 'unlimited':
-      return { kind: 'granted' };
+      return { kind: 'granted', fallbacks };
     case 'unpriced':
       return { kind: 'unpriced' };
     case 'wait':

@@ -30,9 +30,29 @@ export interface UsedRunRow {
  * Tasks are locked by id, as everywhere, and before their runs. Indexes: primary keys.
  * $1 workspace, $2 runs.
  */
-export const lockUsedRuns = query<UsedRunRow>(
-  'lock_used_runs',
-  `
+export const lockUsedRuns = query<UsedRunRow>('lock_used_runs', lockingRuns(''));
+
+/** A run that asks for a request, with the models that it can ask. */
+export interface AskingRunRow extends UsedRunRow {
+  workspace_models: string[];
+  /** NULL: the task has no project. */
+  project_models: string[] | null;
+}
+
+/**
+ * lockUsedRuns, with the allowed models of workspace and project: before requests to models. Two more
+ * probes of primary keys, that of the workspace once a statement. $1 workspace, $2 runs.
+ */
+export const lockAskingRuns = query<AskingRunRow>(
+  'lock_asking_runs',
+  lockingRuns(`,
+  (SELECT w.allowed_models FROM workspaces w WHERE w.id = $1) AS workspace_models,
+  (SELECT p.allowed_models FROM projects p
+    WHERE p.workspace_id = $1 AND p.id = t.project_id) AS project_models`),
+);
+
+function lockingRuns(columns: string): string {
+  return `
 WITH task AS MATERIALIZED (
   SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens, t.run_id FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.id IN (
@@ -43,12 +63,12 @@ WITH task AS MATERIALIZED (
 SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens,
   r.held_tokens, r.budget_ids, ${isLiveRun('r')} AS is_live,
   ${isLiveRun('r')} AND t.run_id IS NOT DISTINCT FROM r.id AS is_current, r.used_tokens,
-  coalesce(r.estimated_tokens, 0) AS first_held, r.request_holds, r.wanted_tokens
+  coalesce(r.estimated_tokens, 0) AS first_held, r.request_holds, r.wanted_tokens${columns}
 FROM task_runs r JOIN task t ON t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 ORDER BY r.id
-FOR NO KEY UPDATE OF r`,
-);
+FOR NO KEY UPDATE OF r`;
+}
 
 /** A budget that usage is charged to. Tokens are bigints as text. */
 export interface ChargedBudgetRow {

@@ -5,5 +5,4 @@ export {
   type LimitKind,
   type LimitReport,
   MAX_LIMIT_SECONDS,
-  providerOf,
 } from './provider-limit.js';

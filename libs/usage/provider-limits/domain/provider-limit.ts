@@ -1,5 +1,12 @@
 import { DroverError } from '#lib/kernel';
-import { anyVersionOf, escapePattern, plainName } from '#lib/models/domain';
+import {
+  anyVersionOf,
+  beginsWith,
+  escapePattern,
+  FAMILIES,
+  plainName,
+  providerOf,
+} from '#lib/models/domain';
 
 /** A provider refuses too many requests, or a quota is used up until a time. */
 export const LIMIT_KINDS = ['rate_limited', 'quota_exhausted'] as const;
@@ -32,13 +39,6 @@ export interface Limited {
 export const MAX_LIMIT_SECONDS = 7 * 86_400;
 /** The default if a report names no time. */
 export const DEFAULT_LIMIT_SECONDS = 60;
-
-/** The beginnings of the model names of each provider. */
-const FAMILIES: Readonly<Record<string, string>> = {
-  anthropic: 'claude-',
-  openai: '(?:gpt|chatgpt|codex)-|o\\d',
-  google: 'gemini-',
-};
 
 /**
  * Finds the models that a report closes.
@@ -73,23 +73,10 @@ export function limitSeconds({ retryAfterSeconds, until }: LimitReport, now: Dat
   return Math.min(Math.max(seconds, 0), MAX_LIMIT_SECONDS);
 }
 
-/**
- * Returns the provider of a model, or undefined for an unknown one. Names can begin with a route:
- * `anthropic/claude-…`, `us.anthropic.claude-…`, `ft:gpt-…`.
- */
-export function providerOf(model: string): string | undefined {
-  const known = Object.entries(FAMILIES).find(([, family]) => beginsWith(family).test(model));
-  return known?.[0];
-}
-
 /** An unknown provider has the models with its name, and the refused one. */
 function allModelsOf(provider: string, refusedModel: string): string {
   const own = `${escapePattern(provider)}[-./:]`;
   const family = FAMILIES[provider];
   const all = beginsWith(family === undefined ? own : `${own}|${family}`);
   return all.test(refusedModel) ? all.source : `${all.source}|${anyVersionOf(refusedModel)}`;
-}
-
-function beginsWith(what: string): RegExp {
-  return new RegExp(`(?:^|[./:])(?:${what})`);
 }

@@ -1,4 +1,4 @@
-import { Flag, HostList, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
+import { Flag, HostList, ModelList, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
 import { type Network, NETWORKS } from '#lib/kernel';
 
 export class ListQuery extends PageQuery {
@@ -45,6 +45,14 @@ export class ChangeProjectDto extends ChangeTextsDto {
       'runs that start from now on.',
   })
   instructions?: string | null;
+  @ModelList({
+    optional: true,
+    description:
+      'The models that coding agents of the project can ask: names, in which `*` stands for any ' +
+      'characters. A name allows all versions of its model. A model must be allowed by workspace ' +
+      'and project. `*` alone, the default, allows every model. Only an OWNER or ADMIN sets them.',
+  })
+  allowedModels?: string[];
 }
 
 export class CreateMilestoneDto extends CreateProjectDto {

@@ -16,6 +16,7 @@ export type ProjectChange = Partial<NewProject> & {
   network?: Network;
   allowedHosts?: string[];
   instructions?: string | null;
+  allowedModels?: string[];
 };
 
 /** Projects, which group tasks. */
@@ -59,10 +60,7 @@ export class ProjectsService {
     change: ProjectChange,
     version?: number,
   ): Promise<ProjectDto> {
-    const { network = 'none', allowedHosts } = change;
-    if ((network !== 'none' || allowedHosts !== undefined) && !mayLoosen(caller)) {
-      throw new DroverError('forbidden', { detail: 'Only an OWNER or ADMIN allows the network.' });
-    }
+    if (!mayLoosen(caller)) refuseLoosening(change);
     return this.update(caller, { id, version }, withoutSecrets(change));
   }
 
@@ -96,6 +94,16 @@ export class ProjectsService {
       const exists = await tx.project.count({ where: { workspaceId, id: where.id } });
       throw whyUnchanged(exists > 0, 'project_not_found');
     });
+  }
+}
+
+/** @throws DroverError `forbidden` */
+function refuseLoosening({ network = 'none', allowedHosts, allowedModels }: ProjectChange): void {
+  if (network !== 'none' || allowedHosts !== undefined) {
+    throw new DroverError('forbidden', { detail: 'Only an OWNER or ADMIN allows the network.' });
+  }
+  if (allowedModels !== undefined) {
+    throw new DroverError('forbidden', { detail: 'Only an OWNER or ADMIN allows models.' });
   }
 }
 

@@ -19,6 +19,8 @@ export class ProjectDto extends GroupDto {
   allowedHosts!: string[];
   @ApiProperty({ type: String, nullable: true, description: 'Instructions for its coding agents.' })
   instructions!: string | null;
+  @ApiProperty({ type: [String], description: 'The models that its coding agents can ask.' })
+  allowedModels!: string[];
 }
 
 export class MilestoneDto extends GroupDto {
@@ -52,6 +54,7 @@ export const PROJECT_FIELDS = {
   network: true,
   allowedHosts: true,
   instructions: true,
+  allowedModels: true,
 } as const;
 
 export const MILESTONE_FIELDS = { ...GROUP_FIELDS, projectId: true, dueAt: true } as const;

@@ -1,5 +1,4 @@
-import { MODEL_TIERS, type ModelTier, plainName } from '#lib/models/domain';
-import { providerOf } from '#lib/provider-limits/domain';
+import { MODEL_TIERS, type ModelTier, plainName, providerOf } from '#lib/models/domain';
 
 /** A model, and its tier; null for a model without a price. */
 export interface TieredModel {

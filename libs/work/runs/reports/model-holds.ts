@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type BudgetStanding, type HoldAnswer, RequestHolds } from '#lib/budgets';
 import { Database, firstRow } from '#lib/database';
-import { ModelRouting } from '#lib/models';
+import { describeRefusal, ModelRouting } from '#lib/models';
 import { pauseRequest, TaskCommands } from '#lib/task-manager';
 import { replacementOf } from '../domain/routed-request.js';
 import { routedModelOfRun } from './routed-model-of-run.sql.js';
@@ -17,10 +17,17 @@ export interface ModelRequestWish {
   final?: boolean;
 }
 
+/**
+ * `unpriced` also stands for a model that is not allowed: workers of the version before know no
+ * further outcome, and take an unknown one for a lack of tokens.
+ */
 export const HOLD_OUTCOMES = ['granted', 'wait', 'refused', 'unpriced'] as const;
+export const HOLD_REASONS = ['budget_exceeded', 'model_unpriced', 'model_not_allowed'] as const;
 
 export interface ModelHoldView {
   outcome: (typeof HOLD_OUTCOMES)[number];
+  /** The reason of a refusal, or null. */
+  reason: (typeof HOLD_REASONS)[number] | null;
   /** One sentence for the agent and its user. */
   message: string | null;
   /** The budget that has too little. */
@@ -29,6 +36,7 @@ export interface ModelHoldView {
   model: string | null;
 }
 
+const NOTHING = { reason: null, message: null, budget: null, model: null } as const;
 const REASON = 'budget_used_up';
 
 /**
@@ -53,17 +61,33 @@ export class ModelHolds {
     const routed = asked === undefined ? null : await this.route(workspaceId, runId, asked);
     const model = routed ?? asked;
     const isPriced = model === undefined || (await this.routing.tierOf(model)) !== null;
-    const wish = { runId, agentId, requestId, tokens: BigInt(tokens), isFinal, isPriced };
+    const wish = { runId, agentId, requestId, tokens: BigInt(tokens), isFinal, isPriced, model };
     const answer = await this.holds.ask(workspaceId, wish);
-    if (answer.kind === 'granted') {
-      return { outcome: 'granted', message: null, budget: null, model: routed };
-    }
-    if (answer.kind === 'unpriced') {
-      return { outcome: 'unpriced', message: lackOfPrice(model), budget: null, model: null };
-    }
     if (answer.kind === 'refused' && isFinal) await this.applyPolicy(workspaceId, answer);
-    const { kind, budget } = answer;
-    return { outcome: kind, message: describe(budget, tokens), budget, model: null };
+    switch (answer.kind) {
+      case 'granted':
+        return { ...NOTHING, outcome: 'granted', model: routed };
+      case 'not_allowed':
+        return {
+          ...NOTHING,
+          outcome: 'unpriced',
+          reason: 'model_not_allowed',
+          message: describeRefusal(model, answer.refusal) + becauseOf(routed, asked),
+        };
+      case 'unpriced':
+        return {
+          ...NOTHING,
+          outcome: 'unpriced',
+          reason: 'model_unpriced',
+          message: lackOfPrice(model),
+        };
+      case 'wait':
+      case 'refused': {
+        const { kind, budget } = answer;
+        const reason = kind === 'refused' ? 'budget_exceeded' : null;
+        return { ...NOTHING, outcome: kind, reason, message: describe(budget, tokens), budget };
+      }
+    }
   }
 
   /** @throws DroverError `run_not_found` */
@@ -99,6 +123,10 @@ export class ModelHolds {
       );
     wake();
   }
+}
+
+function becauseOf(routed: string | null, asked = ''): string {
+  return routed === null ? '' : ` Routing chose it instead of "${asked}".`;
 }
 
 function lackOfPrice(model = ''): string {

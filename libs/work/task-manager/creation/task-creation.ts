@@ -11,6 +11,7 @@ import type { CreatedRow } from './create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { plansOf, refuseArchived } from './refuse-archived.js';
+import { modelOf, refuseModels } from './refuse-models.js';
 import { Subtasks } from './subtasks.js';
 import { type CreationRequest, TaskDrafts } from './task-drafts.js';
 import { TaskInserts, type TaskToCreate } from './task-inserts.js';
@@ -41,7 +42,8 @@ export class TaskCreation {
   /**
    * @throws DroverError `queue_full`, `exceeds_queue`, `subtask_limit`, `stale_run`,
    *   `task_not_found` (a dependency), `project_not_found`, `project_archived`,
-   *   `milestone_not_found`, `milestone_archived`, `agent_not_found`, `agent_terminated`
+   *   `milestone_not_found`, `milestone_archived`, `model_not_allowed`, `agent_not_found`,
+   *   `agent_terminated`
    */
   async createOne(
     caller: Caller,
@@ -90,6 +92,7 @@ export class TaskCreation {
     const given = await this.drafts.givenTo(tenant, workspaceId, runId);
     const drafts = await this.drafts.estimated(workspaceId, this.drafts.of(request, given));
     await refuseArchived(tenant, workspaceId, named(request));
+    await refuseModels(tenant, workspaceId, models(request));
     await prepareAssignment(tenant, workspaceId, assigned(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
       const sealed = await this.drafts.sealed(workspaceId, drafts, given);
@@ -256,6 +259,14 @@ function keepingAnswer(
 
 function named({ tasks, fieldOf }: CreationRequest) {
   return tasks.flatMap((task, index) => plansOf(task, fieldOf(index)));
+}
+
+function models({ tasks, fieldOf }: CreationRequest) {
+  return tasks.flatMap((task, index) => {
+    const model = modelOf(task);
+    if (model === undefined) return [];
+    return [{ model, projectId: task.projectId, field: `${fieldOf(index)}agent.model` }];
+  });
 }
 
 function assigned({ tasks, fieldOf }: CreationRequest) {

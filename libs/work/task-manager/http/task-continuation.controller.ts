@@ -22,7 +22,7 @@ export class TaskContinuationController {
   })
   @ApiCreatedResponse({ type: TaskDto })
   @ApiErrors('task_not_found', 'not_continuable', 'secrets_unreadable', 'queue_full')
-  @ApiErrors('project_archived', 'milestone_archived')
+  @ApiErrors('project_archived', 'milestone_archived', 'model_not_allowed')
   continue(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,

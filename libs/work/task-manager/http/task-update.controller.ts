@@ -25,6 +25,7 @@ export class TaskUpdateController {
     'project_archived',
     'milestone_not_found',
     'milestone_archived',
+    'model_not_allowed',
     'task_closed',
     'illegal_transition',
     'secrets_unreadable',

@@ -5,6 +5,7 @@ import { actorOf, assertNever, type Caller, DroverError } from '#lib/kernel';
 import { illegalCommand } from '../commands/illegal-command.js';
 import { TaskCommands } from '../commands/task-commands.js';
 import { plansOf, refuseArchived } from '../creation/refuse-archived.js';
+import { modelOf, refuseModels } from '../creation/refuse-models.js';
 import { DECIDE, type TaskCommand } from '../domain/commands.js';
 import { type LockedTask, lockTasks, type TaskStatus } from '#lib/transitions';
 import { refuseSecretRouting, SECRET_FIELDS } from '../domain/task-secrets.js';
@@ -62,7 +63,7 @@ export class TaskUpdates {
    *
    * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `agent_not_found`,
    *   `agent_terminated`, `project_not_found`, `project_archived`, `milestone_not_found`,
-   *   `milestone_archived`, `illegal_transition`, `secrets_unreadable`
+   *   `milestone_archived`, `model_not_allowed`, `illegal_transition`, `secrets_unreadable`
    */
   async update(caller: Caller, id: string, request: UpdateRequest): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -120,6 +121,11 @@ export class TaskUpdates {
     if (opensSecrets) refuseSecretRouting({ ...plan.next, taskType: task.taskType }, '');
     const named = plansOf(plan.next).filter(({ kind }) => plan.changed.includes(`${kind}Id`));
     await refuseArchived(tx, workspaceId, named);
+    const model = modelOf(task);
+    if (model !== undefined && plan.changed.includes('projectId')) {
+      const { projectId } = plan.next;
+      await refuseModels(tx, workspaceId, [{ model, projectId, field: 'projectId' }]);
+    }
     const sealed = opensSecrets
       ? await this.secrets.sealed(row, plan)
       : { shown: {}, originals: [] };

@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Flag, Text, TokenCount } from '#lib/http';
 import {
   HOLD_OUTCOMES,
+  HOLD_REASONS,
   type ModelHoldView,
   type ModelRequestWish,
 } from '../../reports/model-holds.js';
@@ -41,9 +42,19 @@ export class ModelHoldDto implements ModelHoldView {
     enum: HOLD_OUTCOMES,
     description:
       'Only a `granted` request can be sent. `wait`: it would fit if other requests or runs held ' +
-      'nothing, and `final` is false. `unpriced`: the model has no price, and a budget covers the run.',
+      'nothing, and `final` is false. `unpriced`: the run cannot ask this model, and `reason` says why.',
   })
   outcome!: ModelHoldView['outcome'];
+
+  @ApiProperty({
+    type: String,
+    enum: HOLD_REASONS,
+    nullable: true,
+    description:
+      'The reason of a refusal. `model_unpriced`: the model has no price, and a budget covers the ' +
+      'run. `model_not_allowed`: workspace or project of the run does not allow the model.',
+  })
+  reason!: ModelHoldView['reason'];
 
   @ApiProperty({ type: String, nullable: true, description: 'The reason, for people' })
   message!: string | null;
