@@ -3,6 +3,7 @@ import type { ModelGate } from '#lib/agent-sessions';
 import type {
   Admission,
   ModelAccess,
+  ModelReplacement,
   ModelRequest,
   ModelUsage,
   Provider,
@@ -16,8 +17,10 @@ import { RequestHolds } from './request-holds.js';
 
 /** The time for which the way to a provider is known. A changed key counts after it. */
 const ACCESS_MS = 60_000;
-/** The maximum of refused models that the log of a run names. */
+/** The maximum of warnings about models in the log of a run, of each kind. */
 const MAX_WARNINGS = 100;
+/** The time for which a fallback is asked first if the provider told no reset. */
+const REFUSED_MS = 60_000;
 
 export interface ModelGateParts {
   api: Pick<DroverApi, 'modelAccess' | 'holdRequest' | 'releaseRequest'>;
@@ -26,6 +29,7 @@ export interface ModelGateParts {
   log: Log;
 }
 
+type Admitted = Extract<Admission, { kind: 'admitted' }>;
 type Refusal = Extract<Admission, { kind: 'refused' }>;
 
 /**
@@ -40,6 +44,9 @@ export class RunModelGate implements ModelGate {
   /** The refusal by a budget, which all later requests get. */
   private refusal: Admission | undefined;
   private readonly refused = new Set<string>();
+  /** The times by `performance.now()` until which the provider refuses models with fallbacks. */
+  private readonly refusedUntil = new Map<string, number>();
+  private replacements = 0;
 
   constructor(private readonly parts: ModelGateParts) {
     this.holds = new RequestHolds(parts);
@@ -61,7 +68,7 @@ export class RunModelGate implements ModelGate {
     }
     if (refusal !== undefined) return refusal;
     const admission = await this.hold(request, signal);
-    if (admission.kind === 'admitted') return admission;
+    if (admission.kind === 'admitted') return this.withOpenFirst(request.model, admission);
     if (isOfModel(admission)) this.warnOfModel(request.model, admission);
     else if (this.refusal === undefined) this.end(admission);
     return admission;
@@ -102,6 +109,33 @@ export class RunModelGate implements ModelGate {
     };
     this.parts.report.endEarly('provider_limited');
   };
+
+  /** The run goes on with another model, so its task does not wait for the provider. */
+  readonly replaced = ({ model, refused }: ModelReplacement): void => {
+    for (const one of refused) {
+      const wait = one.retryAfterMs ?? REFUSED_MS;
+      this.refusedUntil.set(one.model, performance.now() + wait);
+    }
+    const [first] = refused;
+    if (first === undefined || this.replacements >= MAX_WARNINGS) return;
+    this.replacements += 1;
+    const message = `The model "${model}" answered instead of "${first.model}". ${first.message}`;
+    this.parts.report.log('WARN', message, 'model_replaced');
+  };
+
+  /** Models that the provider has refused for a time come last. */
+  private withOpenFirst(asked: string, admission: Admitted): Admitted {
+    const { model = asked, fallbacks = [] } = admission;
+    if (fallbacks.length === 0) return admission;
+    const now = performance.now();
+    const isOpen = (one: string) => (this.refusedUntil.get(one) ?? 0) <= now;
+    const all = [model, ...fallbacks];
+    const [first = model, ...rest] = [
+      ...all.filter(isOpen),
+      ...all.filter((one) => !isOpen(one)),
+    ];
+    return { kind: 'admitted', ...(first !== asked && { model: first }), fallbacks: rest };
+  }
 
   private async hold(request: ModelRequest, signal: AbortSignal): Promise<Admission> {
     try {

@@ -31,7 +31,7 @@ function aServer(
         const outcome = answer(wish, wishes.length);
         wishes.push(wish);
         if (outcome instanceof Error) return Promise.reject(outcome);
-        const rest = { message: 'Too little.', budget: null, model: null };
+        const rest = { message: 'Too little.', budget: null, model: null, fallbacks: [] };
         return Promise.resolve({ outcome, reason, ...rest });
       },
       releaseRequest: (_, id) => Promise.resolve(released.push(id)),

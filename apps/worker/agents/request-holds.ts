@@ -18,8 +18,9 @@ export interface RequestHoldsParts {
   wait?: BackoffPolicy;
 }
 
-/** Servers of the version before tell no reason. */
-type Answer = Pick<ModelHold, 'outcome' | 'message' | 'model'> & Partial<Pick<ModelHold, 'reason'>>;
+/** Servers of the version before tell neither reason nor fallbacks. */
+type Answer = Pick<ModelHold, 'outcome' | 'message' | 'model'> &
+  Partial<Pick<ModelHold, 'reason' | 'fallbacks'>>;
 
 /** Asks the server for the tokens of each request of one run before it is sent. */
 export class RequestHolds {
@@ -96,8 +97,14 @@ export class RequestHolds {
 }
 
 /** The server can give the request another model. */
-function toAdmission({ outcome, reason, message, model }: Answer): Admission {
-  if (outcome === 'granted') return { kind: 'admitted', ...(model !== null && { model }) };
+function toAdmission({ outcome, reason, message, model, fallbacks = [] }: Answer): Admission {
+  if (outcome === 'granted') {
+    return {
+      kind: 'admitted',
+      ...(model !== null && { model }),
+      ...(fallbacks.length > 0 && { fallbacks }),
+    };
+  }
   const ofOutcome = outcome === 'unpriced' ? 'model_unpriced' : 'budget_exceeded';
   return {
     kind: 'refused',

@@ -1,6 +1,7 @@
 export type {
   Admission,
   ModelAccess,
+  ModelReplacement,
   ModelRequest,
   ModelUsage,
   Provider,

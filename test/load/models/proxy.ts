@@ -9,5 +9,6 @@ const proxy = await ModelProxy.open({
   admit: () => Promise.resolve({ kind: 'admitted' }),
   ended: () => undefined,
   limited: () => undefined,
+  replaced: () => undefined,
 });
 process.stdout.write(`${JSON.stringify({ message: 'listening', address: proxy.url })}\n`);

@@ -74,6 +74,11 @@ describe('workspaces', () => {
     expect(listed.body).toMatchObject({ network: 'allow', allowedHosts });
     const wrong = await apiOf(owner).patch(path, { allowedHosts: ['http://a.b'] });
     expect(wrong).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
+    const allowedModels = ['claude-*', 'openai/gpt-5.5@latest'];
+    expect(listed.body).toMatchObject({ allowedModels: ['*'] });
+    const limited = await apiOf(owner).patch(path, { allowedModels });
+    expect(limited.body).toMatchObject({ allowedModels });
+    expect((await apiOf(member).patch(path, { allowedModels })).status).toBe(403);
     const stale = await apiOf(owner).patch(path, { name: 'C' }, { 'if-match': '"1"' });
     expect(stale.status).toBe(412);
   });

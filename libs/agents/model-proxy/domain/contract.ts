@@ -34,6 +34,8 @@ export type Admission =
       kind: 'admitted';
       /** The model to ask instead. */
       model?: string;
+      /** The models to ask, in this order, if the provider refuses that one for a limit or a failure. */
+      fallbacks?: readonly string[];
     }
   | {
       kind: 'refused';
@@ -76,6 +78,23 @@ export interface ModelUsage {
   status: number;
   /** The provider did not tell all counts; those that it told are exact. */
   estimated: boolean;
+}
+
+/** A model that answered a request because the provider refused others. */
+export interface ModelReplacement {
+  provider: Provider;
+  /** The model that answered. */
+  model: string;
+  /** The refused models, in the order in which they were asked. */
+  refused: readonly RefusedModel[];
+}
+
+export interface RefusedModel {
+  model: string;
+  /** One sentence for people. */
+  message: string;
+  /** The time until the reset in milliseconds, if the provider told it. */
+  retryAfterMs: number | undefined;
 }
 
 /** A refusal by a provider that a wait, or a payment, ends. */

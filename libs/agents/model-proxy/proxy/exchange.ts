@@ -9,7 +9,7 @@ import { type Order, orderOf } from '../domain/order.js';
 import { providerOf, type Route, routeOf, whyUncounted } from '../domain/route.js';
 import { answerRefusal } from './answer-refusal.js';
 import { countInput } from './count-input.js';
-import { Forwarding } from './forwarding.js';
+import { type Call, Forwarding } from './forwarding.js';
 import type { ModelProxyOptions, ProxyLimits } from './model-proxy.js';
 import { readRequest } from './read-body.js';
 import type { TokenCheck } from './token-check.js';
@@ -89,16 +89,21 @@ export class Exchange {
     const startedAt = new Date();
     const admission = await decide(() => this.admit(asked));
     if (admission.kind === 'refused') throw new Refused(403, admission.reason, admission.message);
-    const order = this.order(route, access, body, admission.model);
-    const forwarding = new Forwarding(this.parts, {
-      access,
-      wire: route.wire,
-      model: admission.model ?? asked.model,
-      inputBound: asked.inputBound,
-      url: order.url,
-      payload: order.body ? Buffer.from(JSON.stringify(order.body)) : bytes,
-      hidesUsage: order.hidesUsage,
-    });
+    const callTo = (model: string): Call => {
+      const changed = model === asked.model ? undefined : model;
+      const order = this.order(route, access, body, changed);
+      return {
+        access,
+        wire: route.wire,
+        model,
+        inputBound: asked.inputBound,
+        url: order.url,
+        payload: order.body ? Buffer.from(JSON.stringify(order.body)) : bytes,
+        hidesUsage: order.hidesUsage,
+      };
+    };
+    const { model = asked.model, fallbacks = [] } = admission;
+    const forwarding = new Forwarding(this.parts, callTo(model), { models: fallbacks, callTo });
     try {
       await forwarding.run();
     } finally {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Dispatcher } from 'undici';
-import type { ModelAccess } from '../domain/contract.js';
+import type { ModelAccess, RefusedModel, SeenLimit } from '../domain/contract.js';
 import { objectsIn, objectIn, parseJson } from '../domain/json.js';
 import { describeLimit, errorIn, limitOf } from '../domain/limit.js';
 import { Meter } from '../domain/meter.js';
@@ -24,6 +24,26 @@ export interface Call {
   hidesUsage: boolean;
 }
 
+/** Requests to other models that have the place of a refused one. */
+export interface Fallbacks {
+  models: readonly string[];
+  callTo: (model: string) => Call;
+}
+
+/** An answer of the provider that is none of a model. */
+interface Refusal {
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  body: Buffer;
+  limit: SeenLimit | undefined;
+}
+
+const NO_FALLBACKS: Fallbacks = {
+  models: [],
+  callTo: () => {
+    throw new Error('There are no fallbacks.');
+  },
+};
 const MAX_ERROR = 1024 * 1024;
 /** The provider got nothing of the request. */
 const NOT_SENT =
@@ -31,10 +51,13 @@ const NOT_SENT =
 
 /**
  * Sends one request to the provider and passes the answer on as it arrives. When the agent breaks
- * off, it reads the answer to its end, because the usage comes last.
+ * off, it reads the answer to its end, because the usage comes last. If the provider refuses the model
+ * for a limit or a failure, the first fallback with an answer has its place.
  */
 export class Forwarding {
   private readonly abort = new AbortController();
+  /** The last request. */
+  private asked: Call;
   private status: number | undefined;
   private meter: Meter | undefined;
   private wasSent = false;
@@ -45,7 +68,10 @@ export class Forwarding {
   constructor(
     private readonly parts: ExchangeParts,
     private readonly call: Call,
-  ) {}
+    private readonly fallbacks = NO_FALLBACKS,
+  ) {
+    this.asked = call;
+  }
 
   /** Never rejects for a failure of the agent or the provider. */
   async run(): Promise<void> {
@@ -57,8 +83,7 @@ export class Forwarding {
     signal.addEventListener('abort', abort);
     response.on('close', limitReadingOn);
     try {
-      const answer = await this.send();
-      if (answer) await this.answer(answer);
+      await this.forward();
     } finally {
       clearTimeout(readOn);
       response.off('close', limitReadingOn);
@@ -70,12 +95,29 @@ export class Forwarding {
   usage(): Counted & { timeToFirstTokenMs: number | undefined } {
     const { status, meter, wasSent, firstTokenAt, sentAt } = this;
     const timeToFirstTokenMs = firstTokenAt === undefined ? undefined : firstTokenAt - sentAt;
-    return { ...usageOf(this.call, { status, meter, wasSent }), timeToFirstTokenMs };
+    return { ...usageOf(this.asked, { status, meter, wasSent }), timeToFirstTokenMs };
   }
 
-  private async send(): Promise<Dispatcher.ResponseData | undefined> {
+  private async forward(): Promise<void> {
+    const { provider } = this.call.access;
+    const first = await this.send(this.call);
+    if (!first) {
+      const message = `The provider ${provider} cannot be reached.`;
+      return this.refuse({ status: 502, code: 'provider_unreachable', message });
+    }
+    if (first.statusCode === 200) return this.pass(first);
+    const refusal = await this.read(first);
+    const other = leavesOthers(refusal) ? await this.askOthers(refusal) : undefined;
+    if (other) await this.pass(other);
+    else this.answerError(refusal);
+  }
+
+  /** @returns undefined if the provider gives no answer */
+  private async send(call: Call): Promise<Dispatcher.ResponseData | undefined> {
     const { upstream, request } = this.parts;
-    const { access, url, payload } = this.call;
+    const { access, url, payload } = call;
+    this.asked = call;
+    this.status = undefined;
     this.sentAt = performance.now();
     try {
       const { origin, pathname, search } = new URL(url);
@@ -92,17 +134,48 @@ export class Forwarding {
       return answer;
     } catch (error) {
       this.wasSent = !NOT_SENT.test(codeOf(error));
-      const message = `The provider ${access.provider} cannot be reached.`;
-      this.refuse({ status: 502, code: 'provider_unreachable', message });
       return undefined;
     }
   }
 
-  private async answer(answer: Dispatcher.ResponseData): Promise<void> {
-    if (answer.statusCode !== 200) return this.answerError(answer);
+  /** Asks the fallbacks until one answers. A refusal by them does not matter to the agent. */
+  private async askOthers(first: Refusal): Promise<Dispatcher.ResponseData | undefined> {
+    const { response, options } = this.parts;
+    const { provider } = this.call.access;
+    const refused = [this.refusedBy(first)];
+    for (const model of this.fallbacks.models) {
+      if (response.closed) break;
+      const answer = await this.send(this.fallbacks.callTo(model));
+      // Without an answer its usage stays an estimate.
+      if (!answer) return undefined;
+      if (answer.statusCode === 200) {
+        options.replaced({ provider, model, refused });
+        return answer;
+      }
+      refused.push(this.refusedBy(await this.read(answer)));
+    }
+    this.asked = this.call;
+    this.status = first.status;
+    return undefined;
+  }
+
+  private async read({ statusCode: status, headers, body }: Dispatcher.ResponseData) {
+    const bytes = await readStart(body, MAX_ERROR).catch(() => Buffer.alloc(0));
+    const limit = this.limitIn(status, headers, errorIn(parseJson(bytes.toString())));
+    return { status, headers, body: bytes, limit };
+  }
+
+  private refusedBy({ status, limit }: Refusal): RefusedModel {
+    const { access, model } = this.asked;
+    const failed = `The provider ${access.provider} answered with status ${status}.`;
+    const message = limit ? describeLimit(limit) : failed;
+    return { model, message, retryAfterMs: limit?.retryAfterMs };
+  }
+
+  private async pass(answer: Dispatcher.ResponseData): Promise<void> {
     const { response } = this.parts;
     const { 'content-type': type, 'content-length': length } = answer.headers;
-    const { wire, hidesUsage } = this.call;
+    const { wire, hidesUsage } = this.asked;
     const isStream = typeof type === 'string' && type.startsWith('text/event-stream');
     const headers = headersToAgent(answer.headers);
     if (length !== undefined && !hidesUsage) headers['content-length'] = length;
@@ -119,7 +192,7 @@ export class Forwarding {
     const isFiltered = hidesUsage && isStream;
     try {
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-        this.read(chunk);
+        this.meterChunk(chunk);
         const passed = isFiltered ? Buffer.from(shown.splice(0).join(''), 'latin1') : chunk;
         await this.write(passed);
       }
@@ -129,10 +202,12 @@ export class Forwarding {
       // The agent sees the same break as the proxy.
       response.destroy();
     }
-    this.reportLimit(200, {}, this.meter?.counts.error);
+    const { error } = this.meter?.counts ?? {};
+    const limit = error && this.limitIn(200, {}, error);
+    if (limit) this.parts.options.limited(limit);
   }
 
-  private read(chunk: Buffer): void {
+  private meterChunk(chunk: Buffer): void {
     this.meter?.push(chunk);
     if (this.firstTokenAt !== undefined || !this.meter) return;
     if (this.meter.hasOutput()) this.firstTokenAt = performance.now();
@@ -160,13 +235,12 @@ export class Forwarding {
     }
   }
 
-  private async answerError(answer: Dispatcher.ResponseData): Promise<void> {
+  private answerError({ status, headers, body, limit }: Refusal): void {
     const { access } = this.call;
-    const { statusCode: status, headers } = answer;
-    const body = await readStart(answer.body, MAX_ERROR).catch(() => Buffer.alloc(0));
-    const limit = this.reportLimit(status, headers, errorIn(parseJson(body.toString())));
     if (limit !== undefined) {
-      return this.refuse({ status: 403, code: 'provider_limited', message: limit });
+      this.parts.options.limited(limit);
+      const message = describeLimit(limit);
+      return this.refuse({ status: 403, code: 'provider_limited', message });
     }
     if (status === 401) {
       // The provider's own sentence can have a part of the key.
@@ -183,25 +257,24 @@ export class Forwarding {
     response.end(body.toString('latin1').replaceAll(access.key, '[key]'), 'latin1');
   }
 
-  /** Returns the sentence of a limit. */
-  private reportLimit(
+  private limitIn(
     status: number,
     headers: Dispatcher.ResponseData['headers'],
-    error: Record<string, unknown> | undefined,
-  ): string | undefined {
-    if (error === undefined) return undefined;
-    const { access, model } = this.call;
-    const refused = { provider: access.provider, model, status, headers, error };
-    const limit = limitOf(refused, new Date());
-    if (limit === undefined) return undefined;
-    this.parts.options.limited(limit);
-    return describeLimit(limit);
+    error: Record<string, unknown>,
+  ): SeenLimit | undefined {
+    const { access, model } = this.asked;
+    return limitOf({ provider: access.provider, model, status, headers, error }, new Date());
   }
 
   private refuse(refusal: { status: number; code: string; message: string }): void {
     if (this.parts.response.closed) return;
     answerRefusal(this.parts, this.call.access.provider, refusal);
   }
+}
+
+/** A limit of the whole key, and a mistake of the request, concern the fallbacks as well. */
+function leavesOthers({ status, limit }: Refusal): boolean {
+  return limit ? limit.scope === 'model' : status >= 500;
 }
 
 function isUsageChunk(data: string): boolean {

@@ -8,6 +8,7 @@ import { Agent } from 'undici';
 import type {
   Admission,
   ModelAccess,
+  ModelReplacement,
   ModelRequest,
   ModelUsage,
   Provider,
@@ -33,7 +34,10 @@ export interface ModelProxyOptions {
   admit(request: ModelRequest, signal: AbortSignal): Promise<Admission>;
   /** Called exactly once for each admitted request. */
   ended(usage: ModelUsage): void;
+  /** Called for a limit that the agent gets as its refusal, or sees in its stream. */
   limited(limit: SeenLimit): void;
+  /** Called when a fallback answers. */
+  replaced(replacement: ModelReplacement): void;
   limits?: Partial<ProxyLimits>;
 }
 

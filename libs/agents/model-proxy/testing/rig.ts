@@ -4,7 +4,7 @@ import {
   startModelServer,
 } from '../../../../test/support/model-server/index.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import type { ModelUsage, SeenLimit } from '../domain/contract.js';
+import type { ModelReplacement, ModelUsage, SeenLimit } from '../domain/contract.js';
 import { ModelProxy, type ModelProxyOptions } from '../proxy/model-proxy.js';
 
 export const TOKEN = 'run-token';
@@ -51,6 +51,7 @@ export type Wire = keyof typeof WIRES;
 export class Rig {
   readonly ended: ModelUsage[] = [];
   readonly limits: SeenLimit[] = [];
+  readonly replacements: ModelReplacement[] = [];
 
   private constructor(readonly server: ModelServer) {}
 
@@ -65,6 +66,7 @@ export class Rig {
       admit: () => Promise.resolve({ kind: 'admitted' }),
       ended: (usage) => rig.ended.push(usage),
       limited: (limit) => rig.limits.push(limit),
+      replaced: (replacement) => rig.replacements.push(replacement),
       ...changes,
     });
     return rig;

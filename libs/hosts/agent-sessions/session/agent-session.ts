@@ -60,7 +60,10 @@ export interface AgentWork
 }
 
 /** The decisions and reports of the session's requests to models. */
-export type ModelGate = Pick<ModelProxyOptions, 'access' | 'admit' | 'ended' | 'limited'>;
+export type ModelGate = Pick<
+  ModelProxyOptions,
+  'access' | 'admit' | 'ended' | 'limited' | 'replaced'
+>;
 
 export interface AgentSessionParts {
   driver: RuntimeDriver;

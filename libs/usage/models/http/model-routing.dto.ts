@@ -1,6 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { Flag, Id, Int, Nested, NestedList, OneOf, Text, Timestamp, TokenCount } from '#lib/http';
+import {
+  Flag,
+  Id,
+  Int,
+  Nested,
+  NestedList,
+  OneOf,
+  Text,
+  TextList,
+  Timestamp,
+  TokenCount,
+} from '#lib/http';
+import { MAX_FALLBACKS, MAX_MODELS, type ModelFallbacks } from '../domain/fallbacks.js';
 import { BUILT_IN_RULES, type Choice, type RoutingRule } from '../domain/select-model.js';
 import { MODEL_TIERS, type ModelTier, type TierModels } from '../domain/tiers.js';
 import type { RoutingRequest, RoutingView } from '../routing/model-routing.js';
@@ -47,6 +59,20 @@ export class TierModelsRequestDto implements Partial<TierModels> {
   @Text(MODEL) opus?: string;
 }
 
+export class ModelFallbacksRequestDto implements ModelFallbacks {
+  @Text({ max: 100, example: 'claude-opus-4-6', description: 'The model, in any version' })
+  model!: string;
+
+  @TextList({
+    minItems: 1,
+    maxItems: MAX_MODELS,
+    item: { max: 100 },
+    example: ['claude-sonnet-4-6'],
+    description: 'Models of the same provider, which answer in this order',
+  })
+  models!: string[];
+}
+
 export class SetModelRoutingDto implements RoutingRequest {
   @Flag({ description: 'Whether the server chooses models for runs' })
   enabled!: boolean;
@@ -63,6 +89,15 @@ export class SetModelRoutingDto implements RoutingRequest {
     description: "The models of the tiers. The server's models apply to tiers that are left out.",
   })
   tiers!: TierModelsRequestDto;
+
+  @NestedList(() => ModelFallbacksRequestDto, {
+    maxItems: MAX_FALLBACKS,
+    optional: true,
+    description:
+      'The models that answer a request of a coding agent if the provider refuses its model for a ' +
+      'limit or a failure. They apply whether `enabled` is true or false. None by default.',
+  })
+  fallbacks?: ModelFallbacksRequestDto[];
 }
 
 class RoutingRuleDto implements RoutingRule {
@@ -81,11 +116,21 @@ class TierModelsDto implements TierModels {
   @ApiProperty({ example: 'claude-opus-4-6' }) opus!: string;
 }
 
+class ModelFallbacksDto implements ModelFallbacks {
+  @ApiProperty({ example: 'claude-opus-4-6' }) model!: string;
+  @ApiProperty({ type: [String], example: ['claude-sonnet-4-6'] }) models!: string[];
+}
+
 export class ModelRoutingDto implements RoutingView {
   @ApiProperty() enabled!: boolean;
   @ApiProperty({ type: [RoutingRuleDto] }) rules!: RoutingRuleDto[];
   @ApiProperty({ type: TierModelsDto, description: 'The model of each tier' })
   tiers!: TierModelsDto;
+  @ApiProperty({
+    type: [ModelFallbacksDto],
+    description: 'The models that answer if the provider refuses one',
+  })
+  fallbacks!: ModelFallbacksDto[];
   @ApiProperty({
     type: 'integer',
     description: 'The version. It is 0 until a member sets the rules.',

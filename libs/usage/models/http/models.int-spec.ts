@@ -181,7 +181,7 @@ describe('routing', () => {
 
   it('routing is off until it is enabled, and agents keep their own models', async () => {
     const { body } = await workspace.api.get('/model-routing');
-    expect(body).toEqual({ enabled: false, rules: [], tiers: TIER_MODELS, version: 0 });
+    expect(body).toEqual({ enabled: false, rules: [], tiers: TIER_MODELS, fallbacks: [], version: 0 });
     expect(await claimed({ priority: 10 })).toEqual(none);
     const own = { model: 'claude-opus-4-1', tier: 'opus', ofRun: 'claude-opus-4-1' };
     expect(await claimed({}, 'claude-opus-4-1')).toEqual(own);
@@ -270,7 +270,8 @@ describe('routing', () => {
     };
     const routed = await claimed({});
     expect(routed.model).toBe(TIER_MODELS.sonnet);
-    const granted = { outcome: 'granted', message: null, budget: null };
+    const nothing = { reason: null, message: null, budget: null, fallbacks: [] };
+    const granted = { outcome: 'granted', ...nothing };
     expect(await ask(routed.id, TIER_MODELS.opus)).toEqual({ ...granted, model: routed.model });
     expect(await ask(routed.id, TIER_MODELS.haiku)).toEqual({ ...granted, model: null });
     expect(await ask(routed.id)).toEqual({ ...granted, model: null });
@@ -297,14 +298,28 @@ describe('routing', () => {
     expect(await ask(TIER_MODELS.haiku)).toMatchObject({ outcome: 'granted' });
     expect(await ask(model)).toEqual({
       outcome: 'unpriced',
+      reason: 'model_unpriced',
       message: expect.stringMatching(
         new RegExp(`^The model "${model}" has no price.* POST /api/v1/model-prices\\.$`),
       ),
       budget: null,
       model: null,
+      fallbacks: [],
     });
     await operator.api.post('/model-prices', price({ model }));
     expect(await ask(model)).toMatchObject({ outcome: 'granted' });
+  });
+
+  it('fallbacks are kept until the next routing, and are models of one provider', async () => {
+    const fallbacks = [{ model: TIER_MODELS.opus, models: [TIER_MODELS.sonnet] }];
+    expect((await route({ fallbacks })).body).toMatchObject({ fallbacks });
+    const wrong = [{ model: TIER_MODELS.opus, models: [TIER_MODELS.sonnet, 'gpt-5.5'] }];
+    expect(await route({ fallbacks: wrong })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'fallbacks[0].models[1]' }] },
+    });
+    expect((await workspace.api.get('/model-routing')).body).toMatchObject({ fallbacks });
+    expect((await route({})).body).toMatchObject({ fallbacks: [] });
   });
 
   it('administrators set routing, with If-Match if they want', async () => {

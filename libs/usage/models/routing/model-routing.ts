@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { ShortMemory } from '#lib/identity';
 import { type Caller, DroverError, type FieldError } from '#lib/kernel';
+import { errorsInFallbacks, fallbacksOf, type ModelFallbacks } from '../domain/fallbacks.js';
 import {
   type Choice,
   type RoutingRule,
@@ -22,12 +23,15 @@ export interface RoutingRequest {
   rules: RoutingRule[];
   /** The tiers that stand for another model than the server's. */
   tiers: Partial<TierModels>;
+  /** They apply whether routing is enabled or not. None by default. */
+  fallbacks?: ModelFallbacks[];
 }
 
 /** The routing of a workspace. */
 export interface RoutingView extends Omit<RoutingRequest, 'tiers'> {
   /** The model of every tier. */
   tiers: TierModels;
+  fallbacks: ModelFallbacks[];
   /** It is 0 until somebody sets the routing. */
   version: number;
 }
@@ -38,7 +42,7 @@ export interface RunModel {
   tier: ModelTier | null;
 }
 
-const UNSET: RoutingRow = { enabled: false, rules: [], tiers: {}, version: 0 };
+const UNSET: RoutingRow = { enabled: false, rules: [], tiers: {}, fallbacks: [], version: 0 };
 /** Other servers use changed rules after at most this time. */
 const REMEMBERED = { seconds: 30, max: 10_000 };
 
@@ -69,10 +73,10 @@ export class ModelRouting {
     request: RoutingRequest,
     version?: number,
   ): Promise<RoutingView> {
-    const { enabled, rules, tiers } = request;
-    validateRules(rules);
+    const { enabled, rules, tiers, fallbacks = [] } = request;
+    validate(rules, fallbacks);
     await this.requireProjects(workspaceId, rules);
-    const json = [JSON.stringify(rules), JSON.stringify(pickOwnTiers(tiers))];
+    const json = [rules, pickOwnTiers(tiers), fallbacks].map((part) => JSON.stringify(part));
     const tenant = this.database.tenant(workspaceId);
     const params = [workspaceId, enabled, ...json, version ?? null];
     const row = await firstRow(tenant, writeModelRouting, params);
@@ -113,6 +117,16 @@ export class ModelRouting {
     };
   }
 
+  /**
+   * Lists the models that can answer instead, if the provider refuses this one. The list is at most
+   * 30 s old. Models without a price are left out.
+   */
+  async fallbacksOf(workspaceId: string, model: string): Promise<string[]> {
+    const all = fallbacksOf((await this.memory.get(workspaceId)).fallbacks, model);
+    const tiers = await Promise.all(all.map((one) => this.tierOf(one)));
+    return all.filter((_, index) => tiers[index] !== null);
+  }
+
   /** The tier comes from memory, as the prices do. */
   async tierOf(model: string): Promise<ModelTier | null> {
     return (await this.prices.priceOf(model, new Date()))?.tier ?? null;
@@ -143,12 +157,14 @@ export class ModelRouting {
   }
 }
 
-function validateRules(rules: readonly RoutingRule[]): void {
-  const errors: FieldError[] = rules.flatMap(({ tier, model }, index) =>
+/** @throws DroverError `validation_failed` */
+function validate(rules: readonly RoutingRule[], fallbacks: readonly ModelFallbacks[]): void {
+  const ofRules: FieldError[] = rules.flatMap(({ tier, model }, index) =>
     (tier === undefined) === (model === undefined)
       ? [{ field: `rules[${index}]`, message: 'must have a tier or a model, and not both' }]
       : [],
   );
+  const errors = [...ofRules, ...errorsInFallbacks(fallbacks)];
   if (errors.length > 0) throw new DroverError('validation_failed', { errors });
 }
 
@@ -158,6 +174,6 @@ function pickOwnTiers(tiers: Partial<TierModels>): Partial<TierModels> {
   return Object.fromEntries(own.map((tier) => [tier, tiers[tier]]));
 }
 
-function toView({ enabled, rules, tiers, version }: RoutingRow): RoutingView {
-  return { enabled, rules, tiers: { ...TIER_MODELS, ...tiers }, version };
+function toView({ tiers, ...row }: RoutingRow): RoutingView {
+  return { ...row, tiers: { ...TIER_MODELS, ...tiers } };
 }

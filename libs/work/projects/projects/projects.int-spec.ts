@@ -86,6 +86,10 @@ describe('projects', () => {
     for (const change of [{ network: 'allow' }, { allowedHosts: ['example.com'] }]) {
       expect((await member.patch(path, change)).body).toMatchObject({ code: 'forbidden' });
     }
+    expect((await member.patch(path, { allowedModels: ['*'] })).body).toMatchObject({
+      code: 'forbidden',
+      detail: 'Only an OWNER or ADMIN allows models.',
+    });
     expect((await member.patch(path, { network: 'none' })).body).toMatchObject({
       network: 'none',
     });
@@ -117,6 +121,24 @@ describe('projects', () => {
     });
     const removed = await own.api.patch(path, { instructions: null });
     expect(removed.body).toMatchObject({ instructions: null });
+  });
+
+  it('a project keeps its allowed models, and refuses malformed ones', async () => {
+    const path = `/projects/${(await aProject()).id}`;
+    expect((await own.api.get(path)).body).toMatchObject({ allowedModels: ['*'] });
+    const allowedModels = ['claude-*-4-6', 'openai/gpt-5.5:2'];
+    expect((await own.api.patch(path, { allowedModels })).body).toMatchObject({ allowedModels });
+    for (const wrong of [['gpt 5'], [''], [null], 'gpt-5', null, Array(51).fill('gpt-5')]) {
+      const refused = await own.api.patch(path, { allowedModels: wrong });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { errors: [{ field: 'allowedModels' }] },
+      });
+    }
+    expect((await own.api.get(path)).body).toMatchObject({ allowedModels });
+    expect((await own.api.patch(path, { allowedModels: [] })).body).toMatchObject({
+      allowedModels: [],
+    });
   });
 
   it('an Idempotency-Key creates one project', async () => {

@@ -34,9 +34,11 @@ export interface ModelHoldView {
   budget: BudgetStanding | null;
   /** The model that routing gives the request instead, or null. */
   model: string | null;
+  /** The models to ask, in this order, if the provider refuses that one. */
+  fallbacks: readonly string[];
 }
 
-const NOTHING = { reason: null, message: null, budget: null, model: null } as const;
+const NOTHING = { reason: null, message: null, budget: null, model: null, fallbacks: [] } as const;
 const REASON = 'budget_used_up';
 
 /**
@@ -61,12 +63,13 @@ export class ModelHolds {
     const routed = asked === undefined ? null : await this.route(workspaceId, runId, asked);
     const model = routed ?? asked;
     const isPriced = model === undefined || (await this.routing.tierOf(model)) !== null;
-    const wish = { runId, agentId, requestId, tokens: BigInt(tokens), isFinal, isPriced, model };
-    const answer = await this.holds.ask(workspaceId, wish);
+    const fallbacks = model === undefined ? [] : await this.routing.fallbacksOf(workspaceId, model);
+    const wish = { requestId, tokens: BigInt(tokens), isFinal, isPriced, model, fallbacks };
+    const answer = await this.holds.ask(workspaceId, { runId, agentId, ...wish });
     if (answer.kind === 'refused' && isFinal) await this.applyPolicy(workspaceId, answer);
     switch (answer.kind) {
       case 'granted':
-        return { ...NOTHING, outcome: 'granted', model: routed };
+        return { ...NOTHING, outcome: 'granted', model: routed, fallbacks: answer.fallbacks };
       case 'not_allowed':
         return {
           ...NOTHING,

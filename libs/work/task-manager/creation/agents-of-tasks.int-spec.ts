@@ -5,6 +5,7 @@ import {
   type TestWorkspace,
 } from '../../../../test/support/shared-server.js';
 import { apiClient } from '../../../../test/support/api-client.js';
+import { aProject } from '../../../../test/support/factories.js';
 
 interface Task {
   id: string;
@@ -14,6 +15,7 @@ interface Task {
   steps: string[];
   acceptance: string[];
   code: string;
+  detail?: string;
   errors?: { field: string; message: string }[];
 }
 
@@ -153,4 +155,41 @@ it('a run cannot create a task with a coding agent unless its workspace allows t
   expect(refused).toMatchObject({ status: 403, body: { code: 'run_commands_forbidden' } });
   await workspace.api.patch(`/workspaces/${workspace.id}`, { allowRunCommands: true });
   expect((await run.post('/agent-tasks', subtask)).status).toBe(201);
+});
+
+it('a task whose model is not allowed is refused, also in a batch or in another project', async () => {
+  const { api, id } = workspace;
+  const projectId = await aProject(server.db.owner, id);
+  const [haiku, opus] = ['claude-haiku-4-5', 'claude-opus-4-6'].map((model) => ({
+    agent: { kind: 'claude-code', model },
+  }));
+  await api.patch(`/workspaces/${id}`, { allowedModels: ['claude-*'] });
+  await api.patch(`/projects/${projectId}`, { allowedModels: ['*-haiku-*'] });
+  const message =
+    'The model "claude-opus-4-6" is not allowed: its project allows only *-haiku-*.';
+  expect(await create({ ...opus, projectId: projectId.toUpperCase() })).toMatchObject({
+    status: 422,
+    body: { code: 'model_not_allowed', detail: message, errors: [{ field: 'agent.model', message }] },
+  });
+  const tasks = [haiku, opus].map((task) => ({ ...WORK, ...task, projectId }));
+  expect(await api.post('/agent-tasks/batch', { tasks })).toMatchObject({
+    status: 422,
+    body: { errors: [{ field: 'tasks[1].agent.model' }] },
+  });
+  expect(await create({ agent: { kind: 'codex', model: 'gpt-5.5' } })).toMatchObject({
+    body: { detail: expect.stringContaining('its workspace allows only claude-*.') },
+  });
+  const { body: listed } = await api.get<{ items: unknown[] }>('/agent-tasks');
+  expect(listed.items).toEqual([]);
+
+  expect((await create({ ...haiku, projectId })).status).toBe(201);
+  const { body: outside } = await create({ ...opus });
+  const path = `/agent-tasks/${outside.id}`;
+  expect(await api.patch(path, { projectId, title: 'Other' })).toMatchObject({
+    status: 422,
+    body: { code: 'model_not_allowed', errors: [{ field: 'projectId', message }] },
+  });
+  expect((await api.get(path)).body).toMatchObject({ title: WORK.title });
+  await api.patch(`/workspaces/${id}`, { allowedModels: ['gpt-*'] });
+  expect((await api.patch(path, { title: 'Other' })).status).toBe(200);
 });

@@ -72,4 +72,12 @@ export class ModelHoldDto implements ModelHoldView {
     description: 'The model that the request must ask instead, or null if it can ask its own',
   })
   model!: string | null;
+
+  @ApiProperty({
+    type: [String],
+    description:
+      'The models to ask, in this order, if the provider refuses that one for a limit or a failure. ' +
+      'The hold covers them.',
+  })
+  fallbacks!: string[];
 }

@@ -1,0 +1,71 @@
+import { expect, it } from '@jest/globals';
+import type { ModelRequest } from '#lib/model-proxy';
+import type { ModelHold } from '../api/types.js';
+import { RunModelGate } from './model-gate.js';
+
+const REQUEST: ModelRequest = {
+  id: '01900000-0000-7000-8000-000000000001',
+  provider: 'anthropic',
+  model: 'opus',
+  inputBound: 4_000,
+  outputBound: 500,
+};
+const NEVER = new AbortController().signal;
+const GRANTED: ModelHold = {
+  outcome: 'granted',
+  reason: null,
+  message: null,
+  budget: null,
+  model: null,
+  fallbacks: [],
+};
+
+/** The gate of a run whose requests get the given hold, and what it reports. */
+function aGate(hold: Partial<ModelHold>) {
+  const logged: string[] = [];
+  const ended: string[] = [];
+  const quiet = () => undefined;
+  const gate = new RunModelGate({
+    runId: 'run',
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet } as never,
+    report: {
+      log: (level, message, event) => logged.push(`${level} ${event}: ${String(message)}`),
+      usage: quiet,
+      endEarly: (kind) => ended.push(kind),
+    },
+    api: {
+      modelAccess: () => Promise.reject(new Error('not asked')),
+      holdRequest: () => Promise.resolve({ ...GRANTED, ...hold }),
+      releaseRequest: () => Promise.resolve(),
+    },
+  });
+  return { gate, logged, ended };
+}
+
+it('a model that is not allowed is logged once, and the run can ask others', async () => {
+  const message = 'The model "opus" is not allowed: its project allows only haiku.';
+  const refused = { outcome: 'unpriced', reason: 'model_not_allowed', message } as const;
+  const { gate, logged, ended } = aGate(refused);
+  const refusal = { kind: 'refused', reason: 'model_not_allowed', message };
+  expect(await gate.admit(REQUEST, NEVER)).toEqual(refusal);
+  expect(await gate.admit(REQUEST, NEVER)).toEqual(refusal);
+  expect(logged).toEqual([`WARN model_not_allowed: ${message}`]);
+  expect(ended).toEqual([]);
+});
+
+it('a fallback that answered is logged, and asked first until the reset', async () => {
+  const { gate, logged, ended } = aGate({ fallbacks: ['sonnet', 'haiku'] });
+  const before = { kind: 'admitted', fallbacks: ['sonnet', 'haiku'] };
+  expect(await gate.admit(REQUEST, NEVER)).toEqual(before);
+  const refused = (retryAfterMs: number | undefined) => [
+    { model: 'opus', message: 'It is overloaded.', retryAfterMs },
+  ];
+  gate.replaced({ provider: 'anthropic', model: 'sonnet', refused: refused(0) });
+  expect(await gate.admit(REQUEST, NEVER)).toEqual(before);
+  gate.replaced({ provider: 'anthropic', model: 'sonnet', refused: refused(undefined) });
+  const after = { kind: 'admitted', model: 'sonnet', fallbacks: ['haiku', 'opus'] };
+  expect(await gate.admit(REQUEST, NEVER)).toEqual(after);
+  const line = 'WARN model_replaced: The model "sonnet" answered instead of "opus".';
+  expect(logged).toEqual([`${line} It is overloaded.`, `${line} It is overloaded.`]);
+  expect(ended).toEqual([]);
+});
