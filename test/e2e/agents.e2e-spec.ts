@@ -347,6 +347,48 @@ describe('a task with the coding agent Codex', () => {
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
   });
 
+  it('a fallback answers while the provider refuses the model', async () => {
+    const other = 'claude-sonnet-4-5';
+    const route = (models: string[]) => {
+      const fallbacks = models.map((model) => ({ model: MODEL, models: [model] }));
+      const routing = { enabled: false, rules: [], tiers: {}, fallbacks };
+      return fleet.api.put('/model-routing', routing);
+    };
+    expect((await route([other])).status).toBe(200);
+    const fails = { status: 429, retryAfter: 3_600, times: 1 } as const;
+    const id = await run([{ calls: [{ run: 'true' }], fails }, { text: 'Another one wrote it.' }]);
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED', 'PENDING');
+    expect(task).toMatchObject({ summary: 'Another one wrote it.', retryCount: 0 });
+    const asked = models!.requests.filter(({ path }) => path.endsWith('/responses'));
+    expect(asked.map(({ body }) => body.model)).toEqual([MODEL, other, other]);
+    const { rows } = await fleet.db.owner.query<{ model: string }>(
+      'SELECT model FROM agent_usage_logs WHERE task_id = $1',
+      [id],
+    );
+    expect(rows.map(({ model }) => model)).toEqual([other, other]);
+    const notes = (await logOf(id)).filter(({ event }) => event === 'model_replaced');
+    expect(notes.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        `^The model "${other}" answered instead of "${MODEL}"\\. .* rate limited`,
+      ),
+    ]);
+    await route([]);
+  });
+
+  it('a model that its project does not allow fails the run, and the log says why', async () => {
+    const { body: project } = await fleet.api.post<{ id: string }>('/projects', { name: 'Sonnet' });
+    const set = ['project', 'set', project.id, '--allowed-model', 'claude-sonnet-*'];
+    expect(await drover(set).ended).toBe(0);
+    const values = { projectId: project.id, agent: { kind: 'codex' } };
+    const id = await run([{ text: 'never' }], values);
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+    const reason = expect.stringMatching(/is not allowed: its project allows only claude-sonnet-\*\./);
+    expect(task).toMatchObject({ status: 'FAILED', lastError: reason });
+    const refused = (await logOf(id)).filter(({ event }) => event === 'model_not_allowed');
+    expect(refused.map(({ message }) => message)).toEqual([reason]);
+    expect(models!.requests.filter(({ path }) => path.endsWith('/responses'))).toEqual([]);
+  });
+
   it('a budget refuses a request before it is sent, and the task continues after a raise', async () => {
     const { body: project } = await fleet.api.post<{ id: string }>('/projects', { name: 'Small' });
     const { body: budget } = await fleet.api.post<{ id: string }>('/budgets', {
