@@ -382,7 +382,9 @@ describe('a task with the coding agent Codex', () => {
     const values = { projectId: project.id, agent: { kind: 'codex' } };
     const id = await run([{ text: 'never' }], values);
     const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
-    const reason = expect.stringMatching(/is not allowed: its project allows only claude-sonnet-\*\./);
+    const reason = expect.stringMatching(
+      /is not allowed: its project allows only claude-sonnet-\*\./,
+    );
     expect(task).toMatchObject({ status: 'FAILED', lastError: reason });
     const refused = (await logOf(id)).filter(({ event }) => event === 'model_not_allowed');
     expect(refused.map(({ message }) => message)).toEqual([reason]);

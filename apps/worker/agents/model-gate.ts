@@ -130,10 +130,7 @@ export class RunModelGate implements ModelGate {
     const now = performance.now();
     const isOpen = (one: string) => (this.refusedUntil.get(one) ?? 0) <= now;
     const all = [model, ...fallbacks];
-    const [first = model, ...rest] = [
-      ...all.filter(isOpen),
-      ...all.filter((one) => !isOpen(one)),
-    ];
+    const [first = model, ...rest] = [...all.filter(isOpen), ...all.filter((one) => !isOpen(one))];
     return { kind: 'admitted', ...(first !== asked && { model: first }), fallbacks: rest };
   }
 

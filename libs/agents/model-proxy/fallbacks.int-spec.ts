@@ -52,13 +52,18 @@ describe('a model that the provider refuses', () => {
     await open(fails, fails);
     expect((await rig.read(wire)).status).toBe(200);
     expect(models().slice(1)).toEqual(['second', 'third']);
-    expect(rig.replacements).toMatchObject([{ model: 'third', refused: [{}, { model: 'second' }] }]);
+    expect(rig.replacements).toMatchObject([
+      { model: 'third', refused: [{}, { model: 'second' }] },
+    ]);
   });
 
   it('is the limit of the run if all fallbacks are refused', async () => {
     await open({ status: 529 }, { status: 404 }, { status: 429, retryAfter: 5 });
     const { status, text } = await rig.read('messages');
-    expect([status, JSON.parse(text)]).toMatchObject([403, { error: { code: 'provider_limited' } }]);
+    expect([status, JSON.parse(text)]).toMatchObject([
+      403,
+      { error: { code: 'provider_limited' } },
+    ]);
     expect(models()).toEqual(['claude-sonnet-4-5', 'second', 'third']);
     expect(rig.limits).toMatchObject([{ model: 'claude-sonnet-4-5', reason: 'overloaded' }]);
     expect(rig.replacements).toEqual([]);

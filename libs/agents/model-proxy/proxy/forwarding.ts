@@ -38,12 +38,6 @@ interface Refusal {
   limit: SeenLimit | undefined;
 }
 
-const NO_FALLBACKS: Fallbacks = {
-  models: [],
-  callTo: () => {
-    throw new Error('There are no fallbacks.');
-  },
-};
 const MAX_ERROR = 1024 * 1024;
 /** The provider got nothing of the request. */
 const NOT_SENT =
@@ -68,7 +62,7 @@ export class Forwarding {
   constructor(
     private readonly parts: ExchangeParts,
     private readonly call: Call,
-    private readonly fallbacks = NO_FALLBACKS,
+    private readonly fallbacks?: Fallbacks,
   ) {
     this.asked = call;
   }
@@ -107,7 +101,9 @@ export class Forwarding {
     }
     if (first.statusCode === 200) return this.pass(first);
     const refusal = await this.read(first);
-    const other = leavesOthers(refusal) ? await this.askOthers(refusal) : undefined;
+    const { fallbacks } = this;
+    const isForOthers = fallbacks && leavesOthers(refusal);
+    const other = isForOthers ? await this.askOthers(fallbacks, refusal) : undefined;
     if (other) await this.pass(other);
     else this.answerError(refusal);
   }
@@ -139,13 +135,16 @@ export class Forwarding {
   }
 
   /** Asks the fallbacks until one answers. A refusal by them does not matter to the agent. */
-  private async askOthers(first: Refusal): Promise<Dispatcher.ResponseData | undefined> {
+  private async askOthers(
+    { models, callTo }: Fallbacks,
+    first: Refusal,
+  ): Promise<Dispatcher.ResponseData | undefined> {
     const { response, options } = this.parts;
     const { provider } = this.call.access;
     const refused = [this.refusedBy(first)];
-    for (const model of this.fallbacks.models) {
+    for (const model of models) {
       if (response.closed) break;
-      const answer = await this.send(this.fallbacks.callTo(model));
+      const answer = await this.send(callTo(model));
       // Without an answer its usage stays an estimate.
       if (!answer) return undefined;
       if (answer.statusCode === 200) {

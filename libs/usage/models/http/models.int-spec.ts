@@ -181,7 +181,13 @@ describe('routing', () => {
 
   it('routing is off until it is enabled, and agents keep their own models', async () => {
     const { body } = await workspace.api.get('/model-routing');
-    expect(body).toEqual({ enabled: false, rules: [], tiers: TIER_MODELS, fallbacks: [], version: 0 });
+    expect(body).toEqual({
+      enabled: false,
+      rules: [],
+      tiers: TIER_MODELS,
+      fallbacks: [],
+      version: 0,
+    });
     expect(await claimed({ priority: 10 })).toEqual(none);
     const own = { model: 'claude-opus-4-1', tier: 'opus', ofRun: 'claude-opus-4-1' };
     expect(await claimed({}, 'claude-opus-4-1')).toEqual(own);

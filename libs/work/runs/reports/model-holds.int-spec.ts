@@ -126,7 +126,10 @@ describe('the fallbacks of a request', () => {
   it('are those of its model in any version, also without routing', async () => {
     await route([sonnet, haiku]);
     const runId = await aRun();
-    expect(await ask(runId, `${opus}-20260101`)).toEqual({ ...GRANTED, fallbacks: [sonnet, haiku] });
+    expect(await ask(runId, `${opus}-20260101`)).toEqual({
+      ...GRANTED,
+      fallbacks: [sonnet, haiku],
+    });
     expect(await ask(runId, sonnet)).toEqual(GRANTED);
   });
 

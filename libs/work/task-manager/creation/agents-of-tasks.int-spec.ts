@@ -165,11 +165,14 @@ it('a task whose model is not allowed is refused, also in a batch or in another 
   }));
   await api.patch(`/workspaces/${id}`, { allowedModels: ['claude-*'] });
   await api.patch(`/projects/${projectId}`, { allowedModels: ['*-haiku-*'] });
-  const message =
-    'The model "claude-opus-4-6" is not allowed: its project allows only *-haiku-*.';
+  const message = 'The model "claude-opus-4-6" is not allowed: its project allows only *-haiku-*.';
   expect(await create({ ...opus, projectId: projectId.toUpperCase() })).toMatchObject({
     status: 422,
-    body: { code: 'model_not_allowed', detail: message, errors: [{ field: 'agent.model', message }] },
+    body: {
+      code: 'model_not_allowed',
+      detail: message,
+      errors: [{ field: 'agent.model', message }],
+    },
   });
   const tasks = [haiku, opus].map((task) => ({ ...WORK, ...task, projectId }));
   expect(await api.post('/agent-tasks/batch', { tasks })).toMatchObject({
