@@ -172,6 +172,26 @@ LIMIT $6
 SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($2::uuid[])
 ORDER BY a.id FOR NO KEY UPDATE
 
+-- lock_asking_runs
+WITH task AS MATERIALIZED (
+  SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens, t.run_id FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id IN (
+    SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[]))
+  ORDER BY t.id
+  FOR NO KEY UPDATE
+)
+SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens,
+  r.held_tokens, r.budget_ids, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live,
+  r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS NOT DISTINCT FROM r.id AS is_current, r.used_tokens,
+  coalesce(r.estimated_tokens, 0) AS first_held, r.request_holds, r.wanted_tokens,
+  (SELECT w.allowed_models FROM workspaces w WHERE w.id = $1) AS workspace_models,
+  (SELECT p.allowed_models FROM projects p
+    WHERE p.workspace_id = $1 AND p.id = t.project_id) AS project_models
+FROM task_runs r JOIN task t ON t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
+ORDER BY r.id
+FOR NO KEY UPDATE OF r
+
 -- lock_budgets
 SELECT b.id, b.scope, b.scope_id, CASE b.scope
     WHEN 'project' THEN (SELECT p.name FROM projects p

@@ -90,7 +90,7 @@ ORDER BY samples DESC, updated_at DESC
 LIMIT 10000
 
 -- read_model_routing
-SELECT enabled, rules, tiers, version FROM model_routing WHERE workspace_id = $1
+SELECT enabled, rules, tiers, fallbacks, version FROM model_routing WHERE workspace_id = $1
 
 -- routing_savings
 WITH price AS MATERIALIZED (
@@ -146,10 +146,10 @@ WHERE w.archived_at IS NULL AND EXISTS (SELECT FROM agent_tasks t
   WHERE t.workspace_id = w.id AND t.completed_at > now() - make_interval(secs => $1::float8))
 
 -- write_model_routing
-INSERT INTO model_routing AS r (workspace_id, enabled, rules, tiers)
-SELECT $1, $2, $3, $4
-WHERE coalesce($5::int, 0) IN (0, (SELECT version FROM model_routing WHERE workspace_id = $1))
+INSERT INTO model_routing AS r (workspace_id, enabled, rules, tiers, fallbacks)
+SELECT $1, $2, $3, $4, $5
+WHERE coalesce($6::int, 0) IN (0, (SELECT version FROM model_routing WHERE workspace_id = $1))
 ON CONFLICT (workspace_id) DO UPDATE SET enabled = excluded.enabled, rules = excluded.rules,
-  tiers = excluded.tiers, version = r.version + 1, updated_at = now()
-WHERE $5::int IS NULL OR r.version = $5
-RETURNING enabled, rules, tiers, version
+  tiers = excluded.tiers, fallbacks = excluded.fallbacks, version = r.version + 1, updated_at = now()
+WHERE $6::int IS NULL OR r.version = $6
+RETURNING enabled, rules, tiers, fallbacks, version

@@ -3,6 +3,12 @@
 -- Left out, because its text depends on the request: queries/list-tasks.sql.ts
 -- Left out, because its text depends on the request: queries/task-logs.sql.ts
 
+-- allowed_models
+SELECT w.allowed_models AS workspace,
+  (SELECT jsonb_object_agg(p.id, to_jsonb(p.allowed_models)) FROM projects p
+    WHERE p.workspace_id = $1 AND p.id = ANY($2::uuid[])) AS projects
+FROM workspaces w WHERE w.id = $1
+
 -- archived_plans
 SELECT 'project' AS kind, id FROM projects
 WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND archived_at IS NOT NULL
