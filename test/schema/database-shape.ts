@@ -119,7 +119,8 @@ function defaultOf(row: ColumnRow): string | null {
   // A nullable column needs no value, so Prisma needs no word for it.
   if (row.is_generated) return row.nullable ? null : 'generated';
   if (row.expression === null) return null;
-  if (/^'\{\}'::[\w ]+\[\]$/.test(row.expression)) return '[]';
+  const list = /^'\{([^"{}]*)\}'::[\w ]+\[\]$/.exec(row.expression)?.[1];
+  if (list !== undefined) return JSON.stringify(list === '' ? [] : list.split(','));
   const literal = /^'(.*)'::[\w ]+(\(\d+\))?$/.exec(row.expression);
   return literal?.[1] ?? row.expression;
 }

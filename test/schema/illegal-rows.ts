@@ -259,6 +259,7 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE model_prices SET model = ''`, 'model_prices_model_check'],
     [`UPDATE model_routing SET rules = '{}'`, 'model_routing_rules_check'],
     [`UPDATE model_routing SET tiers = '[]'`, 'model_routing_tiers_check'],
+    [`UPDATE model_routing SET fallbacks = '{}'`, 'model_routing_fallbacks_check'],
     [`UPDATE agent_tasks SET estimated_tokens = -1`, 'agent_tasks_estimate_is_positive'],
     [`UPDATE agent_tasks SET estimated_complexity = 0`, 'agent_tasks_complexity_is_known'],
     [`UPDATE agent_tasks SET estimate_source = 'a guess'`, 'agent_tasks_estimate_has_source'],
