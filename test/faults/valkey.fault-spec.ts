@@ -46,7 +46,8 @@ async function expectRebuilt(): Promise<void> {
         keys.some((key) => key.startsWith('agent:heartbeat:') && key.endsWith(`:${id}`)),
       );
       const leads = keys.includes('coordinator:lock:global');
-      return heard && leads;
+      const shows = /^\d+$/.test((await commands.get('views:position')) ?? '');
+      return heard && leads && shows;
     }),
   );
   expect(await checkRebuildable(fleet.db.ownerUrl, { url: valkey.url })).toMatchObject({

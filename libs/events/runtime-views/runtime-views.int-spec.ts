@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { checkRebuildable } from '#lib/invariants';
 import { ValkeyClient } from '#lib/valkey';
 import { startTestApp, type TestAgent, type TestApp } from '../../../test/support/app.js';
+import { FaultyProxy } from '../../../test/support/proxy/faulty-proxy.js';
 import { testValkey } from '../../../test/support/valkey.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { isView } from './domain/commands.js';
@@ -13,6 +14,7 @@ let valkey: ValkeyClient;
 let server: TestApp;
 let workspace: Awaited<ReturnType<TestApp['newWorkspace']>>;
 let agent: TestAgent;
+let proxy: FaultyProxy | undefined;
 
 beforeAll(async () => {
   valkey = new ValkeyClient(place);
@@ -21,9 +23,9 @@ beforeAll(async () => {
 });
 
 /** Starts a server with the same keys. @param db that of the server before */
-async function start(setting: string, db?: TestApp['db']): Promise<void> {
+async function start(setting: string, db?: TestApp['db'], valkeyUrl = place.url): Promise<void> {
   const env = {
-    VALKEY_URL: place.url,
+    VALKEY_URL: valkeyUrl,
     VALKEY_KEY_PREFIX: place.keyPrefix,
     VALKEY_VIEWS: setting,
     ROLES: 'api,relay',
@@ -35,6 +37,7 @@ async function start(setting: string, db?: TestApp['db']): Promise<void> {
 
 afterAll(async () => {
   await server.stop();
+  await proxy?.close();
   await clear();
   valkey.close();
 });
@@ -140,7 +143,13 @@ it('the views follow tasks, runs and agents, and return after a flush', async ()
     stale: [],
     recovery: [low],
   });
-  expect((await checkRebuildable(server.db.serviceUrl, place)).violations).toEqual([]);
+  const violations = async () => (await checkRebuildable(server.db.serviceUrl, place)).violations;
+  expect(await violations()).toEqual([]);
+  const pending = `tasks:pending:${workspace.id}`;
+  await commands.zadd(pending, 1, low);
+  expect(await violations()).toEqual([
+    { subject: `key ${pending}`, problem: `has ${low}, and Postgres has not` },
+  ]);
 
   await clear();
   await until('the keys to be made anew', ({ recovery }) => recovery.length === 1);
@@ -161,6 +170,7 @@ it('the views follow tasks, runs and agents, and return after a flush', async ()
   expect(completed).toMatchObject({ status: { status: 'IDLE' }, recovery: [low] });
   expect(completed.held).toEqual({});
   expect((await views()).status['current_task']).toBeUndefined();
+  expect(await violations()).toEqual([]);
   await workspace.api.post(`/agent-tasks/${low}/cancel`);
   await until('the end of the retry', ({ recovery }) => recovery.length === 0);
 
@@ -202,4 +212,18 @@ it('with the setting off, a server removes the views and writes none', async () 
     (key) => isView(key) || key.startsWith('views:') || ofThis(key),
   );
   expect(views).toEqual([`agent:heartbeat:${workspace.id}:${agent.id}`]);
+});
+
+it('with the setting off, a server removes the views when Valkey comes back', async () => {
+  await valkey.commands.zadd(`tasks:pending:${workspace.id}`, 1, 'a task');
+  await valkey.commands.set('views:position', '1');
+  proxy = await FaultyProxy.to(place.url);
+  proxy.cut();
+  await server.app.close();
+  await start('false', server.db, proxy.url);
+  const old = async () =>
+    (await allKeys()).filter((key) => isView(key) || key.startsWith('views:'));
+  expect(await old()).toHaveLength(2);
+  proxy.mend();
+  await waitFor('the views to be removed', async () => (await old()).length === 0);
 });

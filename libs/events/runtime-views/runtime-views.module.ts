@@ -1,4 +1,10 @@
-import { Inject, Module, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { EventRelay, EventsModule } from '#lib/journal';
 import { Logger } from '#lib/observability';
@@ -8,7 +14,9 @@ import { ViewStore } from './writing/view-store.js';
 
 /** Views of the present state in Valkey, if `VALKEY_VIEWS` is on. */
 @Module({ imports: [EventsModule], providers: [PresentState, RuntimeViews, ViewStore] })
-export class RuntimeViewsModule implements OnModuleInit, OnApplicationBootstrap {
+export class RuntimeViewsModule implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
+  private stopListening: (() => void) | undefined;
+
   constructor(
     private readonly relay: EventRelay,
     private readonly views: RuntimeViews,
@@ -21,9 +29,18 @@ export class RuntimeViewsModule implements OnModuleInit, OnApplicationBootstrap 
     else this.relay.forget(this.views.name);
   }
 
-  /** Old keys would show an old state forever. */
+  /** Old keys would show an old state forever. Valkey can be away at the start, or restore them. */
   onApplicationBootstrap(): void {
     if (this.config.valkey.views || !this.config.roles.includes('relay')) return;
+    this.stopListening = this.views.onOpen(() => this.remove());
+    this.remove();
+  }
+
+  onModuleDestroy(): void {
+    this.stopListening?.();
+  }
+
+  private remove(): void {
     this.views.remove().catch((error: unknown) => {
       this.logger.warn('Views in Valkey not removed', { error });
     });

@@ -4,6 +4,7 @@ import { heartbeatTtlSeconds, ValkeyClient } from '#lib/valkey';
 import { heartbeatsKnown, type KnownHeartbeat } from './heartbeats-known.sql.js';
 import { withRunner } from './runner.js';
 import type { Outcome, Violation } from './invariant.js';
+import { compareViews, readViews } from './views.js';
 
 export interface ValkeyPlace {
   url: string;
@@ -35,8 +36,8 @@ const FLUSH_SECONDS = 10;
 const SHOWN_VIOLATIONS = 5;
 
 /**
- * Whether Postgres alone could rebuild everything in Valkey: each key is of a dispensable kind, and
- * each heartbeat is in Postgres, too.
+ * Whether Postgres alone could rebuild everything in Valkey: each key is of a dispensable kind, each
+ * heartbeat is in Postgres, too, and the views of tasks, runs and agents show the state of Postgres.
  *
  * Reads all keys of the installation. A heartbeat's age derives from its key's time to live, so an
  * agent whose threshold changed after its last heartbeat can be reported by mistake.
@@ -50,14 +51,17 @@ export async function checkRebuildable(
   const client = new ValkeyClient({ ...place, connectionName: 'drover-invariants' });
   try {
     if (!(await client.ready(5_000))) throw new Error('Valkey does not answer');
-    const heard = await hearAll(client, place.keyPrefix ?? '');
+    const prefix = place.keyPrefix ?? '';
+    const heard = await hearAll(client, prefix);
+    const { commands } = client;
+    const views = await readViews(commands, () => allKeys(commands, prefix));
     const agents = [...heard.ages.keys()].map((key) => key.split(':'));
     const asked = [agents.map(([workspaceId]) => workspaceId), agents.map(([, id]) => id)];
-    const known = await withRunner(database, (runner) => runner.rows(heartbeatsKnown, asked));
-    const violations = [
+    const violations = await withRunner(database, async (runner) => [
       ...heard.unknown,
-      ...known.flatMap((heartbeat) => judge(heartbeat, heard.ages)),
-    ];
+      ...(await runner.rows(heartbeatsKnown, asked)).flatMap((one) => judge(one, heard.ages)),
+      ...(views === undefined ? [] : await compareViews(views, runner)),
+    ]);
     return {
       name: 'rebuildable',
       title: 'Nothing in Valkey is the only copy of a fact',
