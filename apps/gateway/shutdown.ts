@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { StopRequests } from '#lib/agent-host';
+import { endNow } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
 import type { Gateway } from './gateway.js';
 
@@ -47,14 +48,14 @@ export function shutDownOnSignals({
       logger.info('Shutting down', { signal, deadlineSeconds });
       setTimeout(() => {
         logger.error('Deadline of the shutdown passed; ending with work under way');
-        process.exit(1);
+        endNow(1);
       }, deadlineSeconds * 1_000).unref();
       beginShutdown();
     } else if (step === 'hurry') {
       logger.warn('Second signal received; killing sessions', { signal });
     } else {
       logger.warn('Third signal received; ending at once', { signal });
-      process.exit(exitCode);
+      endNow(exitCode);
     }
   });
 }

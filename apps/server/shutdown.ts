@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DroverFastifyAdapter } from '#lib/http';
+import { endNow } from '#lib/kernel';
 import { Health, Logger } from '#lib/observability';
 
 const SIGNALS = { SIGTERM: 15, SIGINT: 2 } as const;
@@ -23,13 +24,14 @@ export interface ShutdownOptions {
  */
 export function shutDownOnSignals(app: INestApplication, options: ShutdownOptions): () => void {
   const { deadlineSeconds, delaySeconds = 0, exit = (code) => process.exit(code) } = options;
+  const force = options.exit ?? endNow;
   const logger = app.get(Logger);
   let closing = false;
 
   const onSignal = (signal: Signal): void => {
     if (closing) {
       logger.warn('ended at once by a second signal', { signal });
-      exit(128 + SIGNALS[signal]);
+      force(128 + SIGNALS[signal]);
       return;
     }
     closing = true;
@@ -37,7 +39,7 @@ export function shutDownOnSignals(app: INestApplication, options: ShutdownOption
     logger.info('shutting down', { signal, deadlineSeconds });
     const timer = setTimeout(() => {
       logger.error('not shut down within the deadline; ended with work under way');
-      exit(1);
+      force(1);
     }, deadlineSeconds * 1_000);
     leave(app, delaySeconds).then(
       () => {

@@ -1,6 +1,6 @@
 import '#lib/env/node';
 import { Log, messageOf, pause, StopRequests } from '#lib/agent-host';
-import { lineWriter, requireArguments } from '#lib/kernel';
+import { endNow, lineWriter, requireArguments } from '#lib/kernel';
 import { NoCredentials, readConfig, type WorkerConfig } from './config.js';
 import { runWorker } from './worker.js';
 
@@ -11,7 +11,7 @@ const stop = new StopRequests();
 stop.listen((step, signal) => {
   log.info('Stop requested', { signal });
   // The supervisor ends every session that still runs.
-  if (step === 'end') process.exit(1);
+  if (step === 'end') endNow(1);
 });
 
 function fail(error: unknown): never {

@@ -2,6 +2,7 @@ export * from './callers/agent-key.js';
 export * from './async/any-signal.js';
 export * from './system/arguments.js';
 export * from './values/duration.js';
+export { endNow } from './system/end-now.js';
 export { lineWriter } from './system/line-writer.js';
 export * from './errors/assert-never.js';
 export * from './async/background-loop.js';
