@@ -7,6 +7,7 @@ import {
   type TestApp,
   type TestWorkspace,
 } from '../../../test/support/app.js';
+import { aProject } from '../../../test/support/factories.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { StandInGateway } from '../../../libs/work/runs/sessions/testing/stand-in-gateway.js';
 import { apiClient } from '../../../test/support/api-client.js';
@@ -255,13 +256,13 @@ describe('GET /metrics', () => {
     expect(more).toEqual([0, 1]);
   });
 
-  it('budgets in their period are counted by usage', async () => {
+  it('budgets in their period are counted by usage, and scopes by the end of their limit', async () => {
     const fresh = await startTestApp({ METRICS_TOKEN: TOKEN, ROLES: 'api' });
     const tenant = await fresh.newWorkspace();
     const day = 86_400_000;
-    const budget = (periodStart: number) =>
+    const budget = (periodStart: number, scope: object = { scope: 'global' }) =>
       tenant.api.post('/budgets', {
-        scope: 'global',
+        ...scope,
         allocated: 100,
         policy: 'finish',
         periodStart: new Date(periodStart).toISOString(),
@@ -269,6 +270,9 @@ describe('GET /metrics', () => {
       });
     expect((await budget(Date.now() - 1_000)).status).toBe(201);
     expect((await budget(Date.now() + 2 * day)).status).toBe(201);
+    const projectId = await aProject(fresh.db.owner, tenant.id);
+    const project = { scope: 'project', scopeId: projectId };
+    expect((await budget(Date.now() - 2 * day, project)).status).toBe(201);
     // The second budget begins a day after the end of the first one.
     await fresh.db.owner.query(
       `UPDATE usage_budgets SET consumed = 80, period_start = period_start - interval '1 day',
@@ -281,7 +285,7 @@ describe('GET /metrics', () => {
     expect(shown).toEqual([0, 1, 0, 0]);
     await fresh.stop();
     const ends = ['ends_soon', 'ended'].map((limit) => `drover_budget_scopes{limit="${limit}"}`);
-    expect(ends.map((name) => valueOf(text, name))).toEqual([1, 0]);
+    expect(ends.map((name) => valueOf(text, name))).toEqual([1, 1]);
   });
 
   it('some metrics have aliases', async () => {

@@ -2,7 +2,7 @@
 export const BUDGET_SCOPES = ['global', 'project', 'milestone', 'task'] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 
-/** A budget that is used up pauses running tasks, lets them finish, or cancels them. */
+/** A budget that is used up pauses running tasks, lets them finish, or aborts them. */
 export const BUDGET_POLICIES = ['pause', 'finish', 'abort'] as const;
 export type BudgetPolicy = (typeof BUDGET_POLICIES)[number];
 

@@ -16,7 +16,7 @@ const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
 const tokens = { type: String, example: '1000000' };
 const POLICY =
-  'The action on running tasks when the budget is used up: pause (default), finish or cancel';
+  'The action on running tasks when the budget is used up: pause (default), finish or abort';
 
 const START =
   'The begin of the period. The periods of a recurring budget begin at this time of the day, ' +

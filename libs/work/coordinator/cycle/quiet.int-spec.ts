@@ -24,8 +24,8 @@ let agentId: string;
 
 beforeAll(async () => {
   gateway = await StandInGateway.start();
-  // The schedule is never due, so no cycle here starts because of it.
-  const never = { COORDINATOR_CRON: '0 0 0 29 2 *' };
+  // Neither the schedule nor a search is due, so no cycle here starts because of them.
+  const never = { COORDINATOR_CRON: '0 0 0 29 2 *', RECONCILE_INTERVAL_SECONDS: '86400' };
   server = await startTestApp({ ...gateway.env, ...never, SPAWNS_PER_MINUTE: `${RATE_OF_ALL}` });
 });
 
