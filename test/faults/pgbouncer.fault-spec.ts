@@ -57,11 +57,12 @@ describeWithIt('behind PgBouncer', () => {
       const limits = query<Record<string, string>>(
         'limits_behind_pooler',
         `SELECT current_setting('statement_timeout') AS statement, current_setting('TimeZone') AS zone,
-           current_setting('transaction_timeout') AS transaction`,
+           current_setting('transaction_timeout') AS transaction, current_setting('lock_timeout') AS lock`,
       );
-      const expected = [{ statement: '7s', zone: 'UTC', transaction: '1min' }];
-      expect(await database.service.rows(limits)).toEqual(expected);
-      expect(await database.tenant(fleet.workspaceId).rows(limits)).toEqual(expected);
+      const expected = { statement: '7s', zone: 'UTC', transaction: '1min' };
+      expect(await database.service.rows(limits)).toEqual([{ ...expected, lock: '0' }]);
+      const ofRequests = await database.tenant(fleet.workspaceId).rows(limits);
+      expect(ofRequests).toEqual([{ ...expected, lock: '2s' }]);
       await database.close();
       await expectNothingLost(db, load, { firstRun: true });
       await expectInvariants(db);

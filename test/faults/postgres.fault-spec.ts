@@ -43,8 +43,15 @@ async function startLoad(env: Record<string, string> = {}): Promise<void> {
   await load.goesOn();
 }
 
+/** No statement ends by its own limit, so an answer during a fault comes from another one. */
+const PATIENT = { DATABASE_STATEMENT_TIMEOUT_MS: '600000' };
+
 const books = () => [load.clients, ...load.agents.map((agent) => agent.book)];
 const refusals = () => books().reduce((sum, book) => sum + book.count(503), 0);
+
+async function everyoneIsRefused(): Promise<void> {
+  await waitFor('all to be refused', () => books().every((book) => book.count(503) > 0));
+}
 
 async function readiness(): Promise<number> {
   const { status } = await fetch(`http://127.0.0.1:${fleet.port}/readyz`);
@@ -72,9 +79,9 @@ describe('Postgres', () => {
   it.each(['stop', 'crash', 'freeze'] as const)(
     'work resumes after a %s of Postgres under load for longer than agents can be silent',
     async (end) => {
-      await startLoad();
+      await startLoad(PATIENT);
       await postgres[end]();
-      await waitFor('clients to be refused', () => refusals() > 0);
+      await everyoneIsRefused();
       await delay(OUTAGE_MS);
       // A query asks which agents are alive before the heartbeats of the outage are stored.
       const flush = ways.service.catch({ at: 'before', statement: 'flush_heartbeats' });
@@ -83,20 +90,17 @@ describe('Postgres', () => {
       await patiently(() => fleet.api.post('/coordinator/recover', {}));
       flush.letGo();
       await expectRecovery();
-      // Without a limit on silence a request waits for the end of its statement, 35 s.
-      for (const book of books()) expect(book.slowestMs).toBeLessThan(15_000);
     },
   );
 
   it('requests that wait for a locked table are refused long before their statement ends', async () => {
-    await startLoad();
+    await startLoad(PATIENT);
     const table = await ways.db.owner.connect();
     await table.query('BEGIN; LOCK TABLE journal');
-    await waitFor('every client to be refused', () => books().every((book) => book.count(503) > 0));
+    await everyoneIsRefused();
     await table.query('ROLLBACK');
     table.release();
     await expectRecovery();
-    for (const book of books()) expect(book.slowestMs).toBeLessThan(15_000);
   });
 
   it('work resumes after Postgres was read-only for longer than agents can be silent', async () => {
