@@ -247,6 +247,28 @@ describe('server and gateway', () => {
     await finish(job);
   });
 
+  it('a session hears above 90 % of its budget that the budget is nearly used up', async () => {
+    const project = await fleet.api.post<{ id: string }>('/projects', { name: 'Of few tokens' });
+    const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2999-01-01T00:00:00Z' };
+    const budget = { scope: 'project', scopeId: project.body.id, allocated: 100, ...period };
+    expect((await fleet.api.post('/budgets', budget)).status).toBe(201);
+    const script = `
+      const used = { id: 'one', model: 'claude-sonnet-4', inputTokens: 91, outputTokens: 0 };
+      const step = async () => {
+        const heard = fs.readFileSync(process.env.DROVER_SIGNALS_FILE, 'utf8');
+        if (!heard.endsWith('\\n')) return;
+        const { action, reason } = JSON.parse(heard.split('\\n')[0]);
+        await call('POST', 'complete', { outputResult: { action, reason } });
+        process.exit(0);
+      };
+      call('POST', 'start', {}).then(() => call('POST', 'usage', { reports: [used] }));
+      setInterval(() => step().catch(() => {}), 50);`;
+    const job = await submit({ script, projectId: project.body.id, estimatedTokens: 10 });
+    expect(await untilStatus(job, 'COMPLETED')).toMatchObject({
+      outputResult: { action: 'warn', reason: 'budget' },
+    });
+  });
+
   it('a session survives a crash of the gateway', async () => {
     const job = await submit();
     const { pid } = await life(job, 1);

@@ -8,6 +8,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'iovalkey';
 import { newId } from '#lib/kernel';
 import { type ApiClient, apiClient } from '../support/api-client.js';
 import { numbersIn } from '../support/marks.js';
@@ -158,6 +159,20 @@ function slots(): string {
   return ['worker-1', 'worker-2'].map((name) => workers[name]?.status).join(' ');
 }
 
+/** Programs beside the server find the state of the workers in Valkey. */
+async function expectViewsOfWorkers(): Promise<void> {
+  const valkey = new Redis(readFileSync(join(home, 'server-secrets', 'VALKEY_URL'), 'utf8').trim());
+  try {
+    await waitFor('the views of both workers', async () => {
+      const keys = await valkey.keys('agent:status:*');
+      const found = await Promise.all(keys.map((key) => valkey.hget(key, 'status')));
+      return found.filter((status) => status === 'IDLE').length >= 2;
+    });
+  } finally {
+    await valkey.quit();
+  }
+}
+
 describe('npm start', () => {
   test('npm start works as its output says, and keeps its data until the next start', async () => {
     const address = await start();
@@ -170,6 +185,7 @@ describe('npm start', () => {
       .filter((entry) => (statSync(join(home, entry.name)).mode & 0o077) !== 0);
     expect(readable.map((entry) => entry.name)).toEqual([]);
     await waitFor('the heartbeats of both workers', () => Promise.resolve(slots() === 'idle idle'));
+    await expectViewsOfWorkers();
     await stop();
     expect(slots()).toBe('offline offline');
     await expectNoCredentialsAt(address);

@@ -62,6 +62,21 @@ it('a process that listens gets the warning, and can continue', async () => {
   await worker.stop();
 });
 
+it('a process hears above 90 % of its budget that the budget is nearly used up', async () => {
+  const worker = await fleet.startWorker('thrifty');
+  const project = await fleet.api.post<{ id: string }>('/projects', { name: 'Of few tokens' });
+  const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2999-01-01T00:00:00Z' };
+  const budget = { scope: 'project', scopeId: project.body.id, allocated: 100, ...period };
+  expect((await fleet.api.post('/budgets', budget)).status).toBe(201);
+  const usage = { model: 'claude-sonnet-4', inputTokens: 91, outputTokens: 0 };
+  const id = await fleet.submit(`console.log('::drover ${JSON.stringify({ usage })}');${HEARS}`, {
+    projectId: project.body.id,
+    estimatedTokens: 10,
+  });
+  expect(await untilDone(id)).toMatchObject({ outputResult: { action: 'warn', reason: 'budget' } });
+  await worker.stop();
+});
+
 it('a process that hangs is warned, then ended, and the next run completes its task', async () => {
   const worker = await fleet.startWorker('patient');
   const file = join(fleet.folder, 'hung.pid');

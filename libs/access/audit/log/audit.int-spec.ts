@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '#lib/kernel';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { apiClient, type ApiClient } from '../../../../test/support/api-client.js';
+import { aSessionOf } from '../../../../test/support/factories.js';
 import {
   sharedServer,
   type TestServer,
@@ -146,17 +147,19 @@ describe('a change', () => {
 });
 
 describe('a client that hangs up', () => {
-  /** Creates a project on a connection of its own, and destroys the connection some ms later. */
-  async function createAndHangUp(key: string, name: string, afterMs: number): Promise<void> {
+  const MOMENTS = [0, 1, 3, 8];
+
+  /** Sends a request on a connection of its own, and destroys the connection some ms later. */
+  async function sendAndHangUp(path: string, token: string, values: object, afterMs: number) {
     const { hostname, port } = new URL(app.url);
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined);
     await once(socket, 'connect');
-    const body = JSON.stringify({ name });
+    const body = JSON.stringify(values);
     const head = [
-      'POST /api/v1/projects HTTP/1.1',
+      `POST /api/v1${path} HTTP/1.1`,
       'host: drover',
-      `authorization: Bearer ${key}`,
+      `authorization: Bearer ${token}`,
       'content-type: application/json',
       `content-length: ${body.length}`,
     ];
@@ -167,9 +170,10 @@ describe('a client that hangs up', () => {
 
   it('each change of a client that hangs up has its entry with its address', async () => {
     const { id, key } = await aKey(['projects:write']);
-    const moments = [0, 1, 3, 8];
     for (let n = 0; n < 25; n++) {
-      await Promise.all(moments.map((ms) => createAndHangUp(key, `${n} after ${ms} ms`, ms)));
+      await Promise.all(
+        MOMENTS.map((ms) => sendAndHangUp('/projects', key, { name: `${n} after ${ms} ms` }, ms)),
+      );
     }
     await waitFor('100 projects', async () => {
       const { rows } = await app.db.owner.query('SELECT FROM projects WHERE workspace_id = $1', [
@@ -186,6 +190,29 @@ describe('a client that hangs up', () => {
       return rows;
     };
     expect(await count()).toEqual([{ address: '127.0.0.1', entries: 100 }]);
+  });
+
+  it.each([
+    ['a change without a transaction of its own', 'createWorkspace', '/workspaces'],
+    ['a refusal', 'createProject', '/projects'],
+  ])('%s has its entry although its client hangs up', async (_what, operation, path) => {
+    const { id: keyId, key } = await aKey(['tasks:read']);
+    const { userId } = workspace;
+    const sessionId = await aSessionOf(app.db.owner, userId);
+    const { token } = app.tokens.issueUserToken({ userId, sessionId, workspaceId: null });
+    const [actorId, credentials] = operation === 'createProject' ? [keyId, key] : [userId, token];
+    const sent = Array.from({ length: 5 }, () => MOMENTS).flat();
+    await Promise.all(
+      sent.map((ms) => sendAndHangUp(path, credentials, { name: 'N', slug: `n-${newId()}` }, ms)),
+    );
+    await waitFor('an entry for each request', async () => {
+      const { rows } = await app.db.owner.query<{ address: string }>(
+        'SELECT address FROM audit_log WHERE actor_id = $1 AND operation = $2',
+        [actorId, operation],
+      );
+      expect(rows.every(({ address }) => address === '127.0.0.1')).toBe(true);
+      return rows.length === sent.length;
+    });
   });
 });
 
