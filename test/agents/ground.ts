@@ -17,14 +17,12 @@ export type Task = components['schemas']['Task'];
 type NewTask = components['schemas']['CreateTask'];
 
 const CAPABILITY = 'agent';
-const KEPT = 'State of the agent kept';
 /** The time for one wait of a trial, in milliseconds. */
 const PATIENCE_MS = 240_000;
 
 /** A server, people and workers that run agents in sandboxes. */
 export class Ground {
   private readonly workers = new Map<string, Child>();
-  private readonly kept = new Map<string, number>();
   private started = 0;
 
   private constructor(
@@ -61,11 +59,6 @@ export class Ground {
     this.workers.delete(task.agentId ?? '');
     process.kill(worker.pid, 'SIGKILL');
     await worker.exited;
-  }
-
-  /** The number of states of conversations that the worker of a task has kept at the server. */
-  keptStates(task: Task): number {
-    return this.kept.get(this.workers.get(task.agentId ?? '')?.spec.name ?? '') ?? 0;
   }
 
   /** Answers the agents of a kind by a script from now on. */
@@ -157,17 +150,8 @@ export class Ground {
     this.started += 1;
     const plan = { name: `w${this.started}`, capabilities: [CAPABILITY], concurrency: 1 };
     const spec = workerSpec(this.stage, this.people, plan);
-    const env = {
-      ...spec.env,
-      ...this.isolation,
-      DROVER_AGENTS: AGENTS,
-      // A kept state is such a line.
-      DROVER_WORKER_LOG_LEVEL: 'debug',
-    };
-    const onLine = (line: string): void => {
-      if (line.includes(KEPT)) this.kept.set(plan.name, (this.kept.get(plan.name) ?? 0) + 1);
-    };
-    const worker = await Child.start(this.stage.supervisor, { ...spec, env, onLine });
+    const env = { ...spec.env, ...this.isolation, DROVER_AGENTS: AGENTS };
+    const worker = await Child.start(this.stage.supervisor, { ...spec, env });
     this.scope.add(async () => void (await worker.stop()));
     const { agentId } = await worker.ready(({ message }) => message === 'Registered');
     this.workers.set(String(agentId), worker);

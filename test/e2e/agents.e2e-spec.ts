@@ -6,7 +6,13 @@ import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testi
 import { AGENTS, agentProgram } from '../support/agent-programs.js';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
-import { type ModelServer, type Script, startModelServer } from '../support/model-server/index.js';
+import {
+  type Conversation,
+  type ModelServer,
+  type Script,
+  startModelServer,
+  type Turn,
+} from '../support/model-server/index.js';
 import { waitFor } from '../support/wait-for.js';
 import { Program } from './program.js';
 
@@ -24,6 +30,10 @@ interface Question {
 const KEY = 'sk-canary-0123456789abcdef0123456789abcdef';
 /** The stand-in answers for any model. This one has a price. */
 const MODEL = 'claude-haiku-4-5';
+
+const SAVE_CHECKPOINT = `curl -sf -X PUT -H "authorization: Bearer $DROVER_RUN_TOKEN" \
+  -H 'content-type: application/json' -d '{"checkpointData": {"verse": 3}}' \
+  "$DROVER_API_URL/runs/$DROVER_RUN_ID/checkpoint"`;
 
 let fleet: TestFleet;
 let worker: BuiltProcess;
@@ -152,26 +162,29 @@ describe('a task with the coding agent Codex', () => {
     const id = await run([
       { calls: [{ write: 'haiku.txt', content: 'queues\n' }] },
       { calls: [{ run: 'cat haiku.txt; env; cat /proc/self/environ; ls /run' }] },
+      { calls: [{ run: SAVE_CHECKPOINT }] },
       { text: 'The haiku is written.' },
     ]);
     const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
     expect(task).toMatchObject({ status: 'COMPLETED', summary: 'The haiku is written.' });
+    // The agent's own checkpoint, and nothing of its worker.
+    expect(task['checkpointData']).toEqual({ verse: 3 });
 
     const entries = await logOf(id);
     const said = (event: string) =>
       entries.filter((entry) => entry.event === event).map(({ message }) => message);
     expect(said('agent_message')).toEqual(['The haiku is written.']);
-    expect(said('agent_tool')).toHaveLength(2);
+    expect(said('agent_tool')).toHaveLength(3);
     expect(said('agent_tool_result').join('\n')).toContain('queues');
     expect(JSON.stringify([task, entries])).not.toContain(KEY);
 
     const { requests = [] } = models ?? {};
     const asked = requests.filter(({ path }) => path.includes('/responses'));
-    expect(asked).toHaveLength(3);
+    expect(asked).toHaveLength(4);
     for (const { headers } of asked) expect(headers['authorization']).toBe(`Bearer ${KEY}`);
     expect(JSON.stringify(requests.map(({ body }) => body))).not.toContain(KEY);
 
-    await expectUsageAsServed(id, 3);
+    await expectUsageAsServed(id, 4);
   });
 
   it('drover run prints its messages and tool calls, downloads its files, and exits with 0', async () => {
@@ -442,37 +455,56 @@ describe('a task with the coding agent Codex', () => {
     expect(task['lastError']).toMatch(/provider/i);
   });
 
-  it('another worker goes on in the conversation of one that was killed', async () => {
-    const hangs = { text: 'It hangs here.', chunks: 3, hangAfter: 1 };
-    const script: Exclude<Script, (...given: never[]) => unknown> = [
+  it('another worker resumes the conversation of a killed one, and repeats no recorded call', async () => {
+    let [isKilled, release] = [false, () => {}];
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const begun: Turn[] = [
       { calls: [{ run: 'echo once >> count.txt' }] },
-      hangs,
+      { calls: [{ run: 'echo twice' }], beforeChunk: () => released },
+      { text: 'It hangs here.', chunks: 3, hangAfter: 1 },
     ];
-    const id = await run(() => script, { maxRetries: 1, retryBackoffSeconds: 0 });
+    const id = await run((conversation) => (isKilled ? turnsAfter(conversation) : begun), {
+      maxRetries: 1,
+      retryBackoffSeconds: 0,
+    });
     const asked = () => models!.requests.filter(({ path }) => path.endsWith('/responses'));
     await waitFor('the second request', () => asked().length === 2);
     const { runId } = await fleet.task(id);
     const home = join(fleet.folder, 'agents');
-    await waitFor('the whole conversation to be kept', () => {
+    await waitFor('the conversation with the first call to be kept', () => {
       const [rollout] = globSync(join(home, '**', String(runId), '**/rollout-*.jsonl'));
       const text = rollout === undefined ? '' : readFileSync(rollout, 'utf8');
       const kept = worker.all('State of the agent kept').at(-1)?.['conversation'];
       return text.includes('function_call_output') && kept === Buffer.byteLength(text);
     });
+    release();
+    const said = async (event: string) =>
+      (await logOf(id)).flatMap((entry) => (entry.event === event ? [entry.message] : []));
+    await waitFor('the record of the second call', async () =>
+      (await said('agent_tool_result')).some((text) => text?.includes('twice')),
+    );
+    // At once: no kept state surely has the call.
     worker.kill('SIGKILL');
     await worker.ended();
-    script.splice(1, 1, { calls: [{ run: 'cat count.txt' }] }, { text: 'Counted once.' });
+    isKilled = true;
     worker = await startWorker('heir');
     const task = await untilStatus(id, 'COMPLETED', 'FAILED');
     expect(task).toMatchObject({ status: 'COMPLETED', summary: 'Counted once.', retryCount: 1 });
-    expect(asked()).toHaveLength(4);
-    const words = JSON.stringify(asked()[2]?.body);
+    expect(asked()).toHaveLength(5);
+    const words = JSON.stringify(asked()[3]?.body);
     expect(words).toMatch(/Write it into haiku[^]*echo once[^]*Your session was interrupted/);
     expect(words).not.toContain('End of the earlier conversation');
-    const entries = await logOf(id);
-    const said = (event: string) =>
-      entries.filter((entry) => entry.event === event).map(({ message }) => message);
-    expect(said('agent_resumed')).toEqual(["Resumed the agent's conversation"]);
-    expect(said('agent_tool_result').at(-1)?.trim()).toBe('once');
+    expect(words).toMatch(/Tool calls of the interrupted run[^]*- done, with [^]*echo twice/);
+    expect(await said('agent_resumed')).toEqual(["Resumed the agent's conversation"]);
+    expect((await said('agent_tool_result')).at(-1)?.trim()).toBe('once');
   });
 });
+
+/** One call more, and the end. */
+function turnsAfter({ items }: Conversation): Turn[] {
+  const results = items.filter(({ kind }) => kind === 'result');
+  const isCounted = results.at(-1)?.text.includes('once') === true;
+  const next = isCounted ? { text: 'Counted once.' } : { calls: [{ run: 'cat count.txt' }] };
+  // The stand-in takes the turn after as many results.
+  return [...results.map(() => ({ calls: [{ run: 'true' }] })), next];
+}

@@ -20,11 +20,13 @@ let drivers: Drivers;
 let driver: RuntimeDriver;
 /** The state at the server. */
 let kept: Uint8Array | undefined;
+/** The starts of sessions that asked for a prompt. */
+let starts: RunPrompt[];
 
 beforeEach(() => {
   made = makeJob({ network: 'host' });
   made.job.run.network = 'host';
-  kept = undefined;
+  [kept, starts] = [undefined, []];
   const searchPath = process.env['PATH'] ?? '';
   drivers = new Drivers({ dir: made.workDir }, { process: { searchPath, supervisor } });
   driver = drivers.choose(undefined, 'test');
@@ -35,14 +37,11 @@ afterEach(() => {
 });
 
 /** A run whose agent does as its instructions say. Each has the same folder, as in a sandbox. */
-async function start(
-  instructions: string,
-  checkpointData: object = {},
-  prompt = promptOf(instructions, checkpointData),
-) {
+async function start(instructions: string, prompt = promptOf(instructions)) {
   await driver.remove(made.job.run.id);
+  made.job.run.generation = kept ? 2 : 1;
   const agent = { kind: 'acp', settings: { command: [process.execPath, AGENT] } };
-  const task = { ...made.job.task, agent, instructions, checkpointData };
+  const task = { ...made.job.task, agent, instructions };
   const api = {
     agentState: () => Promise.resolve(kept && Buffer.from(kept)),
     saveAgentState: (_: string, content: Uint8Array) => {
@@ -63,19 +62,17 @@ async function start(
 }
 
 /** The prompts of the server, in short: the instructions, or the news for a resumed conversation. */
-function promptOf(instructions: string, { agent }: { agent?: { transcript?: string } }) {
-  return ({ conversation }: RunPrompt) => {
-    const ofNew = [instructions, agent?.transcript ?? ''].join('\n');
-    const isResumed = conversation === 'resumed';
-    return Promise.resolve({ prompt: isResumed ? 'Your session was interrupted.' : ofNew });
+function promptOf(instructions: string) {
+  return (begun: RunPrompt) => {
+    starts.push(begun);
+    const isResumed = begun.conversation === 'resumed';
+    return Promise.resolve({ prompt: isResumed ? 'Your session was interrupted.' : instructions });
   };
 }
 
 const run = async (...given: Parameters<typeof start>) => (await start(...given)).exit;
 const said = (event: string) =>
   made.entries.filter((entry) => entry.event === event).map(({ message }) => message);
-/** The checkpoint that the last run left. */
-const checkpoint = () => made.progress.at(-1)?.checkpointData as object;
 
 async function change(with_: (state: AgentState) => AgentState): Promise<void> {
   kept = await packState(with_(await unpackState(kept!)));
@@ -90,12 +87,23 @@ test('a run goes on in the conversation and with the files of the one before', a
     return { ...state, files };
   });
   expect(said('agent_resumed')).toEqual([]);
-  const second = await run('recall', checkpoint());
+  const second = await run('recall');
   // Its prompt says nothing but that it goes on, so the agent has nothing to do.
   expect(second).toMatchObject({ kind: 'succeeded' });
   expect(said('agent_resumed')).toEqual(["Resumed the agent's conversation"]);
   expect(said('agent_restarted')).toEqual([]);
   expect(readFileSync(join(made.job.folder.work, 'draft.txt'), 'utf8')).toBe('queues\n');
+  // The calls of the last seconds are named in any case, until this run has made one.
+  expect(starts.map(({ upTo }) => upTo)).toEqual([undefined, { runId: made.job.run.id, calls: 0 }]);
+  expect(made.entries.flatMap(({ event, details }) => (details ? [[event, details]] : []))).toEqual(
+    [
+      ['agent_tool', { call: 1, tool: 'edit', input: expect.stringContaining('draft.txt') }],
+      ['agent_tool_result', { call: 1 }],
+    ],
+  );
+  expect(said('agent_tool_result')).toEqual(['(no output)']);
+  // The checkpoint belongs to the agent alone.
+  expect(made.progress.filter(({ checkpointData }) => checkpointData)).toEqual([]);
   const state = await unpackState(kept!);
   const [conversation] = state.files.filter(({ name }) => name.endsWith('scripted.jsonl'));
   expect(conversation?.content.toString()).toMatch(/First\.[^]*Your session was interrupted/);
@@ -122,7 +130,7 @@ test('a conversation that the program refuses is replaced by one with a summary'
       { name: 'work/kept.txt', content: Buffer.from('x'), isExecutable: false },
     ],
   }));
-  const running = await start('recall', checkpoint());
+  const running = await start('recall');
   running.hear?.({
     id: 'message',
     questionId: null,
@@ -138,9 +146,7 @@ test('a conversation that the program refuses is replaced by one with a summary'
     'Started a new conversation with a summary: The agent cannot resume it: unknown session another',
   ]);
   expect(readFileSync(join(made.job.folder.work, 'kept.txt'), 'utf8')).toBe('x');
-  const { conversation, files } = await unpackState(kept!);
-  const words = files.find(({ name }) => name.endsWith('scripted.jsonl'))?.content.toString();
-  expect([conversation, words]).toEqual(['scripted', expect.stringMatching(/First\./)]);
+  expect((await unpackState(kept!)).conversation).toBe('scripted');
 });
 
 test('a run that cannot begin anew leaves the kept state as it is', async () => {
@@ -151,7 +157,7 @@ test('a run that cannot begin anew leaves the kept state as it is', async () => 
     conversation === 'new'
       ? Promise.reject(new Error('no prompt'))
       : Promise.resolve({ prompt: 'recall' });
-  expect(await run('recall', checkpoint(), prompt)).toMatchObject({
+  expect(await run('recall', prompt)).toMatchObject({
     kind: 'failed',
     error: { message: 'no prompt' },
   });
@@ -162,10 +168,10 @@ test('a state that is cut or of another path costs the conversation, and not the
   await run('say First.');
   const whole = kept;
   kept = kept!.slice(0, 40);
-  expect(await run('recall', checkpoint())).toMatchObject({ summary: 'prompts: 1 ' });
+  expect(await run('recall')).toMatchObject({ summary: 'prompts: 1 ' });
   kept = whole;
   await change((state) => ({ ...state, workDir: '/elsewhere' }));
-  expect(await run('recall', checkpoint())).toMatchObject({ summary: 'prompts: 1 ' });
+  expect(await run('recall')).toMatchObject({ summary: 'prompts: 1 ' });
   expect(said('agent_restarted')).toEqual([
     expect.stringMatching(/cannot be read: .*unexpected end of file/),
     expect.stringMatching(/resumes only at the same path/),

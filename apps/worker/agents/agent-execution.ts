@@ -2,7 +2,12 @@ import { join } from 'node:path/posix';
 import type { LimitFunction } from 'p-limit';
 import { type Log, messageOf } from '#lib/agent-host';
 import type { AgentEnd, FailureClass as AgentFailure } from '#lib/agent-kinds';
-import { AgentSession, type AgentSessionEnd, type OfferedKind } from '#lib/agent-sessions';
+import {
+  AgentSession,
+  type AgentSessionEnd,
+  type CallsUpTo,
+  type OfferedKind,
+} from '#lib/agent-sessions';
 import { type PermissionRule, reachOf, strictestReach } from '#lib/kernel';
 import {
   readLimits,
@@ -19,14 +24,11 @@ import { readReach } from '../execution/command.js';
 import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
 import { AgentTalk } from './agent-talk.js';
-import { Beginning, leftBy } from './beginning.js';
-import { earlierState } from './earlier-state.js';
+import { Beginning } from './beginning.js';
+import { type Earlier, earlierState } from './earlier-state.js';
 import { type ModelGateParts, RunModelGate } from './model-gate.js';
 import { RunPermissions } from './run-permissions.js';
 import { StateKeeper } from './state-keeper.js';
-
-/** The time between two checkpoints of a conversation. */
-const CHECKPOINT_MS = 5_000;
 
 export interface AgentExecutionOptions {
   driver: RuntimeDriver;
@@ -62,8 +64,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   const { driver, api, workspaceId, log, limit } = options;
   const { run, task, report, folder } = job;
   const secrets = secretsOf(job, options.passedEnv);
-  const left = leftBy(task.checkpointData);
-  const lines = new AgentLog(report, new Redactor(secrets), left.transcript);
+  const lines = new AgentLog(report, new Redactor(secrets));
   // Routing knows prices, not the provider that the program speaks to.
   const { model } = agent;
   const gate = new RunModelGate({ api, runId: run.id, report, log });
@@ -95,13 +96,15 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     kind: offered.kind,
     folder: folder.root,
     workDir,
+    upTo: () => upToNow(lines.calls.settled(), run.id, earlier),
     limit,
     log,
     warn: (message) => lines.note('WARN', message, 'agent_state'),
   });
   const ids = { id: run.id, taskId: task.id };
   const earlier = await earlierState(ids, { api, kind: offered.kind, workDir, log });
-  const begin = new Beginning(report, { left, earlier, lines });
+  const isFirst = run.generation === 1 && (task.continuesId ?? null) === null;
+  const begin = new Beginning(report, { isFirst, earlier, lines });
   let starting: Promise<AgentSession>;
   const startNow = async (): Promise<AgentSession> =>
     AgentSession.start(
@@ -128,6 +131,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
           begin.heed(event);
           if (event.type === 'session') keeper.begin(event.id);
           talk.onEvent(event);
+          if (event.type === 'tool_result') keeper.finished();
         },
       },
     );
@@ -137,12 +141,20 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     return start();
   };
   const session = await start();
-  return new AgentExecution(job, { session, lines, gate, talk, keeper, begin, restart });
+  return new AgentExecution({ session, gate, talk, keeper, begin, restart });
+}
+
+/**
+ * The tool calls that the conversation surely has. Before the first one, it may even lack the prompt, which
+ * names calls of earlier runs.
+ */
+function upToNow(calls: number, runId: string, { resume, upTo }: Earlier): CallsUpTo {
+  const isOfEarlier = calls === 0 && resume !== undefined && upTo !== undefined;
+  return isOfEarlier ? upTo : { runId, calls };
 }
 
 interface Parts {
   session: AgentSession;
-  lines: AgentLog;
   gate: RunModelGate;
   talk: AgentTalk;
   keeper: StateKeeper;
@@ -153,17 +165,11 @@ interface Parts {
 
 class AgentExecution implements RunningJob {
   readonly exit: Promise<Outcome>;
-  private readonly timer: NodeJS.Timeout;
   private session: AgentSession;
   private stopMs: number | undefined;
-  private kept = 0;
 
-  constructor(
-    private readonly job: Job,
-    private readonly parts: Parts,
-  ) {
+  constructor(private readonly parts: Parts) {
     this.session = parts.session;
-    this.timer = setInterval(() => this.keep(), CHECKPOINT_MS);
     this.exit = this.follow();
   }
 
@@ -201,7 +207,6 @@ class AgentExecution implements RunningJob {
     try {
       this.session = await this.parts.restart();
     } catch (error) {
-      clearInterval(this.timer);
       return { kind: 'failed', error: failureOfStart(error) };
     }
     this.parts.talk.sayAgain(this.session);
@@ -210,25 +215,12 @@ class AgentExecution implements RunningJob {
   }
 
   private conclude({ end, exit }: AgentSessionEnd): Outcome {
-    clearInterval(this.timer);
-    this.keep();
     const { limit } = this.parts.gate;
     if (end.kind === 'done') {
       return { kind: 'succeeded', summary: end.summary, result: { summary: end.summary ?? '' } };
     }
     if (limit !== undefined) return { kind: 'refused', limit };
     return { kind: 'failed', error: failureOf(end, exit) };
-  }
-
-  /** Leaves the end of the conversation to a later run. */
-  private keep(): void {
-    const { lines } = this.parts;
-    if (lines.done === this.kept) return;
-    this.kept = lines.done;
-    const { kind } = this.job.task.agent as unknown as TaskAgent;
-    const { continues } = leftBy(this.job.task.checkpointData);
-    const agent = { kind, transcript: lines.transcript, ...(continues && { continues }) };
-    this.job.report.progress({ checkpointData: { ...this.job.task.checkpointData, agent } });
   }
 }
 

@@ -1,55 +1,49 @@
+import type { JsonObject } from '#lib/agent-host';
 import type { AgentEvent } from '#lib/agent-kinds';
-import { keepText, type Redactor } from '#lib/session-runtime';
+import { cut } from '#lib/kernel';
+import { cleanText, copyStart, keepText, type Redactor } from '#lib/session-runtime';
 import type { EntryLevel } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
+import { ToolCalls } from './tool-calls.js';
 
-/** The maximum of the kept end of a conversation, in characters. */
-const MAX_TRANSCRIPT = 16_000;
-/** The maximum of one entry of it. */
-const MAX_PART = 2_000;
 const STEP_LENGTH = 500;
 /** The tool of Drover, as each program spells it. */
 const OWN_REPORT = /report_progress/;
+/** The maximum of a call's input in the log, in characters. */
+const INPUT_LENGTH = 300;
+/** More of it is redacted than shown, so that the half of a secret is not. */
+const MARGIN = 4_096;
+const NAME_LENGTH = 100;
+const NO_OUTPUT = '(no output)';
 
-/** Writes the events of an agent to the log of its run. */
+/** Writes the events of an agent to the log of its run. Prompts of later runs tell its tool calls. */
 export class AgentLog {
-  private readonly parts: string[] = [];
-  private length = 0;
-  /** The number of things that the agent has said or done. */
-  done = 0;
+  readonly calls = new ToolCalls();
   private reportsItself = false;
 
-  /** @param earlier the end of the conversation that this one continues */
   constructor(
     private readonly report: JobReports,
     private readonly redactor: Redactor,
-    earlier = '',
-  ) {
-    for (const line of earlier.split('\n')) this.push(line);
-  }
-
-  /** The end of the conversation as text. */
-  get transcript(): string {
-    return this.parts.join('\n');
-  }
+  ) {}
 
   add(event: AgentEvent): void {
     switch (event.type) {
       case 'message':
-        if (!event.delta) this.say('INFO', event.text, 'agent_message');
+        if (!event.delta) this.write('INFO', event.text, 'agent_message');
         break;
       case 'thought':
         if (!event.delta) this.write('DEBUG', event.text, 'agent_thought');
         break;
       case 'tool_call':
-        this.say('INFO', event.title, 'agent_tool');
+        this.write('INFO', event.title.trim() || event.name, 'agent_tool', {
+          call: this.calls.begin(event.id),
+          tool: cut(cleanText(event.name), NAME_LENGTH),
+          input: this.inputOf(event.input),
+        });
         this.reportStep(event);
         break;
       case 'tool_result':
-        this.write(event.ok ? 'DEBUG' : 'WARN', event.output, 'agent_tool_result');
-        for (const { path, diff } of event.diffs ?? []) {
-          this.write('DEBUG', `${path}\n${diff}`, 'agent_diff');
-        }
+        this.addResult(event);
         break;
       case 'plan':
         this.write('INFO', planOf(event), 'agent_plan');
@@ -57,17 +51,15 @@ export class AgentLog {
       case 'notice':
         this.write(LEVELS[event.level], event.text, 'agent_notice');
         break;
+      case 'turn_ended':
+        this.calls.endTurn();
+        break;
       default:
     }
   }
 
   note(level: EntryLevel, text: string, event: string): void {
     this.write(level, text, event);
-  }
-
-  /** Keeps the words of a person for a later run. The server writes them to the log. */
-  keepWords(text: string): void {
-    this.keep(text, '[person] ');
   }
 
   redacted(text: string): string {
@@ -81,31 +73,24 @@ export class AgentLog {
     this.report.progress({ currentStep: this.redacted(title).slice(0, STEP_LENGTH) });
   }
 
-  /** Keeps it for a later run as well. */
-  private say(level: EntryLevel, text: string, event: string): void {
-    this.write(level, text, event);
-    this.keep(text, event === 'agent_tool' ? '[tool] ' : '');
+  /** A result without output is recorded, too: it tells that the call is done. */
+  private addResult({ id, ok, output, diffs }: Extract<AgentEvent, { type: 'tool_result' }>): void {
+    const text = output.trim() === '' ? NO_OUTPUT : output;
+    const call = this.calls.finish(id);
+    const details = call === undefined ? undefined : { call };
+    this.write(ok ? 'DEBUG' : 'WARN', text, 'agent_tool_result', details);
+    for (const { path, diff } of diffs ?? []) this.write('DEBUG', `${path}\n${diff}`, 'agent_diff');
   }
 
-  private keep(text: string, mark: string): void {
-    this.done += 1;
-    this.push(`${mark}${this.redacted(text).slice(0, MAX_PART)}`);
+  private inputOf(input: unknown): string {
+    const json = copyStart(JSON.stringify(input) ?? '', INPUT_LENGTH + MARGIN);
+    return cut(this.redacted(json), INPUT_LENGTH);
   }
 
-  private push(part: string): void {
-    if (part === '') return;
-    this.parts.push(part);
-    this.length += part.length;
-    while (this.length > MAX_TRANSCRIPT) this.length -= (this.parts.shift() ?? '').length;
-  }
-
-  private write(level: EntryLevel, text: string, event: string): void {
+  private write(level: EntryLevel, text: string, event: string, details?: JsonObject): void {
     if (text.trim() === '') return;
-    this.report.log(
-      level,
-      keepText(text, (line) => this.redacted(line)),
-      event,
-    );
+    const line = keepText(text, (part) => this.redacted(part));
+    this.report.log(level, line, event, details);
   }
 }
 

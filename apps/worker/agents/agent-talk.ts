@@ -50,10 +50,7 @@ export class AgentTalk {
 
   private heard(ids: readonly string[]): void {
     const messages = ids.flatMap((id) => this.unheard.get(id) ?? []);
-    for (const { id, text } of messages) {
-      this.unheard.delete(id);
-      this.parts.lines.keepWords(text);
-    }
+    for (const { id } of messages) this.unheard.delete(id);
     this.parts.report.delivered(messages.map(({ position }) => position));
   }
 }

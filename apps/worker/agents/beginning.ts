@@ -8,16 +8,9 @@ import type { Earlier } from './earlier-state.js';
 /** The maximum number of lost files that an agent is told by name. */
 const MAX_LOST = 100;
 
-/** The conversation that a checkpoint keeps. */
-export interface Left {
-  /** The end of its conversation, as text. */
-  transcript?: string;
-  /** The conversation is that of a finished task, which a person continues. */
-  continues: boolean;
-}
-
 export interface BeginningParts {
-  left: Left;
+  /** The run is the first one of a task that continues no other. */
+  isFirst: boolean;
   earlier: Earlier;
   lines: AgentLog;
 }
@@ -74,29 +67,17 @@ export class Beginning {
   }
 
   private start(): RunPrompt {
-    const { left, earlier } = this.parts;
-    const lostFiles = earlier.lost.slice(0, MAX_LOST);
+    const { lost, isOfOtherTask, upTo } = this.parts.earlier;
+    const lostFiles = lost.slice(0, MAX_LOST);
     if (this.resume === undefined) return { conversation: 'new', lostFiles };
-    const isContinued = earlier.isOfOtherTask && left.continues;
-    return { conversation: isContinued ? 'continued' : 'resumed', lostFiles };
+    return { conversation: isOfOtherTask ? 'continued' : 'resumed', lostFiles, upTo };
   }
 
-  /** The first run of a task has nothing to go on with. */
   private tellNew(): void {
-    const { left, earlier, lines } = this.parts;
-    if (left.transcript === undefined && earlier.files.length === 0) return;
+    const { isFirst, earlier, lines } = this.parts;
+    if (isFirst && earlier.files.length === 0) return;
     const why = lines.redacted(this.why ?? '');
     const text = `Started a new conversation with a summary: ${why}`;
     lines.note('WARN', text, 'agent_restarted');
   }
-}
-
-/** The conversation that the last run left. */
-export function leftBy(checkpoint: unknown): Left {
-  const { agent } = (checkpoint ?? {}) as Record<string, unknown>;
-  const { transcript, continues } = (agent ?? {}) as { transcript?: unknown; continues?: unknown };
-  return {
-    continues: continues === true,
-    ...(typeof transcript === 'string' && transcript !== '' && { transcript }),
-  };
 }

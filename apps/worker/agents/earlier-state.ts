@@ -1,6 +1,12 @@
 import { type Log, messageOf, retrying } from '#lib/agent-host';
 import type { AgentKind } from '#lib/agent-kinds';
-import { type AgentState, takeOver, type TakenOver, unpackState } from '#lib/agent-sessions';
+import {
+  type AgentState,
+  type CallsUpTo,
+  takeOver,
+  type TakenOver,
+  unpackState,
+} from '#lib/agent-sessions';
 import type { DroverApi } from '../api/drover-api.js';
 
 /** The time for the earlier state. Without it the session begins from a summary. */
@@ -10,6 +16,8 @@ const FETCH_MS = 30_000;
 export interface Earlier extends TakenOver {
   /** Files of the working folder that were not kept. */
   lost: string[];
+  /** The tool calls that the conversation to resume surely has. */
+  upTo?: CallsUpTo;
   /** The conversation to resume is that of a finished task. */
   isOfOtherTask: boolean;
 }
@@ -40,8 +48,9 @@ export async function earlierState(
     };
     const state = await retrying('agent state', fetch, { log, signal });
     if (state === undefined) return { ...NOTHING, why: 'No state of the earlier agent is kept' };
-    const { lost, taskId } = state;
-    return { ...takeOver(state, kind, workDir), lost, isOfOtherTask: taskId !== run.taskId };
+    const { lost, taskId, upTo } = state;
+    const taken = takeOver(state, kind, workDir);
+    return { ...taken, lost, upTo, isOfOtherTask: taskId !== run.taskId };
   } catch (error) {
     log.warn('State of the earlier agent not read', { error: messageOf(error) });
     return {

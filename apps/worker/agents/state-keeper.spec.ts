@@ -1,41 +1,62 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import pLimit from 'p-limit';
 import { Log } from '#lib/agent-host';
+import { type AgentState, unpackState } from '#lib/agent-sessions';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { StateKeeper } from './state-keeper.js';
 
 let folder: string;
-let saved: number;
+let saved: AgentState[];
+let calls: number;
+let keeper: StateKeeper;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'drover-keeper-'));
   for (const name of ['state', 'work']) mkdirSync(join(folder, name));
-  saved = 0;
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-
-test('nothing of a refused conversation replaces its kept state', async () => {
-  const write = (line: string) => writeFileSync(join(folder, 'state/talk.jsonl'), `${line}\n`);
-  write('first');
-  const saveAgentState = () => Promise.resolve(void (saved += 1));
-  const keeper = new StateKeeper({
-    api: { saveAgentState },
+  [saved, calls] = [[], 0];
+  keeper = new StateKeeper({
+    api: { saveAgentState: async (_, packed) => void saved.push(await unpackState(packed)) },
     runId: 'run',
     taskId: 'task',
     kind: { name: 'acp', stateFiles: () => ['talk.jsonl'] },
     folder,
     workDir: '/work',
+    upTo: () => ({ runId: 'run', calls }),
     limit: pLimit(1),
     log: new Log(() => undefined),
     warn: () => undefined,
   });
+});
+afterEach(() => {
+  jest.useRealTimers();
+  rmSync(folder, { recursive: true });
+});
+
+const write = (line: string) => writeFileSync(join(folder, 'state/talk.jsonl'), `${line}\n`);
+
+test('nothing of a refused conversation replaces its kept state', async () => {
+  write('first');
   keeper.begin('talk');
-  await waitFor('the first state', () => saved === 1);
+  await waitFor('the first state', () => saved.length === 1);
   keeper.forget();
   write('another');
   await keeper.close();
-  expect(saved).toBe(1);
+  expect(saved).toHaveLength(1);
+});
+
+test('a small state is kept at once after a tool call, with the calls that it has', async () => {
+  // Its rest never ends by itself.
+  jest.useFakeTimers({ doNotFake: ['performance', 'nextTick', 'queueMicrotask', 'setImmediate'] });
+  write('first');
+  keeper.begin('talk');
+  await waitFor('the first state', () => saved.length === 1);
+  calls = 7;
+  write('first\nsecond');
+  keeper.finished();
+  await waitFor('the second state', () => saved.length === 2);
+  expect(saved.map(({ upTo }) => upTo?.calls)).toEqual([0, 7]);
+  await keeper.close();
 });

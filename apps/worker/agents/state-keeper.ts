@@ -2,13 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LimitFunction } from 'p-limit';
 import { hasCode, isCurable, type Log, messageOf, retrying } from '#lib/agent-host';
 import type { AgentKind } from '#lib/agent-kinds';
-import { packState, StateReader } from '#lib/agent-sessions';
+import { Doorbell } from '#lib/kernel';
+import { type CallsUpTo, packState, StateReader } from '#lib/agent-sessions';
 import type { DroverApi } from '../api/drover-api.js';
 
 /** The least time between two looks at the files. */
 const LOOK_MS = 1_000;
 /** The time for which it rests after it kept a state, in times of that work. */
 const REST = 20;
+/** A state that took no longer is small: it is kept after each tool call. */
+const SMALL_MS = 250;
+/** With so many tool calls without a kept state, a large one is kept too. A prompt can name more. */
+const MAX_BEHIND = 25;
+/** The time for the program to write its files after it has reported a result. */
+const WRITE_MS = 100;
 /** The time for the last state of a session. The end of the run is reported after it. */
 const LAST_MS = 15_000;
 
@@ -30,6 +37,8 @@ export interface StateKeeperParts {
   folder: string;
   /** The path of its working folder, as the session sees it. */
   workDir: string;
+  /** The tool calls whose results the program's files surely have. */
+  upTo: () => CallsUpTo;
   /** Bounds the states that this worker holds in memory. */
   limit: LimitFunction;
   log: Log;
@@ -51,6 +60,12 @@ export class StateKeeper {
   private isOff = false;
   private withoutWork = false;
   private readonly warned = new Set<string>();
+  /** The time of the last state. */
+  private took = 0;
+  /** The number of tool calls that have finished since then. */
+  private behind = 0;
+  /** Ends the rest early. */
+  private readonly bell = new Doorbell();
 
   constructor(private readonly parts: StateKeeperParts) {
     this.reader = new StateReader(parts.folder, parts.kind);
@@ -61,6 +76,12 @@ export class StateKeeper {
     if (conversation !== this.conversation) this.kept = undefined;
     this.conversation = conversation;
     this.following ??= this.follow();
+  }
+
+  /** A tool call has finished. */
+  finished(): void {
+    this.behind += 1;
+    if (this.took <= SMALL_MS || this.behind >= MAX_BEHIND) this.bell.ring();
   }
 
   /** The program has refused the conversation. Its kept state stays as it is. */
@@ -75,6 +96,7 @@ export class StateKeeper {
    */
   async close(why?: string): Promise<void> {
     this.closing.abort();
+    this.bell.ring();
     await this.following;
     const signal = AbortSignal.timeout(LAST_MS);
     const { log } = this.parts;
@@ -93,9 +115,10 @@ export class StateKeeper {
     while (!signal.aborted && !this.isOff) {
       const from = performance.now();
       const isKept = await this.keep(signal).catch((error: unknown) => this.failed(error));
-      const took = performance.now() - from;
-      const pause = isKept === false ? LOOK_MS : Math.max(LOOK_MS, took * REST);
-      await delay(pause, undefined, { signal }).catch(() => undefined);
+      if (isKept !== false) this.took = performance.now() - from;
+      const pause = isKept === false ? LOOK_MS : Math.max(LOOK_MS, this.took * REST);
+      if (!(await this.bell.wait(pause))) continue;
+      await delay(WRITE_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -106,6 +129,9 @@ export class StateKeeper {
     if (why === undefined && (await this.reader.mark(conversation)) === this.kept) return false;
     return this.parts.limit(async () => {
       if (signal.aborted) return false;
+      this.behind = 0;
+      // Before the conversation is read: it can only have more than that.
+      const upTo = this.parts.upTo();
       const read = await this.reader.conversation(conversation);
       if (read === undefined) return false;
       // After the conversation: each change that it tells is in the folder.
@@ -117,6 +143,7 @@ export class StateKeeper {
         conversation: why === undefined ? conversation : null,
         ...(why !== undefined && { why }),
         workDir,
+        upTo,
         files: [...(why === undefined ? read.files : []), ...files],
         lost,
       });

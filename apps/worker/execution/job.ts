@@ -36,8 +36,8 @@ export type LogLine = string | KeptLine;
 
 /** The reports of a running job. None of these fails or waits, except those with an answer. */
 export interface JobReports {
-  /** The line is redacted already. The receiver limits the amount. */
-  log(level: EntryLevel, line: LogLine, event: string): void;
+  /** The line and its details are redacted already. The receiver limits the amount. */
+  log(level: EntryLevel, line: LogLine, event: string, details?: JsonObject): void;
   progress(report: ProgressReport): void;
   usage(reports: readonly UsageLine[]): void;
   /**

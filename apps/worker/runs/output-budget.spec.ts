@@ -73,4 +73,21 @@ describe('The log of a run', () => {
     budget.finish();
     expect(made).toBeLessThan(LIMIT / 64);
   });
+
+  test('entries with details pass, shortened, after the others have used up their share', () => {
+    const budget = new OutputBudget(10_000, true);
+    const call = { ...entryOf('y'.repeat(1_000)), details: { call: 1 } };
+    const others = Array.from({ length: 20 }, () =>
+      budget.admit(entryOf('x'.repeat(1_000))),
+    ).flat();
+    expect(others).toHaveLength(5);
+    const calls = Array.from({ length: 20 }, () => budget.admit(call)).flat();
+    expect(calls).toHaveLength(6);
+    for (const { message, details } of calls)
+      expect([message.length, details]).toEqual([300, call.details]);
+    const last = budget.finish();
+    expect(last.length).toBeGreaterThan(1);
+    const all = [...others, ...calls, ...last];
+    expect(JSON.stringify(all.map(({ message }) => message)).length).toBeLessThan(10_000);
+  });
 });

@@ -1,25 +1,32 @@
-import { LOG_ENTRY_COST } from '#lib/kernel';
+import type { JsonObject } from '#lib/agent-host';
+import { cut, LOG_ENTRY_COST } from '#lib/kernel';
 import type { EntryLevel, LogEntry } from '../api/types.js';
 import type { LogLine } from '../execution/job.js';
 
 /** The share of the budget for the last lines, which contain the reason of a failure. */
 const TAIL_SHARE = 0.25;
+/** The share for entries with details once other entries have used up the rest, and the maximum of each. */
+const DETAILS_SHARE = 0.25;
+const DETAILED_LINE = 300;
 
 /** An entry that is not readable yet: most entries of a flood never need to be. */
 export interface RawEntry {
   level: EntryLevel;
   event: string;
   line: LogLine;
+  details?: JsonObject;
   /** Milliseconds since 1970. */
   at: number;
 }
 
 /**
  * Limits the log of a run. The first lines pass. After they exceed the budget, only the last lines
- * are kept. They come at the end, after an entry with the number of missing lines.
+ * are kept. They come at the end, after an entry with the number of missing lines. Entries with details tell
+ * the tool calls of a coding agent, which a later run must not repeat. They pass for longer, shortened.
  */
 export class OutputBudget {
   private headLeft: number;
+  private detailsLeft: number;
   private readonly tailLimit: number;
   private tail: RawEntry[] = [];
   private tailStart = 0;
@@ -30,10 +37,15 @@ export class OutputBudget {
 
   /**
    * @param limit characters of all entries together, each with its overhead
+   * @param hasDetails whether entries can have details
    */
-  constructor(private readonly limit: number) {
+  constructor(
+    private readonly limit: number,
+    hasDetails = false,
+  ) {
     this.tailLimit = Math.floor(limit * TAIL_SHARE);
-    this.headLeft = limit - this.tailLimit;
+    this.detailsLeft = hasDetails ? Math.floor(limit * DETAILS_SHARE) : 0;
+    this.headLeft = limit - this.tailLimit - this.detailsLeft;
   }
 
   /** @returns the entries to write now */
@@ -43,11 +55,13 @@ export class OutputBudget {
       this.headLeft -= cost;
       return [toEntry(entry)];
     }
-    const first = !this.full;
+    const notices = this.full ? [] : [this.notice(entry.at)];
     this.full = true;
     this.lastAt = entry.at;
+    const short = this.shortened(entry);
+    if (short !== undefined) return [...notices, short];
     this.keepInTail(entry, cost);
-    return first ? [this.notice(entry.at)] : [];
+    return notices;
   }
 
   /**
@@ -61,6 +75,16 @@ export class OutputBudget {
     if (entries === 0) return shown;
     const what = `Left out here: ${entries} lines (${characters} characters) of output`;
     return [truncated(`${what}; the last lines follow`, last[0]?.at ?? this.lastAt), ...shown];
+  }
+
+  private shortened(entry: RawEntry): LogEntry | undefined {
+    if (entry.details === undefined) return undefined;
+    const { message } = toEntry(entry);
+    const short = { ...entry, line: cut(message, DETAILED_LINE) };
+    const cost = costOf(short);
+    if (cost > this.detailsLeft) return undefined;
+    this.detailsLeft -= cost;
+    return toEntry(short);
   }
 
   private keepInTail(entry: RawEntry, cost: number): void {
@@ -95,13 +119,14 @@ function truncated(message: string, at: number): LogEntry {
   return toEntry({ level: 'WARN', event: 'output_truncated', line: message, at });
 }
 
-function toEntry({ level, event, line, at }: RawEntry): LogEntry {
+function toEntry({ level, event, line, details, at }: RawEntry): LogEntry {
   const message = typeof line === 'string' ? line : line.show();
-  return { level, event, message, at: new Date(at).toISOString() };
+  return { level, event, message, details, at: new Date(at).toISOString() };
 }
 
 export function costOf(entry: RawEntry): number {
-  return sizeOf(entry.line) + LOG_ENTRY_COST;
+  const details = entry.details === undefined ? 0 : JSON.stringify(entry.details).length;
+  return sizeOf(entry.line) + details + LOG_ENTRY_COST;
 }
 
 function sizeOf(line: LogLine): number {

@@ -81,7 +81,7 @@ export class Run {
     this.taskTitle = task.title;
     this.record = recordOf(run.id, task.id, { timeoutSeconds, graceSeconds });
     this.live = new LiveSession(this.record, () => memory.save(this.record));
-    this.budget = new OutputBudget(logBytes);
+    this.budget = new OutputBudget(logBytes, (task.agent ?? null) !== null);
     reporter.onLost.addEventListener('abort', () => this.endLost(graceSeconds * 1000));
     usage.open(this.id, (message) => reporter.warn(message));
   }
@@ -243,8 +243,8 @@ export class Run {
   private reports(): JobReports {
     const { reporter, usage, graceSeconds, giveUp } = this.parts;
     return {
-      log: (level, line, event) => {
-        const entries = this.budget.admit({ level, line, event, at: Date.now() });
+      log: (level, line, event, details) => {
+        const entries = this.budget.admit({ level, line, event, details, at: Date.now() });
         if (entries.length > 0) reporter.write(entries);
       },
       progress: (report) => {

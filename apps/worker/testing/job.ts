@@ -12,7 +12,7 @@ export interface TestJob {
   job: Job;
   /** The folder in which the job's driver keeps its sessions. */
   workDir: string;
-  entries: { level: EntryLevel; message: string; event: string }[];
+  entries: { level: EntryLevel; message: string; event: string; details?: JsonObject }[];
   progress: ProgressReport[];
   usage: UsageLine[];
   remove: () => void;
@@ -42,9 +42,9 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     usage: [],
   };
   const report: Job['report'] = {
-    log: (level, line, event) => {
+    log: (level, line, event, details) => {
       const message = typeof line === 'string' ? line : line.show();
-      recorded.entries.push({ level, message, event });
+      recorded.entries.push({ level, message, event, ...(details && { details }) });
     },
     progress: (report) => recorded.progress.push(report),
     usage: (reports) => recorded.usage.push(...reports),

@@ -1,6 +1,6 @@
 export * from './drivers/driver.js';
 export { DRIVER_KINDS, Drivers } from './drivers/drivers.js';
-export { copyStart, shorten } from './output/clean-text.js';
+export { cleanText, copyStart, shorten } from './output/clean-text.js';
 export { keepLine, keepText, type KeptLine, MAX_LINE } from './output/kept-line.js';
 export { LineSplitter } from './output/line-splitter.js';
 export { Redactor, secretsIn } from './output/redactor.js';

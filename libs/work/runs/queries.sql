@@ -298,7 +298,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -339,7 +339,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -479,7 +479,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -520,7 +520,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -630,7 +630,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -672,7 +672,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -820,7 +820,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -862,7 +862,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -956,7 +956,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -997,7 +997,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1129,7 +1129,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1170,7 +1170,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1288,7 +1288,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1330,7 +1330,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1486,7 +1486,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1528,7 +1528,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||

@@ -1,11 +1,9 @@
-import type { Turn } from '../../support/model-server/index.js';
-import type { Ground, Task, TriedKind } from '../ground.js';
+import type { Conversation, Turn } from '../../support/model-server/index.js';
+import type { Ground, TriedKind } from '../ground.js';
 import { expectEqual, type Trial } from '../trial.js';
 
 const CALLS = 3;
 const SUMMARY = 'All three calls are made.';
-/** The longest time between a result and the state that has it, in milliseconds. */
-const KEEP_MS = 5_000;
 
 /** A place in the script at which the worker is killed. */
 interface Moment {
@@ -36,14 +34,14 @@ export const kills: Trial[] = MOMENTS.map((moment) => ({
 async function killAt(ground: Ground, kind: TriedKind, moment: Moment) {
   await ground.needWorkers(2);
   const script = new KillScript(moment);
-  const models = await ground.answer(kind, () => script.turns());
+  const models = await ground.answer(kind, (conversation) => script.turns(conversation));
   let id: string | undefined;
   try {
     id = await ground.submit(kind, { maxRetries: 1 });
     await untilThere(ground, id, script);
+    // At once: no state has the last call.
     const done = await resultsOf(ground, id);
     const victim = await ground.task(id);
-    await untilKept(ground, victim);
     script.isOver = true;
     await ground.killWorkerOf(victim);
     const task = await ground.untilStatus(id, 'COMPLETED', 'FAILED');
@@ -51,19 +49,23 @@ async function killAt(ground: Ground, kind: TriedKind, moment: Moment) {
     expectEqual('the summary', task.summary?.trim(), SUMMARY);
     expectEqual('the retries', task.retryCount, 1);
     expectEqual('the worker is another one', task.agentId !== victim.agentId, true);
-    const isResumed = (await ground.logOf(id, 'agent_resumed')).length > 0;
-    if (!isResumed) return `a new conversation, after ${done.length} calls`;
     const all = await resultsOf(ground, id);
     const twice = done.filter((call) => all.filter((other) => other === call).length > 1);
     expectEqual('calls that were recorded as done and made again', twice.join(', '), '');
-    return `resumed, ${done.length} recorded calls not repeated`;
+    expectEqual('the calls that were made', new Set(all).size, CALLS);
+    const isResumed = (await ground.logOf(id, 'agent_resumed')).length > 0;
+    const beginning = isResumed ? 'resumed' : 'a new conversation';
+    return `${beginning}, ${done.length} recorded calls not repeated`;
   } finally {
     await models.close();
     await ground.clear(id);
   }
 }
 
-/** The turns of an agent, which stop at a moment until its worker was killed. */
+/**
+ * The turns of an agent, which stop at a moment until its worker was killed. As a model does, the script makes no
+ * call that its conversation has or that its prompt names as done.
+ */
 class KillScript {
   isOver = false;
   /** The stand-in has come to the moment. */
@@ -71,14 +73,21 @@ class KillScript {
 
   constructor(readonly moment: Moment) {}
 
-  turns(): Turn[] {
-    const calls = Array.from({ length: CALLS }, (_, turn): Turn => ({
+  turns({ prompt, later, items }: Conversation): Turn[] {
+    const results = items.filter(({ kind }) => kind === 'result');
+    const isDone = (turn: number) =>
+      results.some(({ text }) => new RegExp(`${markOf(turn)}(?!-)`).test(text)) ||
+      new RegExp(`done, with ".*${markOf(turn)}(?!-)`).test(`${prompt}\n${later}`);
+    const open = Array.from({ length: CALLS }, (_, turn) => turn).filter((turn) => !isDone(turn));
+    const calls = open.map((turn): Turn => ({
       text: `Call ${turn} comes.`,
       calls: [{ run: this.commandOf(turn) }],
       beforeChunk: (chunk) => this.before(turn, chunk),
     }));
+    // The stand-in goes on with the turn after as many results.
+    const passed = results.map((): Turn => ({ calls: [{ run: 'true' }] }));
     const last = { text: SUMMARY, beforeChunk: (chunk: number) => this.before(CALLS, chunk) };
-    return [...calls, last];
+    return [...passed, ...calls, last];
   }
 
   private before(turn: number, chunk: number): Promise<void> | undefined {
@@ -117,13 +126,4 @@ async function untilThere(ground: Ground, id: string, script: KillScript): Promi
 async function resultsOf(ground: Ground, id: string): Promise<string[]> {
   const results = await ground.logOf(id, 'agent_tool_result');
   return results.flatMap((text) => /call-\d-done(?!-)/.exec(text)?.[0] ?? []);
-}
-
-/** Resolves when a state was kept after now, or none came in the time that one needs. */
-async function untilKept(ground: Ground, victim: Task): Promise<void> {
-  const before = ground.keptStates(victim);
-  if (before === 0) return;
-  const until = performance.now() + KEEP_MS;
-  const isKept = () => ground.keptStates(victim) > before;
-  await ground.until('a state', () => isKept() || performance.now() > until);
 }

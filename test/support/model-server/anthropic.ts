@@ -5,6 +5,7 @@ import {
   messageOf,
   objects,
   type Reply,
+  resultOf,
   sse,
   textIn,
 } from './wire.js';
@@ -15,12 +16,12 @@ import type { Failure } from './script.js';
 export const anthropic: Wire = {
   read(body): Asked {
     const items: ConversationItem[] = [];
-    let prompt = '';
+    const user = { prompt: '', later: '' };
     for (const { role, content } of objects(body.messages)) {
       if (role === 'assistant') items.push({ kind: 'text', text: textIn(content) });
-      else if (items.length === 0) prompt += textIn(content);
+      else user[items.length === 0 ? 'prompt' : 'later'] += textIn(content);
       const results = objects(content).filter(({ type }) => type === 'tool_result');
-      items.push(...results.map(() => ({ kind: 'result' as const })));
+      items.push(...results.map((block) => resultOf(textIn(block.content))));
     }
     const tools = objects(body.tools).map((tool) => ({
       name: String(tool.name),
@@ -29,7 +30,7 @@ export const anthropic: Wire = {
     return {
       model: String(body.model),
       isStream: body.stream === true,
-      conversation: { prompt, items, tools },
+      conversation: { ...user, items, tools },
     };
   },
 

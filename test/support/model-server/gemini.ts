@@ -5,6 +5,7 @@ import {
   messageOf,
   objects,
   type Reply,
+  resultOf,
   sse,
   textIn,
 } from './wire.js';
@@ -14,12 +15,12 @@ import { type Refusal, secondsUntil, type Wire } from './wire.js';
 export const gemini: Wire = {
   read(body, path): Asked {
     const items: ConversationItem[] = [];
-    let prompt = '';
+    const user = { prompt: '', later: '' };
     for (const { role, parts } of objects(body.contents)) {
       if (role === 'model') items.push({ kind: 'text', text: textIn(parts) });
-      else if (items.length === 0) prompt += textIn(parts);
+      else user[items.length === 0 ? 'prompt' : 'later'] += textIn(parts);
       const results = objects(parts).filter(({ functionResponse }) => functionResponse);
-      items.push(...results.map(() => ({ kind: 'result' as const })));
+      items.push(...results.map((part) => resultOf(JSON.stringify(part.functionResponse))));
     }
     const tools = objects(body.tools)
       .flatMap(({ functionDeclarations }) => objects(functionDeclarations))
@@ -30,7 +31,7 @@ export const gemini: Wire = {
     return {
       model: decodeURIComponent(/models\/([^:]+):/.exec(path)?.[1] ?? ''),
       isStream: path.includes(':streamGenerateContent'),
-      conversation: { prompt, items, tools },
+      conversation: { ...user, items, tools },
     };
   },
 

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   objects,
   type Reply,
+  resultOf,
   sse,
   textIn,
   type Wire,
@@ -14,11 +15,11 @@ import {
 export const chat: Wire = {
   read(body): Asked {
     const items: ConversationItem[] = [];
-    let prompt = '';
+    const user = { prompt: '', later: '' };
     for (const { role, content } of objects(body.messages)) {
       if (role === 'assistant') items.push({ kind: 'text', text: textIn(content) });
-      else if (role === 'tool') items.push({ kind: 'result' });
-      else if (role === 'user' && items.length === 0) prompt += textIn(content);
+      else if (role === 'tool') items.push(resultOf(textIn(content)));
+      else if (role === 'user') user[items.length === 0 ? 'prompt' : 'later'] += textIn(content);
     }
     const tools = objects(body.tools).map((tool) => {
       const { name, parameters } = tool.function as JsonObject;
@@ -27,7 +28,7 @@ export const chat: Wire = {
     return {
       model: String(body.model),
       isStream: body.stream === true,
-      conversation: { prompt, items, tools },
+      conversation: { ...user, items, tools },
     };
   },
 

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   objects,
   type Reply,
+  resultOf,
   sse,
   textIn,
   type Wire,
@@ -14,16 +15,16 @@ import {
 export const responses: Wire = {
   read(body): Asked {
     const items: ConversationItem[] = [];
-    let prompt = typeof body.input === 'string' ? body.input : '';
-    for (const { type, role, content } of objects(body.input)) {
+    const user = { prompt: typeof body.input === 'string' ? body.input : '', later: '' };
+    for (const { type, role, content, output } of objects(body.input)) {
       if (role === 'assistant') items.push({ kind: 'text', text: textIn(content) });
-      else if (/_call_output$/.test(String(type))) items.push({ kind: 'result' });
-      else if (role === 'user' && items.length === 0) prompt += textIn(content);
+      else if (/_call_output$/.test(String(type))) items.push(resultOf(textIn(output)));
+      else if (role === 'user') user[items.length === 0 ? 'prompt' : 'later'] += textIn(content);
     }
     return {
       model: String(body.model),
       isStream: body.stream === true,
-      conversation: { prompt, items, tools: objects(body.tools).flatMap((tool) => toTools(tool)) },
+      conversation: { ...user, items, tools: objects(body.tools).flatMap((tool) => toTools(tool)) },
     };
   },
 

@@ -64,11 +64,17 @@ export interface Turn {
 export interface Conversation {
   /** The user's texts before the first answer of the model. */
   prompt: string;
+  /** The user's texts after it. */
+  later: string;
   items: ConversationItem[];
   tools: OfferedTool[];
 }
 
-export type ConversationItem = { kind: 'text'; text: string } | { kind: 'result' };
+export interface ConversationItem {
+  /** An answer of the model, or the result of a tool. */
+  kind: 'text' | 'result';
+  text: string;
+}
 
 /** A tool that the agent offers. */
 export interface OfferedTool {

@@ -1,4 +1,4 @@
-import type { Conversation, Failure, ServedUsage } from './script.js';
+import type { Conversation, ConversationItem, Failure, ServedUsage } from './script.js';
 import type { ToolCall } from './tools.js';
 
 /** A request of an agent, as a wire reads it. */
@@ -46,6 +46,10 @@ export function textIn(content: unknown): string {
   return objects(content)
     .map(({ text }) => (typeof text === 'string' ? text : ''))
     .join('');
+}
+
+export function resultOf(text: string): ConversationItem {
+  return { kind: 'result', text };
 }
 
 /** Formats events of a stream; an event without a name has its data only. */

@@ -1,4 +1,10 @@
 import { cut } from '#lib/kernel';
+import {
+  callsAfter,
+  type CallsUpTo,
+  type ConversationEntry,
+  conversationOf,
+} from './past-calls.js';
 
 /** The sections of a prompt, by the placeholders of a template, with their descriptions. */
 export const SECTIONS = {
@@ -14,7 +20,8 @@ export const SECTIONS = {
   checkpoint: 'the checkpoint of the last run as JSON',
   answers: 'the answers of people to questions of earlier runs',
   messages: 'the messages of people that no earlier run received',
-  conversation: 'the end of the conversation of the last run',
+  conversation: 'the end of the conversations of earlier runs, with their tool calls',
+  calls: 'the last tool calls of earlier runs that the resumed conversation may lack',
   lost: 'the files of the last run that no longer exist, as a list',
   continuation: 'the words with which a person continues a finished task, instead of instructions',
 } as const;
@@ -60,24 +67,30 @@ export interface PromptFacts {
   deliverables: readonly string[];
   acceptance: readonly string[];
   inputContext: object;
-  /** The checkpoint, with the state of an agent in `agent`. */
   checkpointData: object;
+  /** The finished task that the task continues. */
+  continued: { summary: string | null } | null;
   answers: readonly { prompt: string; answer: string }[];
   prerequisites: readonly Prerequisite[];
   /** Oldest first. */
   runs: readonly PastRun[];
   /** Oldest first. */
   messages: readonly { type: string; text: string; data: unknown }[];
+  /** The last ones of earlier runs, and of the task that the task continues. Oldest first. */
+  entries: readonly ConversationEntry[];
   beginning: Beginning;
+  /** The tool calls that the conversation of an earlier run surely has. */
+  upTo?: CallsUpTo;
   /** Files of the last run's working folder that the next run does not have. */
   lostFiles: readonly string[];
 }
 
 /** The text of each section; an empty one is absent from the prompt. */
 export function sectionsOf(facts: PromptFacts): Record<Section, string> {
-  const { checkpoint, conversation, continues } = leftBy(facts.checkpointData);
+  const { entries, upTo, continued } = facts;
+  const isNew = facts.beginning === 'new';
   const instructions = facts.instructions ?? '';
-  const isContinued = continues && instructions.trim() !== '';
+  const isContinued = continued !== null && instructions.trim() !== '';
   const sections: Record<Section, string> = {
     title: facts.title,
     description: facts.description ?? '',
@@ -88,28 +101,18 @@ export function sectionsOf(facts: PromptFacts): Record<Section, string> {
     input: jsonOf(facts.inputContext),
     dependencies: facts.prerequisites.map(describePrerequisite).join('\n\n'),
     runs: facts.runs.map(describeRun).join('\n'),
-    checkpoint: jsonOf(checkpoint),
+    checkpoint: jsonOf(facts.checkpointData),
     answers: facts.answers
       .map(({ prompt, answer }) => `- ${prompt}\n  Answer: ${answer}`)
       .join('\n'),
     messages: facts.messages.map(describeMessage).join('\n\n'),
-    conversation: facts.beginning === 'new' ? conversation : '',
+    conversation: isNew ? conversationOf(entries) || (continued?.summary ?? '') : '',
+    calls: isNew ? '' : callsAfter(entries, upTo),
     lost: listed(facts.lostFiles.map((name) => JSON.stringify(name))),
     continuation: isContinued ? instructions : '',
   };
   for (const name of SECTION_NAMES) sections[name] = shorten(sections[name]);
   return sections;
-}
-
-/** The checkpoint and the conversation that the last run left. */
-function leftBy(checkpointData: object) {
-  const { agent, ...checkpoint } = checkpointData as Record<string, unknown>;
-  const { transcript, continues } = (agent ?? {}) as { transcript?: unknown; continues?: unknown };
-  return {
-    checkpoint,
-    conversation: typeof transcript === 'string' ? transcript : '',
-    continues: continues === true,
-  };
 }
 
 function describePrerequisite({ title, status, summary, result }: Prerequisite): string {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DEFAULT_TEMPLATE, RESUMED_TEMPLATE } from './default-template.js';
+import type { ConversationEntry } from './past-calls.js';
 import type { PromptFacts } from './sections.js';
 import { errorInTemplate, fitPrompt, MAX_PROMPT, renderPrompt } from './template.js';
 
@@ -13,14 +14,26 @@ function facts(changes: Partial<PromptFacts> = {}): PromptFacts {
     acceptance: [],
     inputContext: {},
     checkpointData: {},
+    continued: null,
     answers: [],
     prerequisites: [],
     runs: [],
     messages: [],
+    entries: [],
     beginning: 'new',
     lostFiles: [],
     ...changes,
   };
+}
+
+const EARLIER = 'earlier-run';
+const LAST = 'last-run';
+
+function entry(event: string, message: string, rest: Partial<ConversationEntry> = {}) {
+  const [tool, input] =
+    event === 'agent_tool' ? ['shell', `{"command":"${message}"}`] : [null, null];
+  const of = { runId: LAST, isLater: false, call: null };
+  return { event, level: 'INFO', message, tool, input, ...of, ...rest };
 }
 
 const prompt = (changes: Partial<PromptFacts> = {}, template = DEFAULT_TEMPLATE) =>
@@ -48,7 +61,7 @@ describe('the prompt of the default template', () => {
       deliverables: ['A test'],
       acceptance: ['npm test'],
       inputContext: { file: 'parser.ts' },
-      checkpointData: { page: 7, agent: { kind: 'codex', transcript: 'I read the file.' } },
+      checkpointData: { page: 7 },
       answers: [{ prompt: 'Which year?', answer: '2026' }],
       prerequisites: [
         {
@@ -70,6 +83,7 @@ describe('the prompt of the default template', () => {
         },
       ],
       messages: [{ type: 'review', text: 'Mind the weeks.', data: null }],
+      entries: [entry('agent_message', 'I read the file.')],
     });
     expect(text.split('\n\n').filter((part) => /^##? /.test(part))).toEqual([
       '# Mend the parser',
@@ -95,17 +109,19 @@ describe('the prompt of the default template', () => {
       '## Checkpoint of the earlier run\n\n```json\n{\n  "page": 7\n}\n```',
       '- Which year?\n  Answer: 2026',
       '[review] Mind the weeks.',
-      '## End of the earlier conversation\n\nI read the file.',
+      '\n\nI read the file.\n\n',
     ]) {
       expect(text).toContain(part);
     }
   });
 
   it('a continued conversation begins with the words of the person', () => {
-    const agent = { transcript: 'The parser is mended.', continues: true };
-    const text = prompt({ instructions: 'Now add a test.', checkpointData: { agent } });
+    const entries = [entry('agent_message', 'The parser is mended.')];
+    const continued = { summary: 'Mended.' };
+    const text = prompt({ instructions: 'Now add a test.', continued, entries });
+    expect(prompt({ continued })).toMatch(/## End of the earlier conversation[^]*\n\nMended\./);
     expect(text).toMatch(/^You have worked on "Mend the parser" before\. .*:\n\nNow add a test\./);
-    expect(text).toContain('## End of the earlier conversation\n\nThe parser is mended.');
+    expect(text).toMatch(/## End of the earlier conversation[^]*\n\nThe parser is mended\./);
     expect(text).not.toContain('## Instructions');
   });
 
@@ -115,6 +131,70 @@ describe('the prompt of the default template', () => {
     expect(text).toMatch(/^Your session was interrupted\. Continue where you stopped\./);
     expect(text).toMatch(/## Files that no longer exist in the working folder\n\n- "big\.bin"$/);
     expect(text).not.toContain('Mend it.');
+  });
+
+  const CALLS = [
+    entry('agent_tool', 'first', { runId: EARLIER, call: 9 }),
+    entry('agent_message', 'I go on.'),
+    entry('agent_tool', 'kept', { call: 1 }),
+    entry('agent_tool_result', 'ok', { call: 1 }),
+    entry('agent_tool', 'npm publish', { call: 2 }),
+    entry('agent_tool', 'sleep', { call: 3 }),
+    entry('agent_tool_result', '+ a@1\n  "ok"', { call: 2 }),
+    entry('agent_tool', 'rm', { call: 1, runId: 'later', isLater: true }),
+    entry('agent_tool_result', 'no such file', {
+      call: 1,
+      runId: 'later',
+      isLater: true,
+      level: 'WARN',
+    }),
+    entry('message_delivered', 'Hurry.'),
+  ];
+
+  it('a resumed conversation hears of the tool calls that it may lack', () => {
+    const upTo = { runId: LAST, calls: 1 };
+    const changes = { entries: CALLS, beginning: 'resumed', upTo } as const;
+    for (const template of [RESUMED_TEMPLATE, DEFAULT_TEMPLATE]) {
+      const text = prompt(changes, template);
+      expect(text).toContain('do not repeat it');
+      expect(text.split('\n').filter((line) => /^(- | {2}Call)/.test(line))).toEqual([
+        '- done, with "+ a@1 \\"ok\\""',
+        '  Call: shell {"command":"npm publish"}',
+        '- may have happened',
+        '  Call: shell {"command":"sleep"}',
+        '- failed, with "no such file"',
+        '  Call: shell {"command":"rm"}',
+      ]);
+    }
+    const known = prompt({ ...changes, upTo: { runId: LAST, calls: 3 } }, RESUMED_TEMPLATE);
+    expect(known.match(/ {2}Call: .*/g)).toEqual(['  Call: shell {"command":"rm"}']);
+  });
+
+  it('a new conversation hears of all tool calls and words', () => {
+    expect(prompt({ entries: CALLS })).toContain(
+      [
+        '[tool] shell {"command":"first"}',
+        'I go on.',
+        '[tool] shell {"command":"kept"}',
+        'done, with "ok"',
+      ].join('\n'),
+    );
+    expect(prompt({ entries: CALLS })).toContain('\n[person] Hurry.\n');
+  });
+
+  it('many calls are cut to the last ones, and entries of other agents can say anything', () => {
+    const many = Array.from({ length: 250 }, (_, number) => [
+      entry('agent_tool', `call ${number} ${'x'.repeat(400)}`, { call: number, isLater: true }),
+      entry('agent_tool_result', 'y'.repeat(400), { call: number }),
+    ]).flat();
+    const text = prompt({ entries: many, beginning: 'resumed' }, RESUMED_TEMPLATE);
+    expect(text).toMatch(/- \d+ earlier calls are left out\n- done[^]*call 249 x/);
+    expect(text.length).toBeLessThan(50_000);
+    const odd = [1.5, 'x', {}, null].map((call) =>
+      entry('agent_tool', 'odd', { call, isLater: true }),
+    );
+    const listed = prompt({ entries: odd, beginning: 'resumed' }, RESUMED_TEMPLATE);
+    expect(listed.match(/may have happened\n/g)).toHaveLength(4);
   });
 
   it('text of a task is no template, and cannot end a fence', () => {

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { OneOf, Text, TextList } from '#lib/http';
+import { Id, Int, Nested, OneOf, Text, TextList } from '#lib/http';
 import type { Sent } from '#lib/kernel';
+import type { CallsUpTo } from '../domain/past-calls.js';
 import { type Beginning, BEGINNINGS, SECTION_NAMES } from '../domain/sections.js';
 import { MAX_TEMPLATE } from '../domain/template.js';
 import type { TemplateView } from '../prompts/prompt-templates.js';
@@ -31,6 +32,14 @@ export class PreviewPromptDto {
   template?: string;
 }
 
+export class CallsUpToDto implements CallsUpTo {
+  @Id({ description: 'A run of the task, or of the task that it continues' })
+  runId!: string;
+
+  @Int(0, 1_000_000_000, { description: 'The number of its first tool calls, as in its log' })
+  calls!: number;
+}
+
 export class CreateRunPromptDto implements SessionStart {
   @OneOf(BEGINNINGS, {
     optional: true,
@@ -47,6 +56,14 @@ export class CreateRunPromptDto implements SessionStart {
     description: 'Files of the last working folder that the run does not have',
   })
   lostFiles?: string[];
+
+  @Nested(() => CallsUpToDto, {
+    optional: true,
+    description:
+      'The tool calls that the conversation surely has: the first ones of a run, and those of all ' +
+      'earlier runs. The prompt names the later ones.',
+  })
+  upTo?: CallsUpToDto;
 }
 
 export class PromptPreviewDto implements PromptView {

@@ -23,6 +23,15 @@ const take = ({ agent, runId }: Held, body?: Body) =>
   agent.api.post<Body & { prompt: string }>(`/runs/${runId}/prompt`, body);
 const kept = ({ runId }: Pick<Held, 'runId'>) =>
   scene.workspace.api.get<Body>(`/runs/${runId}/prompt`);
+const log = async ({ agent, runId }: Held, entries: Body[]): Promise<void> => {
+  const { status } = await agent.api.post(`/runs/${runId}/logs`, { entries });
+  expect(status).toBe(202);
+};
+/** The entries of a finished call, as a worker writes them. */
+const called = (call: unknown, command: string, output = 'ok') => [
+  { event: 'agent_tool', message: command, details: { call, tool: 'shell', input: command } },
+  { event: 'agent_tool_result', level: 'DEBUG', message: output, details: { call } },
+];
 const setTemplate = (template: string) =>
   scene.workspace.api.put<Body>('/prompt-template', { template });
 
@@ -60,7 +69,8 @@ describe('the prompt of a run', () => {
     const run = await scene.held({ ...CODEX, dependsOn: [before.id] });
     const sent = { text: 'Use ISO weeks, too.', deliver: 'turn_end' };
     expect((await scene.workspace.api.post(`/runs/${run.runId}/messages`, sent)).status).toBe(201);
-    const checkpointData = { page: 7, agent: { kind: 'codex', transcript: 'I read the file.' } };
+    await log(run, [{ event: 'agent_message', message: 'I read the file.' }]);
+    const checkpointData = { page: 7 };
     const error = { message: 'The disk is full', class: 'disk' };
     await run.agent.api.post(`/runs/${run.runId}/fail`, { error, checkpointData });
 
@@ -70,7 +80,7 @@ describe('the prompt of a run', () => {
       /- Run 1 ended at .*: \w+; disk: The disk is full/,
       '## Checkpoint of the earlier run\n\n```json\n{\n  "page": 7\n}\n```',
       '## Messages of people\n\nUse ISO weeks, too.',
-      '## End of the earlier conversation\n\nI read the file.',
+      /## End of the earlier conversation[^]*\n\nI read the file\./,
     ]) {
       expect(prompt).toEqual(
         expect[typeof part === 'string' ? 'stringContaining' : 'stringMatching'](part as string),
@@ -87,6 +97,47 @@ describe('the prompt of a run', () => {
     expect((await take(run, { conversation: 'continued' })).body.prompt).toBe('Do it: Mend it.');
     const refused = await take(run, { conversation: 'old' });
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ field: 'conversation' }] } });
+  });
+
+  it('a resumed conversation hears of the tool calls that the log has after it', async () => {
+    const run = await scene.held({ ...CODEX, secrets: { TOKEN: 'hunter2-hunter2' } });
+    await log(run, [...called(1, 'first'), ...called(2, 'second hunter2-hunter2')]);
+    await log(run, called(3, 'third').slice(0, 1));
+    const release = () => run.agent.api.post(`/runs/${run.runId}/release`, {});
+    expect((await release()).status).toBe(200);
+    const next = await scene.claim(run.agent, run.id);
+    const told = async (by: Held, upTo?: Body) => {
+      const { status, body } = await take(by, { conversation: 'resumed', upTo });
+      expect(status).toBe(200);
+      return body.prompt.match(/(?<=^- ).*|(?<=Call: ).*/gm);
+    };
+    const last = ['done, with "ok"', 'shell second [redacted]', 'may have happened', 'shell third'];
+    expect(await told(next, { runId: run.runId, calls: 1 })).toEqual(last);
+    expect(await told(next, { runId: run.runId, calls: 3 })).toBeNull();
+    const all = ['done, with "ok"', 'shell first', ...last];
+    expect(await told(next)).toEqual(all);
+    // A run of another task tells nothing, and entries of other agents can have any details.
+    const other = await scene.held(CODEX);
+    await log(other, [
+      ...called({ a: [1.5] }, 'other'),
+      ...called('x', 'other'),
+      ...called(1e99, 'x'),
+    ]);
+    expect(await told(next, { runId: other.runId, calls: 1 })).toEqual(all);
+    expect(await told(other, { runId: other.runId, calls: 9 })).toEqual(expect.anything());
+
+    await log(next, called(1, 'fourth'));
+    await next.agent.api.post(`/runs/${next.runId}/release`, {});
+    const third = await scene.claim(run.agent, run.id);
+    const fourth = ['done, with "ok"', 'shell fourth'];
+    expect(await told(third, { runId: run.runId, calls: 2 })).toEqual([
+      ...last.slice(2),
+      ...fourth,
+    ]);
+    expect(await told(third, { runId: next.runId, calls: 0 })).toEqual(fourth);
+    for (const upTo of [{ runId: 'x', calls: 1 }, { runId: run.runId, calls: -1 }, 7]) {
+      expect(await take(third, { upTo })).toMatchObject({ status: 400 });
+    }
   });
 
   it('it has no secret, wherever the secret stands', async () => {

@@ -5,8 +5,10 @@ import { refuseReport, type Reporter } from '#lib/runs';
 import { TaskSecrets } from '#lib/secrets';
 import { requireReadable } from '#lib/task-manager';
 import { DEFAULT_TEMPLATE, RESUMED_TEMPLATE } from '../domain/default-template.js';
+import type { CallsUpTo } from '../domain/past-calls.js';
 import type { Beginning, PromptFacts } from '../domain/sections.js';
 import { fitPrompt, renderPrompt } from '../domain/template.js';
+import { conversationEntries, type EntryRow } from './conversation.sql.js';
 import { requireTemplate } from './prompt-templates.js';
 import {
   keepPrompt,
@@ -39,6 +41,8 @@ export interface SessionStart {
   /** Default: a new conversation. */
   conversation?: Beginning;
   lostFiles?: readonly string[];
+  /** The tool calls that the conversation of an earlier run surely has. */
+  upTo?: CallsUpTo;
 }
 
 /** The prompts of coding agents: their preview, and those that runs received. */
@@ -99,12 +103,16 @@ export class Prompts {
   private async compose(
     workspaceId: string,
     taskId: string,
-    { conversation = 'new', lostFiles = [], template }: SessionStart & { template?: string },
+    { conversation = 'new', lostFiles = [], upTo, template }: SessionStart & { template?: string },
   ): Promise<string> {
     const tenant = this.database.tenant(workspaceId);
-    const row = await firstRow(tenant, promptFacts, [workspaceId, taskId]);
+    const [[row], entries] = await tenant.pipeline([
+      [promptFacts, [workspaceId, taskId]],
+      [conversationEntries, [workspaceId, taskId, upTo?.runId ?? null]],
+    ]);
     if (!row) throw new DroverError('task_not_found');
-    const facts = { ...toFacts(row), beginning: conversation, lostFiles };
+    const start = { beginning: conversation, lostFiles, upTo };
+    const facts = { ...toFacts(row), entries: entries.map(toEntry), ...start };
     const ofNew = template ?? row.template ?? DEFAULT_TEMPLATE;
     const prompt = renderPrompt(conversation === 'resumed' ? RESUMED_TEMPLATE : ofNew, facts);
     // The columns are redacted. A secret of this task can stand in the texts of others.
@@ -112,7 +120,11 @@ export class Prompts {
   }
 }
 
-function toFacts(row: PromptRow): Omit<PromptFacts, 'beginning' | 'lostFiles'> {
+function toEntry({ run_id: runId, is_later: isLater, ...entry }: EntryRow) {
+  return { ...entry, runId, isLater };
+}
+
+function toFacts(row: PromptRow): Omit<PromptFacts, 'beginning' | 'lostFiles' | 'entries'> {
   const { title, description, instructions, steps, deliverables, acceptance } = row;
   return {
     title,
@@ -123,6 +135,7 @@ function toFacts(row: PromptRow): Omit<PromptFacts, 'beginning' | 'lostFiles'> {
     acceptance,
     inputContext: row.input_context,
     checkpointData: row.checkpoint_data,
+    continued: row.continued,
     answers: row.answers ?? [],
     prerequisites: row.prerequisites ?? [],
     runs: row.runs ?? [],

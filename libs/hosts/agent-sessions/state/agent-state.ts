@@ -15,6 +15,13 @@ export interface StateFile {
   isExecutable: boolean;
 }
 
+/** A point of a task's past: the first tool calls of a run, and all of earlier runs. */
+export interface CallsUpTo {
+  runId: string;
+  /** The number of tool calls. */
+  calls: number;
+}
+
 /** All that a later session of a coding agent needs to go on where an earlier one stopped. */
 export interface AgentState {
   /** The task whose run kept it. */
@@ -26,6 +33,8 @@ export interface AgentState {
   why?: string;
   /** The path of the working folder, as the session saw it. */
   workDir: string;
+  /** The tool calls whose results the state surely has. */
+  upTo?: CallsUpTo;
   files: StateFile[];
   /** Files of the working folder that are not in it. */
   lost: string[];

@@ -41,6 +41,8 @@ export interface ClaimedTask {
     secrets: unknown;
     /** The latest answers to the task's questions, oldest first. */
     answers: TaskAnswer[];
+    /** The finished task whose conversation the task continues. */
+    continuesId: string | null;
     timeoutSeconds: number | null;
     retryCount: number;
     maxRetries: number;
@@ -79,6 +81,7 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       metadata: row.metadata,
       secrets: row.secrets,
       answers: row.answers ?? [],
+      continuesId: row.continues_id,
       timeoutSeconds: row.timeout_seconds,
       retryCount: row.retry_count,
       maxRetries: row.max_retries,

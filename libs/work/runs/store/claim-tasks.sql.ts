@@ -105,6 +105,7 @@ export interface ClaimedRow extends RoutedRow {
   metadata: unknown;
   secrets: unknown;
   answers: TaskAnswer[] | null;
+  continues_id: string | null;
   timeout_seconds: number | null;
   retry_count: number;
   max_retries: number;
@@ -134,6 +135,7 @@ const RECEIVED = [
   'metadata',
   'secrets',
   'answers',
+  'continues_id',
   'timeout_seconds',
   'retry_count',
   'max_retries',

@@ -21,7 +21,6 @@ export interface ContinuedRow {
   retry_backoff_seconds: number;
   timeout_seconds: number | null;
   checkpoint_data: Record<string, unknown>;
-  summary: string | null;
   originals: Original<ColumnOfTask>[] | null;
 }
 
@@ -31,7 +30,7 @@ export const continuedTask = query<ContinuedRow>(
   `
 SELECT (${isOver('t')} OR t.status = 'ARCHIVED') AS is_over, t.title, t.description, t.task_type, t.priority,
   t.agent, t.input_context, t.metadata, t.secrets, t.required_capabilities, t.project_id, t.milestone_id,
-  t.max_retries, t.retry_backoff_seconds, t.timeout_seconds, t.checkpoint_data, t.summary,
+  t.max_retries, t.retry_backoff_seconds, t.timeout_seconds, t.checkpoint_data,
   ARRAY(SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = t.id) AS tags,
   (SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s
     WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
@@ -39,7 +38,7 @@ FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
 );
 
 /**
- * Links a new task to the one that it continues, and gives it the conversation as its checkpoint.
+ * Links a new task to the one that it continues, and gives it the checkpoint.
  *
  * In the transaction that creates it. Index: primary key. $1 workspace, $2 task, $3 the task that it
  * continues, $4 checkpoint.

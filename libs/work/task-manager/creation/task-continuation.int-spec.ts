@@ -34,8 +34,9 @@ const report = ({ agent, runId }: Held, path: string, body: Body = {}) =>
 
 it('a completed task continues in a new one, with its agent, secrets and conversation', async () => {
   const run = await held();
-  const agent = { kind: 'codex', transcript: 'I read weeks.ts.' };
-  await run.agent.api.put(`/runs/${run.runId}/checkpoint`, { checkpointData: { page: 7, agent } });
+  const entries = [{ event: 'agent_message', message: 'I read weeks.ts.' }];
+  await report(run, 'logs', { entries });
+  await run.agent.api.put(`/runs/${run.runId}/checkpoint`, { checkpointData: { page: 7 } });
   await report(run, 'complete', { summary: 'Mended.' });
   const { status, body } = await goOn(run.id);
   expect(status).toBe(201);
@@ -48,7 +49,7 @@ it('a completed task continues in a new one, with its agent, secrets and convers
     tags: ['parser'],
     inputContext: { file: 'weeks.ts' },
     secrets: { TOKEN: '[redacted]' },
-    checkpointData: { page: 7, agent: { ...agent, continues: true } },
+    checkpointData: { page: 7 },
   };
   expect(body).toMatchObject(expected);
   const id = String(body['id']);
@@ -59,21 +60,25 @@ it('a completed task continues in a new one, with its agent, secrets and convers
     `/agents/${run.agent.id}/claim`,
   );
   expect(claim.tasks.map(({ task }) => task)).toMatchObject([
-    { id, instructions: TEXT, secrets: { TOKEN: SECRET }, checkpointData: expected.checkpointData },
+    { id, instructions: TEXT, secrets: { TOKEN: SECRET }, continuesId: run.id },
   ]);
+  const { body: previewed } = await scene.workspace.api.post<{ prompt: string }>(
+    `/agent-tasks/${id}/prompt`,
+    {},
+  );
+  expect(previewed.prompt).toMatch(
+    /before\. [^]*Now add a test for week 53[^]*\n\nI read weeks\.ts\./,
+  );
 });
 
-it('a failed task without a checkpoint continues from its summary, and so does its successor', async () => {
+it('a failed task without a conversation continues, and so does its successor', async () => {
   const run = await held();
   await report(run, 'fail', { error: { message: 'It crashed', retryable: false } });
   const first = String((await goOn(run.id)).body['id']);
   const second = await scene.claim(run.agent, first);
   await report(second, 'complete', { summary: 'Test added.' });
   const { body } = await goOn(first);
-  expect(body).toMatchObject({
-    continuesId: first,
-    checkpointData: { agent: { continues: true } },
-  });
+  expect(body).toMatchObject({ continuesId: first });
 });
 
 it('an unfinished task and one without a coding agent cannot be continued', async () => {

@@ -39,7 +39,7 @@ export class TaskContinuation {
     if (!task) throw new DroverError('task_not_found');
     if (task.agent === null || !task.is_over) throw new DroverError('not_continuable');
     const request = { ...toRequest(await this.opened(task)), instructions: text };
-    const checkpoint = conversationOf(task);
+    const { checkpoint_data: checkpoint } = task;
     return this.creation.createWith(caller, request, {
       ...(traceparent !== undefined && { traceparent }),
       keep: async (tx, [view]) => {
@@ -82,12 +82,4 @@ function toRequest(task: ContinuedRow): TaskRequest {
     retryBackoffSeconds: task.retry_backoff_seconds,
     timeoutSeconds: task.timeout_seconds,
   } as TaskRequest;
-}
-
-/** The checkpoint with the earlier conversation, as a worker stores it. */
-function conversationOf({ agent, checkpoint_data: checkpoint, summary }: ContinuedRow) {
-  const { transcript } = (checkpoint['agent'] ?? {}) as { transcript?: unknown };
-  const { kind } = agent ?? {};
-  const said = typeof transcript === 'string' && transcript !== '' ? transcript : (summary ?? '');
-  return { ...checkpoint, agent: { kind, transcript: said, continues: true } };
 }

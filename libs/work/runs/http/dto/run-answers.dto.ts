@@ -11,6 +11,7 @@ import type { RunSignal, SignalsAnswer } from '../../signals/signals.js';
 import {
   ShownFlag,
   ShownId,
+  ShownIdOrNull,
   ShownInt,
   ShownIntOrNull,
   ShownJson,
@@ -124,6 +125,8 @@ class ClaimedWorkDto {
     description: 'The latest 20 answers to questions of the task, the oldest first',
   })
   answers!: TaskAnswer[];
+  @ShownIdOrNull({ description: 'The finished task whose conversation the task continues' })
+  continuesId!: string | null;
   @ShownJson({
     description: 'Secret variables for the environment of the process that executes the run',
     additionalProperties: { type: 'string' },
