@@ -156,7 +156,7 @@ describe('the prompt of the default template', () => {
     const changes = { entries: CALLS, beginning: 'resumed', upTo } as const;
     for (const template of [RESUMED_TEMPLATE, DEFAULT_TEMPLATE]) {
       const text = prompt(changes, template);
-      expect(text).toContain('do not repeat it');
+      expect(text).toContain('Do not repeat a call that is done.');
       expect(text.split('\n').filter((line) => /^(- | {2}Call)/.test(line))).toEqual([
         '- done, with "+ a@1 \\"ok\\""',
         '  Call: shell {"command":"npm publish"}',
