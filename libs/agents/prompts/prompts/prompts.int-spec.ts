@@ -27,6 +27,11 @@ const log = async ({ agent, runId }: Held, entries: Body[]): Promise<void> => {
   const { status } = await agent.api.post(`/runs/${runId}/logs`, { entries });
   expect(status).toBe(202);
 };
+async function nextRun({ agent, runId, id }: Held): Promise<Held> {
+  await agent.api.post(`/runs/${runId}/release`, { reason: 'drain' });
+  await scene.workspace.api.post(`/agent-tasks/${id}/retry`, {});
+  return scene.claim(agent, id);
+}
 /** The entries of a finished call, as a worker writes them. */
 const called = (call: unknown, command: string, output = 'ok') => [
   { event: 'agent_tool', message: command, details: { call, tool: 'shell', input: command } },
@@ -103,9 +108,7 @@ describe('the prompt of a run', () => {
     const run = await scene.held({ ...CODEX, secrets: { TOKEN: 'hunter2-hunter2' } });
     await log(run, [...called(1, 'first'), ...called(2, 'second hunter2-hunter2')]);
     await log(run, called(3, 'third').slice(0, 1));
-    const release = () => run.agent.api.post(`/runs/${run.runId}/release`, {});
-    expect((await release()).status).toBe(200);
-    const next = await scene.claim(run.agent, run.id);
+    const next = await nextRun(run);
     const told = async (by: Held, upTo?: Body) => {
       const { status, body } = await take(by, { conversation: 'resumed', upTo });
       expect(status).toBe(200);
@@ -127,8 +130,7 @@ describe('the prompt of a run', () => {
     expect(await told(other, { runId: other.runId, calls: 9 })).toEqual(expect.anything());
 
     await log(next, called(1, 'fourth'));
-    await next.agent.api.post(`/runs/${next.runId}/release`, {});
-    const third = await scene.claim(run.agent, run.id);
+    const third = await nextRun(next);
     const fourth = ['done, with "ok"', 'shell fourth'];
     expect(await told(third, { runId: run.runId, calls: 2 })).toEqual([
       ...last.slice(2),

@@ -17,7 +17,7 @@ export interface PromptRow {
   input_context: object;
   checkpoint_data: object;
   /** The task that the task continues. */
-  continued: { summary: string | null } | null;
+  continued: { id: string; summary: string | null } | null;
   answers: TaskAnswer[] | null;
   template: string | null;
   prerequisites:
@@ -54,7 +54,7 @@ export const promptFacts = query<PromptRow>(
   `
 SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context,
   t.checkpoint_data, t.answers,
-  (SELECT jsonb_build_object('summary', c.summary) FROM agent_tasks c
+  (SELECT jsonb_build_object('id', c.id, 'summary', c.summary) FROM agent_tasks c
     WHERE c.workspace_id = $1 AND c.id = t.continues_id) AS continued,
   (SELECT p.template FROM prompt_templates p WHERE p.workspace_id = $1) AS template,
   (SELECT jsonb_agg(to_jsonb(d) ORDER BY d.id) FROM (

@@ -5,7 +5,7 @@ import { refuseReport, type Reporter } from '#lib/runs';
 import { TaskSecrets } from '#lib/secrets';
 import { requireReadable } from '#lib/task-manager';
 import { DEFAULT_TEMPLATE, RESUMED_TEMPLATE } from '../domain/default-template.js';
-import type { CallsUpTo } from '../domain/past-calls.js';
+import type { CallsUpTo, ConversationEntry } from '../domain/past-calls.js';
 import type { Beginning, PromptFacts } from '../domain/sections.js';
 import { fitPrompt, renderPrompt } from '../domain/template.js';
 import { conversationEntries, type EntryRow } from './conversation.sql.js';
@@ -106,13 +106,19 @@ export class Prompts {
     { conversation = 'new', lostFiles = [], upTo, template }: SessionStart & { template?: string },
   ): Promise<string> {
     const tenant = this.database.tenant(workspaceId);
-    const [[row], entries] = await tenant.pipeline([
-      [promptFacts, [workspaceId, taskId]],
-      [conversationEntries, [workspaceId, taskId, upTo?.runId ?? null]],
+    const entriesOf = (id: string) =>
+      tenant.rows(conversationEntries, [workspaceId, id, upTo?.runId ?? null]);
+    const [row, own] = await Promise.all([
+      firstRow(tenant, promptFacts, [workspaceId, taskId]),
+      entriesOf(taskId),
     ]);
     if (!row) throw new DroverError('task_not_found');
-    const start = { beginning: conversation, lostFiles, upTo };
-    const facts = { ...toFacts(row), entries: entries.map(toEntry), ...start };
+    const continued = row.continued === null ? [] : await entriesOf(row.continued.id);
+    const entries = [
+      ...continued.map((entry) => toEntry(entry, false)),
+      ...own.map((entry) => toEntry(entry, true)),
+    ];
+    const facts = { ...toFacts(row), entries, beginning: conversation, lostFiles, upTo };
     const ofNew = template ?? row.template ?? DEFAULT_TEMPLATE;
     const prompt = renderPrompt(conversation === 'resumed' ? RESUMED_TEMPLATE : ofNew, facts);
     // The columns are redacted. A secret of this task can stand in the texts of others.
@@ -120,7 +126,10 @@ export class Prompts {
   }
 }
 
-function toEntry({ run_id: runId, is_later: isLater, ...entry }: EntryRow) {
+/** @param isOwn false: the entry is of the task that the task continues */
+function toEntry(row: EntryRow, isOwn: boolean): ConversationEntry {
+  const { run_id: runId, generation, kept_generation: kept, ...entry } = row;
+  const isLater = kept === null ? isOwn : (generation ?? Infinity) > kept;
   return { ...entry, runId, isLater };
 }
 
