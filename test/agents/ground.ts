@@ -17,6 +17,7 @@ export type Task = components['schemas']['Task'];
 type NewTask = components['schemas']['CreateTask'];
 
 const CAPABILITY = 'agent';
+const KEPT = 'State of the agent kept';
 /** The time for one wait of a trial, in milliseconds. */
 const PATIENCE_MS = 240_000;
 
@@ -24,6 +25,8 @@ const PATIENCE_MS = 240_000;
 export class Ground {
   private readonly workers = new Map<string, Child>();
   private started = 0;
+  /** The number of states of conversations that the workers have kept at the server. */
+  keptStates = 0;
 
   private constructor(
     readonly scope: CleanupScope,
@@ -150,8 +153,15 @@ export class Ground {
     this.started += 1;
     const plan = { name: `w${this.started}`, capabilities: [CAPABILITY], concurrency: 1 };
     const spec = workerSpec(this.stage, this.people, plan);
-    const env = { ...spec.env, ...this.isolation, DROVER_AGENTS: AGENTS };
-    const worker = await Child.start(this.stage.supervisor, { ...spec, env });
+    const env = {
+      ...spec.env,
+      ...this.isolation,
+      DROVER_AGENTS: AGENTS,
+      // A kept state is such a line.
+      DROVER_WORKER_LOG_LEVEL: 'debug',
+    };
+    const onLine = (line: string): void => void (this.keptStates += line.includes(KEPT) ? 1 : 0);
+    const worker = await Child.start(this.stage.supervisor, { ...spec, env, onLine });
     this.scope.add(async () => void (await worker.stop()));
     const { agentId } = await worker.ready(({ message }) => message === 'Registered');
     this.workers.set(String(agentId), worker);

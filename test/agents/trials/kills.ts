@@ -4,6 +4,8 @@ import { expectEqual, type Trial } from '../trial.js';
 
 const CALLS = 3;
 const SUMMARY = 'All three calls are made.';
+/** The longest time between a result and the state that has it, in milliseconds. */
+const KEEP_MS = 5_000;
 
 /** A place in the script at which the worker is killed. */
 interface Moment {
@@ -33,13 +35,13 @@ export const kills: Trial[] = MOMENTS.map((moment) => ({
 
 async function killAt(ground: Ground, kind: TriedKind, moment: Moment) {
   await ground.needWorkers(2);
-  const script = new KillScript(moment);
+  const script = new KillScript(moment, ground);
   const models = await ground.answer(kind, (conversation) => script.turns(conversation));
   let id: string | undefined;
   try {
     id = await ground.submit(kind, { maxRetries: 1 });
     await untilThere(ground, id, script);
-    // At once: no state has the last call.
+    // At once: a state has the calls before the last one.
     const done = await resultsOf(ground, id);
     const victim = await ground.task(id);
     script.isOver = true;
@@ -71,7 +73,10 @@ class KillScript {
   /** The stand-in has come to the moment. */
   isThere = false;
 
-  constructor(readonly moment: Moment) {}
+  constructor(
+    readonly moment: Moment,
+    private readonly ground: Ground,
+  ) {}
 
   turns({ prompt, later, items }: Conversation): Turn[] {
     const results = items.filter(({ kind }) => kind === 'result');
@@ -91,9 +96,20 @@ class KillScript {
   }
 
   private before(turn: number, chunk: number): Promise<void> | undefined {
-    if (this.isOver || turn !== this.moment.turn || chunk !== this.moment.chunk) return undefined;
-    this.isThere = true;
-    return new Promise(() => undefined);
+    if (this.isOver) return undefined;
+    if (turn === this.moment.turn && chunk === this.moment.chunk) {
+      this.isThere = true;
+      return new Promise(() => undefined);
+    }
+    return turn > 0 && chunk === 0 ? this.untilKept() : undefined;
+  }
+
+  /** Resolves when a state was kept after now, or none came in the time that one needs. */
+  private async untilKept(): Promise<void> {
+    const { keptStates: before } = this.ground;
+    const until = performance.now() + KEEP_MS;
+    const isKept = () => this.ground.keptStates > before;
+    await this.ground.until('a state', () => isKept() || performance.now() > until);
   }
 
   private commandOf(turn: number): string {
