@@ -3,7 +3,7 @@ import type { LimitFunction } from 'p-limit';
 import { hasCode, isCurable, type Log, messageOf, retrying } from '#lib/agent-host';
 import type { AgentKind } from '#lib/agent-kinds';
 import { Doorbell } from '#lib/kernel';
-import { type CallsUpTo, packState, StateReader } from '#lib/agent-sessions';
+import { type CallsUpTo, NO_FILES, packState, StateReader } from '#lib/agent-sessions';
 import type { DroverApi } from '../api/drover-api.js';
 
 /** The least time between two looks at the files. */
@@ -126,7 +126,10 @@ export class StateKeeper {
   private async keep(signal: AbortSignal, why?: string): Promise<boolean> {
     const { conversation } = this;
     if (this.isOff || conversation === undefined) return false;
-    if (why === undefined && (await this.reader.mark(conversation)) === this.kept) return false;
+    const mark = await this.reader.mark(conversation);
+    if (why === undefined && mark === this.kept) return false;
+    // The program has not begun it. A rest after this state would delay the first useful one.
+    if (mark === NO_FILES && !this.closing.signal.aborted) return false;
     return this.parts.limit(async () => {
       if (signal.aborted) return false;
       this.behind = 0;

@@ -7,5 +7,5 @@ export {
   type StateFile,
   unpackState,
 } from './state/agent-state.js';
-export { StateReader } from './state/read-state.js';
+export { NO_FILES, StateReader } from './state/read-state.js';
 export { takeOver, type TakenOver } from './state/take-over.js';

@@ -101,7 +101,8 @@ class KillScript {
       this.isThere = true;
       return new Promise(() => undefined);
     }
-    return turn > 0 && chunk === 0 ? this.untilKept() : undefined;
+    const isBetween = turn > 0 && turn < this.moment.turn && chunk === 0;
+    return isBetween ? this.untilKept() : undefined;
   }
 
   /** Resolves when a state was kept after now, or none came in the time that one needs. */

@@ -25,6 +25,9 @@ export interface ConversationFiles {
   mark: string;
 }
 
+/** The mark of a conversation without files. */
+export const NO_FILES = markOf(new Map());
+
 /** Reads the state of a coding agent in the folder of its session, which the session can change. */
 export class StateReader {
   constructor(
