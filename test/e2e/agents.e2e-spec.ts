@@ -14,6 +14,7 @@ import {
   type Turn,
 } from '../support/model-server/index.js';
 import { waitFor } from '../support/wait-for.js';
+import { expectUsage } from '../support/usage.js';
 import { Program } from './program.js';
 
 interface Entry {
@@ -30,10 +31,6 @@ interface Question {
 const KEY = 'sk-canary-0123456789abcdef0123456789abcdef';
 /** The stand-in answers for any model. This one has a price. */
 const MODEL = 'claude-haiku-4-5';
-
-const SAVE_CHECKPOINT = `curl -sf -X PUT -H "authorization: Bearer $DROVER_RUN_TOKEN" \
-  -H 'content-type: application/json' -d '{"checkpointData": {"verse": 3}}' \
-  "$DROVER_API_URL/runs/$DROVER_RUN_ID/checkpoint"`;
 
 let fleet: TestFleet;
 let worker: BuiltProcess;
@@ -102,31 +99,9 @@ async function logOf(id: string): Promise<Entry[]> {
   return body.items;
 }
 
-/** Compares the ledger with the stand-in. `requests` is the number of its answers. */
-async function expectUsageAsServed(taskId: string, requests: number): Promise<void> {
-  const served = models!.served();
-  const { rows } = await fleet.db.owner.query<Record<string, string>>(
-    `SELECT sum(input_tokens) AS input, sum(output_tokens) AS output,
-       sum(cache_read_tokens) AS "cacheRead", sum(cache_write_tokens) AS "cacheWrite",
-       sum(reasoning_tokens) AS reasoning, sum(total_tokens) AS total, count(*) AS requests,
-       count(time_to_first_token_ms) AS timed, count(*) FILTER (WHERE estimated) AS estimated
-     FROM agent_usage_logs WHERE task_id = $1`,
-    [taskId],
-  );
-  expect(rows).toEqual([
-    {
-      input: String(served.input),
-      output: String(served.output),
-      cacheRead: String(served.cacheRead),
-      cacheWrite: '0',
-      reasoning: String(served.reasoning),
-      total: String(served.input + served.output + served.cacheRead),
-      requests: String(requests),
-      timed: String(requests),
-      estimated: '0',
-    },
-  ]);
-}
+/** `requests` is the number of the stand-in's answers. */
+const expectUsageAsServed = (taskId: string, requests: number) =>
+  expectUsage(fleet, taskId, { ...models!.served(), requests });
 
 async function fileOf(id: string, name: string): Promise<string> {
   const out = join(fleet.folder, `files-${id}`);
@@ -162,7 +137,7 @@ describe('a task with the coding agent Codex', () => {
     const id = await run([
       { calls: [{ write: 'haiku.txt', content: 'queues\n' }] },
       { calls: [{ run: 'cat haiku.txt; env; cat /proc/self/environ; ls /run' }] },
-      { calls: [{ run: SAVE_CHECKPOINT }] },
+      { calls: [{ tool: 'save_checkpoint', input: { checkpointData: { verse: 3 } } }] },
       { text: 'The haiku is written.' },
     ]);
     const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
@@ -240,8 +215,8 @@ describe('a task with the coding agent Codex', () => {
     for (const tool of ['get_task', 'create_subtask', 'add_log']) {
       expect(first).toContain(`"name":"${tool}"`);
     }
-    // The worker ends the run and keeps its state.
-    for (const tool of ['complete', 'fail', 'save_checkpoint', 'report_usage']) {
+    // The worker ends the run.
+    for (const tool of ['complete', 'fail', 'report_usage']) {
       expect(first).not.toContain(`"name":"${tool}"`);
     }
     await expectUsageAsServed(id, 3);

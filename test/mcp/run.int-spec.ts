@@ -153,16 +153,17 @@ describe('a coding agent', () => {
       'get_task',
       'read_answers',
       'report_progress',
+      'save_checkpoint',
     ]);
     expect(client.getInstructions()).not.toMatch(/complete|checkpoint/);
     expect(await call('complete')).toMatchObject({ isError: true });
   });
 
-  it('its question leaves the checkpoint of its host unchanged', async () => {
-    const { runId, taskId, token, agent } = await claimRun(workspace);
-    const checkpointData = { agent: { kind: 'codex' } };
-    await agent.api.put(`/runs/${runId}/checkpoint`, { checkpointData });
+  it('its question leaves its checkpoint unchanged', async () => {
+    const { taskId, token } = await claimRun(workspace);
+    const checkpointData = { verse: 3 };
     const { call } = await connectCodingAgent(app, token);
+    await call('save_checkpoint', { checkpointData });
     const question = { prompt: 'Which year?', deadlineSeconds: 600, onDeadline: 'fail' };
     const refused = await call('ask_person', { ...question, checkpointData: {} });
     expect(refused).toMatchObject({ isError: true });

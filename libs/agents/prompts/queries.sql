@@ -1,22 +1,5 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
-
--- conversation_entries
-SELECT l.event, l.level, l.message, l.call, l.tool, l.input, l.run_id,
-  coalesce(CASE l.task_id WHEN k.task_id THEN r.generation > k.generation ELSE l.task_id = $2 END, true) AS is_later
-FROM agent_tasks t
-JOIN agent_tasks o ON o.workspace_id = $1 AND o.id IN (t.id, t.continues_id)
-LEFT JOIN task_runs k ON k.workspace_id = $1 AND k.id = $3::uuid AND k.task_id IN (t.id, t.continues_id)
-CROSS JOIN LATERAL (
-  SELECT l.id, l.task_id, l.run_id, l.event, l.level, l.details -> 'call' AS call,
-    left(l.message, CASE l.event WHEN 'agent_tool_result' THEN 301 ELSE 2001 END) AS message,
-    left(l.details ->> 'tool', 300) AS tool, left(l.details ->> 'input', 301) AS input
-  FROM task_log_lines l
-  WHERE l.workspace_id = $1 AND l.task_id = o.id AND l.created_at >= o.created_at - interval '1 hour'
-    AND l.event IN ('agent_message', 'agent_tool', 'agent_tool_result', 'message_delivered')
-  ORDER BY l.id DESC LIMIT 500) l
-LEFT JOIN task_runs r ON r.workspace_id = $1 AND r.id = l.run_id
-WHERE t.workspace_id = $1 AND t.id = $2
-ORDER BY l.task_id = $2, l.id
+-- Left out, because its text depends on the request: prompts/conversation.sql.ts
 
 -- delete_prompt_template
 DELETE FROM prompt_templates WHERE workspace_id = $1 RETURNING workspace_id
@@ -37,7 +20,9 @@ WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 
 -- prompt_facts
 SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context,
-  t.checkpoint_data, t.continues_id IS NOT NULL AS is_continuing, t.answers,
+  t.checkpoint_data, t.answers,
+  (SELECT jsonb_build_object('id', c.id, 'summary', c.summary) FROM agent_tasks c
+    WHERE c.workspace_id = $1 AND c.id = t.continues_id) AS continued,
   (SELECT p.template FROM prompt_templates p WHERE p.workspace_id = $1) AS template,
   (SELECT jsonb_agg(to_jsonb(d) ORDER BY d.id) FROM (
     SELECT p.id, p.title, p.status, p.summary, left(p.output_result::text, 4001) AS result

@@ -71,7 +71,6 @@ export const RUN_TOOLS: readonly Tool[] = [
   }),
   runTool({
     name: 'save_checkpoint',
-    hosted: null,
     title: 'Save a checkpoint',
     description:
       'Saves a checkpoint and replaces the previous one. A later run of the task reads it with ' +
