@@ -26,6 +26,7 @@ WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY --from=build /app/dist/libs ./dist/libs
 COPY --from=build /app/dist/apps ./dist/apps
+COPY --from=build /app/dist/programs ./dist/programs
 COPY --from=build /app/dist/dashboard ./dist/dashboard
 COPY package.json ./
 COPY prisma ./prisma

@@ -6,10 +6,12 @@ clearSettings(process.env);
 
 /** The imports of package.json, which lead into dist/, lead to the sources here. */
 const { imports } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
-const libraries = Object.entries(imports).map(([name, built]) => [
-  `^${name}$`,
-  built.replace('./dist/', '<rootDir>/').replace(/js$/, 'ts'),
-]);
+const libraries = Object.entries(imports)
+  .filter(([name]) => name.startsWith('#lib/'))
+  .map(([name, built]) => [
+    `^${name}$`,
+    built.replace('./dist/', '<rootDir>/').replace(/js$/, 'ts'),
+  ]);
 
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],

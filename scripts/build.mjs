@@ -1,6 +1,6 @@
 // Generates the Prisma client and the client's types, compiles every app, library and tool into
-// dist/, and builds the dashboard, each only if its sources changed. Nest's own build cannot
-// compile single files.
+// dist/, bundles the programs, and builds the dashboard, each only if its sources changed. Nest's
+// own build cannot compile single files.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -15,6 +15,7 @@ import { dirname, join, relative } from 'node:path';
 import { generateClientTypes } from './lib/client-types.mjs';
 import { buildDashboard } from './lib/dashboard.mjs';
 import { withLock } from './lib/lock.mjs';
+import { buildPrograms } from './lib/programs.mjs';
 import { BUILT, hashOf, listFiles, root } from './lib/sources.mjs';
 
 const DIST = join(root, 'dist');
@@ -28,11 +29,14 @@ await withLock(`building ${root}`, async () => {
   generatePrismaClient();
   await generateClientTypes();
   await compile();
-  await buildDashboard().catch((error) => {
-    process.stderr.write(`${error.message}\n`);
-    process.exit(1);
-  });
+  await buildPrograms().catch(fail);
+  await buildDashboard().catch(fail);
 });
+
+function fail(error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
 
 function generatePrismaClient() {
   const made = join(CLIENT, '.made-of');

@@ -19,6 +19,7 @@ const SETTINGS = [
   'scripts/build.mjs',
   'scripts/lib/client-types.mjs',
   'scripts/lib/dashboard.mjs',
+  'scripts/lib/programs.mjs',
 ];
 const INSTALLED = join(root, 'node_modules', '.drover-installed');
 

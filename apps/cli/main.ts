@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { readFileSync } from 'node:fs';
+import { projectVersion } from '#lib/kernel';
 import { COMMANDS } from './commands.js';
 import { EXIT } from './exit-codes.js';
 import { toFailure, usageError } from './failure.js';
@@ -19,7 +19,7 @@ process.exitCode = await main(process.argv.slice(2)).catch(reportError);
 
 async function main(args: readonly string[]): Promise<number> {
   if (args[0] === '--version' || args[0] === '-V') {
-    process.stdout.write(`${readVersion()}\n`);
+    process.stdout.write(`${projectVersion()}\n`);
     return EXIT.ok;
   }
   let exitCode: number = EXIT.ok;
@@ -30,12 +30,6 @@ async function main(args: readonly string[]): Promise<number> {
   }
   await program.parseAsync(args, { from: 'user' });
   return exitCode;
-}
-
-/** Reads the version of the package. */
-function readVersion(): string {
-  const manifest = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }
 
 function reportError(error: unknown): number {

@@ -1,4 +1,4 @@
-import { readVersion } from '#lib/agent-host';
+import { projectVersion } from '#lib/kernel';
 import type { ClientOptions } from '#lib/api-client';
 import { serveMcpOverStdio } from '#lib/mcp';
 import { connectTo } from './connect.js';
@@ -21,5 +21,5 @@ export async function serveMcp(options: ClientOptions & { baseUrl: string }): Pr
     throw usageError('An agent token has no tools.', advice);
   }
   const onError = (error: unknown) => void process.stderr.write(`drover: ${String(error)}\n`);
-  await serveMcpOverStdio({ client, caller, version: readVersion(), onError });
+  await serveMcpOverStdio({ client, caller, version: projectVersion(), onError });
 }

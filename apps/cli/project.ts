@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { projectRoot } from '#lib/kernel';
 import { EXIT } from './exit-codes.js';
 import { Failure } from './failure.js';
 
 /** Finds the clone of Drover that contains this program. A container has no clone. */
 export function findClone(): string | undefined {
-  for (let at = fileURLToPath(import.meta.url); at !== dirname(at); at = dirname(at)) {
-    if (existsSync(join(at, 'scripts', 'start.mjs'))) return at;
-  }
-  return undefined;
+  return existsSync(join(projectRoot, 'scripts', 'start.mjs')) ? projectRoot : undefined;
 }
 
 /** @throws Failure if there is no clone */

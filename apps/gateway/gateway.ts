@@ -5,13 +5,12 @@ import {
   type Isolation,
   isUnauthenticated,
   pause,
-  readVersion,
   serverAddresses,
   type ServerState,
   SignalLoop,
   type StopRequests,
 } from '#lib/agent-host';
-import { fetchOver, newId } from '#lib/kernel';
+import { fetchOver, newId, projectVersion } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
 import { Drivers } from '#lib/session-runtime';
 import { GatewayTokens } from './auth/gateway-tokens.js';
@@ -81,7 +80,7 @@ export class Gateway {
   private readonly gatewayId: string;
   private readonly bootId = newId();
   private readonly startedAt = new Date().toISOString();
-  private readonly version = readVersion();
+  private readonly version = projectVersion();
   private readonly drivers: Drivers;
   private readonly book: SessionBook;
   private readonly dispatcher: Dispatcher;

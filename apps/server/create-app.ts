@@ -12,12 +12,11 @@ import {
 } from '#lib/http';
 import { describeEvents } from '#lib/journal';
 import { AuthGuard, describeCallers } from '#lib/identity';
-import { DroverError } from '#lib/kernel';
+import { DroverError, projectVersion } from '#lib/kernel';
 import { type Logger, NestLogger, Tracing } from '#lib/observability';
 import { AppModule } from './app.module.js';
 import { serveDashboard } from './dashboard.js';
 import { showFrontPage } from './front-page.js';
-import { readVersion } from './version.js';
 
 /** The application, ready to listen. Nothing runs in the background before it listens. */
 export async function createApp(config: Config, logger: Logger): Promise<NestFastifyApplication> {
@@ -38,7 +37,7 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
   });
   app.get(AuditLog, { strict: false }).watch(fastify);
   setupOpenApi(app, {
-    version: readVersion(),
+    version: projectVersion(),
     publicUrl: config.http.publicUrl,
     refine: (document) => {
       describeCallers(document);

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX } from '#lib/http';
+import { built } from '#lib/kernel';
 
-/** The build's folder of the dashboard, beside the compiled server. */
-const BUILT = join(import.meta.dirname, '../../dashboard');
+const BUILT = built('dashboard');
 
 /** The first parts of its pages' addresses. All are index.html, and the script selects the page. */
 const PAGES = [

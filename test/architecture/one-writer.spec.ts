@@ -56,11 +56,11 @@ describe('the writer of a state', () => {
 });
 
 describe('the reader of the environment', () => {
-  it('only libs/platform/config and main.ts read the environment of server and gateway', () => {
+  it('only libs/platform/config and program.ts read the environment of server and gateway', () => {
     const readers = files
       .filter(({ path }) => !/^(apps\/worker|libs\/dev\/local-servers|apps\/cli)\//.test(path))
       .filter(({ text }) => text.includes('process.env'))
       .map(({ path }) => path);
-    expect(readers).toEqual(['apps/gateway/main.ts', 'apps/server/main.ts']);
+    expect(readers).toEqual(['apps/gateway/program.ts', 'apps/server/program.ts']);
   });
 });

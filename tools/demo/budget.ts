@@ -1,6 +1,6 @@
 import type { components } from '#lib/api-client';
 import type { CleanupScope } from '#lib/local-servers';
-import { built } from '../shared/project.js';
+import { built } from '#lib/kernel';
 import { Sentence } from '../shared/sentence.js';
 import { follow, type Task } from './follow.js';
 import type { People } from './people.js';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { RETRY_BACKOFF_SECONDS } from './settings.js';
-import { built } from '../shared/project.js';
+import { built } from '#lib/kernel';
 import type { components } from '#lib/api-client';
 
 interface PlannedTask {

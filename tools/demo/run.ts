@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CleanupScope } from '#lib/local-servers';
 import { checkInvariants } from '#lib/invariants';
-import { projectRoot } from '../shared/project.js';
+import { projectRoot } from '#lib/kernel';
 import { Sentence } from '../shared/sentence.js';
 import { type AgentStory, type Place, playAgent } from './agent/play.js';
 import { type DemoAgent, type NoAgent, prepareAgent } from './agent/prepare.js';

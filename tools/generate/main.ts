@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../shared/project.js';
+import { projectRoot } from '#lib/kernel';
 import type { Generated } from './generated.js';
 
 // Writes the committed files that are generated from the sources, or compares them with `--check`.

@@ -9,7 +9,7 @@ import { Murder } from '../demo/murder.js';
 import { invitePeople, type People } from '../demo/people.js';
 import { VICTIM } from '../demo/settings.js';
 import { setStage, type Stage } from '../demo/stage.js';
-import { projectRoot } from '../shared/project.js';
+import { projectRoot } from '#lib/kernel';
 import { explain } from '../shared/sentence.js';
 import { Dashboard } from './dashboard.js';
 import { Terminal } from './terminal.js';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { built } from '../shared/project.js';
+import { built } from '#lib/kernel';
 import { Sentence } from '../shared/sentence.js';
 
 const COLUMNS = 100;

@@ -1,5 +1,5 @@
 import { Supervisor } from '#lib/local-servers';
-import { built } from './project.js';
+import { built } from '#lib/kernel';
 import { Sentence } from './sentence.js';
 
 type RunningServer = Awaited<ReturnType<Supervisor['run']>>;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { projectRoot } from '../shared/project.js';
+import { projectRoot } from '#lib/kernel';
 import { Sentence } from '../shared/sentence.js';
 import { Home, homeFolder } from './home.js';
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { makeFolder } from '#lib/kernel';
-import { projectRoot } from '../shared/project.js';
+import { projectRoot } from '#lib/kernel';
 import { Sentence } from '../shared/sentence.js';
 
 /** Secrets that the first start creates and that never change. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { projectRoot } from '../shared/project.js';
+import { projectRoot } from '#lib/kernel';
 import type { ChildSpec } from '../shared/children.js';
 import type { Home, Secrets } from './home.js';
 import type { TaskIsolation } from './isolation.js';

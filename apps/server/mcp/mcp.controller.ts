@@ -7,13 +7,12 @@ import { createClient, type DroverClient } from '#lib/api-client';
 import { CONFIG, type Config } from '#lib/config';
 import { ClientGone, Flag, traceparentOfRequest } from '#lib/http';
 import { Auth, CurrentCaller, viewOfCaller } from '#lib/identity';
-import type { TokenCaller } from '#lib/kernel';
+import { projectVersion, type TokenCaller } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { answerMcp } from '#lib/mcp';
-import { readVersion } from '../version.js';
 import { ownAddress } from './own-address.js';
 
-const version = readVersion();
+const version = projectVersion();
 
 /** The headers that the transport reads. */
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'origin'] as const;

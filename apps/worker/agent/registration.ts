@@ -1,15 +1,7 @@
 import { hostname } from 'node:os';
-import {
-  askedWaitMs,
-  hasCode,
-  type HostLog,
-  messageOf,
-  pause,
-  readVersion,
-  retrying,
-} from '#lib/agent-host';
+import { askedWaitMs, hasCode, type HostLog, messageOf, pause, retrying } from '#lib/agent-host';
 import { bearer, type DroverClient } from '#lib/api-client';
-import { RUNS_COMMANDS } from '#lib/kernel';
+import { projectVersion, RUNS_COMMANDS } from '#lib/kernel';
 import type { Drivers } from '#lib/session-runtime';
 import { FetchedToken, GivenToken } from '../api/agent-token.js';
 import { DroverApi } from '../api/drover-api.js';
@@ -151,7 +143,7 @@ function registration(
     staleThresholdSeconds: config.staleSeconds,
     hostName: hostname(),
     pid: process.pid,
-    agentVersion: readVersion(),
+    agentVersion: projectVersion(),
     restartCount: state.restartCount,
     bootId: state.bootId,
     previousBootId: state.previousBootId,

@@ -28,4 +28,3 @@ export { SignalLoop, type SignalPoll } from './loops/signal-loop.js';
 export { readJson, takeOver, writeJson } from './machine/state-file.js';
 export { causeOf } from './sessions/stop-cause.js';
 export { StopRequests } from './loops/stop-requests.js';
-export { readVersion } from './client/version.js';

@@ -27,6 +27,7 @@ export * from './values/model-patterns.js';
 export * from './values/networks.js';
 export * from './values/pagination.js';
 export * from './values/permission-rules.js';
+export * from './system/project.js';
 export * from './async/read-at-most.js';
 export * from './secrets/redact.js';
 export * from './callers/runs-commands.js';

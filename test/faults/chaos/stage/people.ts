@@ -1,6 +1,6 @@
 import { bearer, createClient } from '#lib/api-client';
 import { newId } from '#lib/kernel';
-import { built } from '../../../../tools/shared/project.js';
+import { built } from '#lib/kernel';
 import { signedIn } from '../../../../tools/shared/sign-in.js';
 import { type Budgets, allotBudgets } from './budgets.js';
 import { HEARTBEAT_SECONDS, SESSIONS, STALE_SECONDS } from '../settings.js';

@@ -1,0 +1,88 @@
+// Bundles the compiled programs into dist/programs, because Node loads a few large files in half the
+// time of some thousands of small ones.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listFiles, root } from './sources.mjs';
+
+/** The compiled entry of each program, by the name after `#program/`. */
+const PROGRAMS = {
+  gateway: 'dist/apps/gateway/program.js',
+  server: 'dist/apps/server/program.js',
+  start: 'dist/tools/start/program.js',
+  worker: 'dist/apps/worker/program.js',
+};
+/** A native module loads its binary from beside itself. */
+const EXTERNAL = [/^@node-rs\/argon2$/];
+const OUT = join(root, 'dist', 'programs');
+const MADE_OF = join(OUT, '.made-of');
+
+export async function buildPrograms() {
+  const key = stateOfCompiled();
+  if (existsSync(MADE_OF) && readFileSync(MADE_OF, 'utf8') === key) return;
+  const { rolldown } = await import('rolldown');
+  const bundle = await rolldown({
+    cwd: root,
+    input: PROGRAMS,
+    platform: 'node',
+    external: EXTERNAL,
+    plugins: [sourcesOfCompiled, requiresOfMappedTypes],
+    onLog,
+  });
+  rmSync(OUT, { recursive: true, force: true });
+  await bundle.write({
+    dir: OUT,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'parts/[name]-[hash].js',
+    // Nest and the OpenAPI document use the names of classes.
+    keepNames: true,
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+  });
+  await bundle.close();
+  writeFileSync(MADE_OF, key);
+}
+
+/** Compiled files keep their maps, so that a bundle's map leads to TypeScript. */
+const sourcesOfCompiled = {
+  name: 'sources-of-compiled',
+  load: {
+    filter: { id: /\/dist\/(apps|libs|tools)\/.*\.js$/ },
+    handler: (id) => ({
+      code: readFileSync(id, 'utf8'),
+      map: JSON.parse(readFileSync(`${id}.map`, 'utf8')),
+    }),
+  },
+};
+
+/** Its own `require` would load a second class-transformer, which knows no decorated class. */
+const requiresOfMappedTypes = {
+  name: 'requires-of-mapped-types',
+  transform: {
+    filter: { id: /@nestjs\/mapped-types\/dist\/type-helpers/ },
+    handler(code) {
+      const text = 'const require = createRequire(import.meta.url);';
+      if (!code.includes(text)) this.error(`@nestjs/mapped-types has no "${text}"`);
+      return { code: code.replace(text, ''), map: null };
+    },
+  },
+};
+
+/** Nest names packages that Drover does not have. It loads them on demand only. */
+function onLog(level, log, next) {
+  if (log.code === 'UNRESOLVED_IMPORT' && log.message.includes('node_modules/@nestjs/')) return;
+  next(level, log);
+}
+
+function stateOfCompiled() {
+  const hash = createHash('sha256');
+  for (const path of ['package-lock.json', 'scripts/lib/programs.mjs'])
+    hash.update(readFileSync(join(root, path)));
+  for (const path of ['dist/apps', 'dist/libs', 'dist/tools'].flatMap(listFiles)) {
+    if (!path.endsWith('.js')) continue;
+    const { size, mtimeMs } = statSync(join(root, path));
+    hash.update(`${path} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
