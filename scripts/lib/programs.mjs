@@ -18,6 +18,7 @@ const OUT = join(root, 'dist', 'programs');
 const MADE_OF = join(OUT, '.made-of');
 
 export async function buildPrograms() {
+  if (!existsSync(join(root, PROGRAMS.server))) return;
   const key = stateOfCompiled();
   if (existsSync(MADE_OF) && readFileSync(MADE_OF, 'utf8') === key) return;
   const { rolldown } = await import('rolldown');
