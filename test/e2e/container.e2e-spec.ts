@@ -124,7 +124,12 @@ describe('The image that the Dockerfile makes', () => {
   it('the image has no tests, no tools and no secrets', () => {
     const app = join(image.root, image.workdir);
     expect(readdirSync(app).sort()).toEqual(['dist', 'node_modules', 'package.json', 'prisma']);
-    expect(readdirSync(join(app, 'dist')).sort()).toEqual(['apps', 'dashboard', 'libs']);
+    expect(readdirSync(join(app, 'dist')).sort()).toEqual([
+      'apps',
+      'dashboard',
+      'libs',
+      'programs',
+    ]);
     expect(existsSync(join(image.root, 'data'))).toBe(true);
   });
 
