@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Log, readVersion } from '#lib/agent-host';
+import { Log } from '#lib/agent-host';
+import { projectVersion } from '#lib/kernel';
 import { HeartbeatsFile, type SlotWork } from './heartbeats-file.js';
 
 type Slot = Record<string, unknown>;
@@ -54,7 +55,7 @@ test('the file has the fields of each worker that shares it', async () => {
   await settle();
   worker('slot-2', 1).start();
   await settle();
-  const workerVersion = readVersion();
+  const workerVersion = projectVersion();
   const times = { lastUpdate: START, startedAt: START };
   expect(readAll()).toEqual({
     'slot-1': {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type HostLog, messageOf, readJson, readVersion, writeJson } from '#lib/agent-host';
-import { BackgroundLoop } from '#lib/kernel';
+import { type HostLog, messageOf, readJson, writeJson } from '#lib/agent-host';
+import { BackgroundLoop, projectVersion } from '#lib/kernel';
 
 const IDLE_MS = 30_000;
 const WORKING_MS = 15_000;
@@ -122,7 +122,7 @@ export class HeartbeatsFile {
       sessionId: work?.runId ?? null,
       lastUpdate: Date.now(),
       startedAt: this.startedAt,
-      metadata: { workerVersion: readVersion(), restartCount, ...facts },
+      metadata: { workerVersion: projectVersion(), restartCount, ...facts },
     };
     writeJson(this.own, slot);
     this.join();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { findKind, findKinds, installKind, KindInstallError } from '#lib/agent-kinds';
 import type { CleanupScope } from '#lib/local-servers';
-import { projectRoot } from '../../shared/project.js';
+import { projectRoot } from '#lib/kernel';
 import { type Answers, chooseAgent, type ProgramKind } from './choose.js';
 
 /** The agent of this run of the demo, which is installed. */
