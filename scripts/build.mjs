@@ -1,6 +1,6 @@
 // Generates the Prisma client and the client's types, compiles every app, library and tool into
-// dist/, bundles the programs, and builds the dashboard, each only if its sources changed. Nest's
-// own build cannot compile single files.
+// dist/, bundles the programs (not with `--unbundled`), and builds the dashboard, each only if its
+// sources changed. Nest's own build cannot compile single files.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -29,7 +29,7 @@ await withLock(`building ${root}`, async () => {
   generatePrismaClient();
   await generateClientTypes();
   await compile();
-  await buildPrograms().catch(fail);
+  if (!process.argv.includes('--unbundled')) await buildPrograms().catch(fail);
   await buildDashboard().catch(fail);
 });
 

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { freePort } from '#lib/local-servers';
 import { waitFor } from '../support/wait-for.js';
 import { processesWith, Program } from './program.js';
@@ -44,7 +44,8 @@ beforeAll(() => {
     // The build compares the time of a file's last change.
     cpSync(path, join(clone, path), { recursive: true, preserveTimestamps: true });
   }
-  symlinkSync(join(process.cwd(), 'node_modules'), join(clone, 'node_modules'));
+  // The packages, and the servers that the start of the tests has fetched.
+  for (const path of ['node_modules', '.cache']) symlinkSync(resolve(path), join(clone, path));
   home = join(clone, '.drover');
 });
 
