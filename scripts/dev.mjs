@@ -14,10 +14,9 @@ endWithParent();
 await ensureReady();
 const stack = spawn(
   process.execPath,
-  [join(root, 'scripts', 'start.mjs'), ...process.argv.slice(2)],
+  ['--conditions=unbundled', join(root, 'scripts', 'start.mjs'), ...process.argv.slice(2)],
   {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --conditions=unbundled` },
   },
 );
 stack.once('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

@@ -6,6 +6,8 @@ type RunningServer = Awaited<ReturnType<Supervisor['run']>>;
 export type Exit = Awaited<RunningServer['exited']>;
 
 const KEPT_LINES = 200;
+/** `npm run dev` has one: the compiled files instead of the bundles. */
+const CONDITIONS = process.execArgv.filter((arg) => arg.startsWith('--conditions='));
 
 export interface ChildSpec {
   name: string;
@@ -33,7 +35,7 @@ export class Child {
     const child = new Child(spec);
     child.process = await supervisor.run({
       file: process.execPath,
-      args: [built(spec.program)],
+      args: [...CONDITIONS, built(spec.program)],
       cwd: '/',
       env: { ...inherited(), ...spec.env, ...listening(spec) },
       sockets: spec.sockets ?? [],
