@@ -1,7 +1,6 @@
 // `npm start`, which builds and restarts the server after every change of a source. It runs the
 // compiled files, because bundles would make each build seconds longer.
 import { spawn, spawnSync } from 'node:child_process';
-import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { ensureReady } from './ensure.mjs';
 import { endWithParent } from './lib/end-with-parent.mjs';
@@ -24,16 +23,17 @@ stack.once('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => stack.kill('SIGTERM'));
 
+// Node's own recursive watch loses a file that an editor has replaced.
+const { watch } = await import('chokidar');
+const folders = ['apps', 'libs', 'prisma'].map((folder) => join(root, folder));
 let timer;
-for (const folder of ['apps', 'libs', 'prisma']) {
-  watch(join(root, folder), { recursive: true }, (_event, file) => {
-    const isSource =
-      /\.(tsx?|mjs|prisma|sql|html|css)$/.test(file ?? '') && !/spec\.ts$|generated/.test(file);
-    if (!isSource) return;
-    clearTimeout(timer);
-    timer = setTimeout(rebuild, QUIET_MS);
-  });
-}
+watch(folders, { ignoreInitial: true }).on('all', (_event, file) => {
+  const isSource =
+    /\.(tsx?|mjs|prisma|sql|html|css)$/.test(file) && !/spec\.ts$|generated/.test(file);
+  if (!isSource) return;
+  clearTimeout(timer);
+  timer = setTimeout(rebuild, QUIET_MS);
+});
 
 /** A failed build is reported, and the running server continues. */
 function rebuild() {

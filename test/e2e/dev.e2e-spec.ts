@@ -4,6 +4,7 @@ import {
   cpSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -56,9 +57,11 @@ afterAll(async () => {
   rmSync(clone, { recursive: true, force: true });
 });
 
+/** Replaces the file, as editors do. */
 function change(path: string, from: string, to: string): void {
   const source = join(clone, path);
-  writeFileSync(source, readFileSync(source, 'utf8').replace(from, to));
+  writeFileSync(`${source}~`, readFileSync(source, 'utf8').replace(from, to));
+  renameSync(`${source}~`, source);
 }
 
 test('npm run dev builds a changed source, starts the server again, and leaves nothing', async () => {
