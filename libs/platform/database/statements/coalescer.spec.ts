@@ -129,6 +129,23 @@ describe('a coalescer', () => {
     expect(asked).toBe(1);
   });
 
+  it('calls behind one of the same identity share its conflict, and others do not', async () => {
+    const batches: string[][] = [];
+    const run = (_: string, items: readonly string[]) => {
+      batches.push([...items]);
+      if (!items.includes('locked')) return Promise.resolve([...items]);
+      return Promise.reject(new DroverError('conflict_retry'));
+    };
+    const calls = new Coalescer({ maxInFlight: 1, identityOf: (item: string) => item, run });
+    const items = ['locked', 'locked', 'locked'];
+    const refused = Promise.allSettled(items.map((item) => calls.submit('w', item)));
+    await new Promise((resolve) => setImmediate(resolve));
+    const other = calls.submit('w', 'other');
+    expect((await refused).map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
+    expect(await other).toBe('other');
+    expect(batches).toEqual([['locked'], ['other']]);
+  });
+
   it('the next batch runs after a failed one', async () => {
     const slow = new Slow();
     const calls = coalescer(slow);

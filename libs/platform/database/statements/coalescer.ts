@@ -83,7 +83,7 @@ export class Coalescer<Item, Result> {
     const batch = this.take(state);
     state.inFlight += 1;
     if (state.queue.length > 0) this.schedule(group, state);
-    await this.runBatch(group, batch);
+    await this.runBatch(group, state, batch);
     state.inFlight -= 1;
     if (state.queue.length > 0) this.schedule(group, state);
     else if (state.inFlight === 0) this.groups.delete(group);
@@ -101,22 +101,47 @@ export class Coalescer<Item, Result> {
     return [...taken.values()];
   }
 
-  private async runBatch(group: string, batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  private async runBatch(
+    group: string,
+    state: Group<Item, Result>,
+    batch: readonly Waiting<Item, Result>[],
+  ): Promise<void> {
     try {
       const items = batch.map(({ item }) => item);
       const results = await this.options.run(group, items);
       batch.forEach(({ resolve }, index) => resolve(results[index] as Result));
     } catch (error) {
       if (batch.length > 1 && isAboutAnItem(error)) {
-        for (const waiting of batch) await this.runBatch(group, [waiting]);
+        for (const waiting of batch) await this.runBatch(group, state, [waiting]);
       } else {
         for (const { reject } of batch) reject(error);
+        if (isConflict(error)) this.refuseSame(state, batch, error);
       }
     }
+  }
+
+  /**
+   * Calls that waited behind one of the same identity have waited for the same lock. Each would wait
+   * for it again, one after the other.
+   */
+  private refuseSame(
+    state: Group<Item, Result>,
+    batch: readonly Waiting<Item, Result>[],
+    error: unknown,
+  ): void {
+    const { identityOf } = this.options;
+    const refused = new Set(batch.map(({ item }) => identityOf(item)));
+    const isSame = ({ item }: Waiting<Item, Result>) => refused.has(identityOf(item));
+    for (const { reject } of state.queue.filter(isSame)) reject(error);
+    state.queue = state.queue.filter((waiting) => !isSame(waiting));
   }
 }
 
 /** An error of the database itself is a Drover error and affects all items. */
 function isAboutAnItem(error: unknown): boolean {
   return !(error instanceof DroverError);
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof DroverError && error.code === 'conflict_retry';
 }
