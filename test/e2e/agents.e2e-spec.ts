@@ -204,7 +204,7 @@ describe('a task with the coding agent Codex', () => {
     const folder = join(fleet.folder, 'agents', '**', runId);
     await waitFor('the end of the session', () => globSync(folder).length === 0);
     await fleet.api.post(`/questions/${questionId}/answer`, { answer: '7' });
-    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED', 'PAUSED');
     expect(task).toMatchObject({ status: 'COMPLETED', summary: 'Seven syllables.', retryCount: 0 });
     const [first, , last, ...more] = models!.requests
       .filter(({ path }) => path.endsWith('/responses'))
