@@ -33,10 +33,17 @@ function variableOf(server: number, header: number): string {
   return `DROVER_MCP_${server}_HEADER_${header}`;
 }
 
-/** The servers in the settings of Gemini CLI and its forks. No person is asked about their tools. */
-export function geminiServers(servers: readonly McpServer[]): Record<string, object> {
+/**
+ * The servers in the settings of Gemini CLI and its forks. No person is asked about their tools.
+ *
+ * @param more further settings of each server
+ */
+export function geminiServers(
+  servers: readonly McpServer[],
+  more: object = {},
+): Record<string, object> {
   const named = withVariables(servers, (variable) => `\${${variable}}`);
   return Object.fromEntries(
-    named.map(({ name, url, headers }) => [name, { httpUrl: url, headers, trust: true }]),
+    named.map(({ name, url, headers }) => [name, { httpUrl: url, headers, trust: true, ...more }]),
   );
 }

@@ -34,7 +34,8 @@ export const qwenCode: AgentKind = {
 function launch(context: AgentContext): AgentLaunch {
   const { stateDir, instructions, modelProxy, model, program } = context;
   new KindSettings(qwenCode, context.settings);
-  const mcpServers = geminiServers(context.mcpServers);
+  // Their tools are in each request. Otherwise the agent must search for them first.
+  const mcpServers = geminiServers(context.mcpServers, { alwaysLoadTools: true });
   const files = [
     { path: join(stateDir, 'settings.json'), content: JSON.stringify({ ...QUIET, mcpServers }) },
   ];
@@ -49,6 +50,8 @@ function launch(context: AgentContext): AgentLaunch {
       OPENAI_API_KEY: modelProxy.token,
       OPENAI_BASE_URL: `${modelProxy.url}/openai/v1`,
       QWEN_CODE_NO_RELAUNCH: 'true',
+      // The first turn waits for the tools of MCP servers.
+      QWEN_CODE_LEGACY_MCP_BLOCKING: '1',
     },
     files,
   };
