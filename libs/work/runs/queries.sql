@@ -273,7 +273,7 @@ best AS MATERIALIZED (
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
-      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types)) AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     ORDER BY t.queue_rank
     LIMIT o.room
     FOR NO KEY UPDATE OF t SKIP LOCKED) head
@@ -417,7 +417,7 @@ best AS MATERIALIZED (
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
-      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types)) AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     ORDER BY t.queue_rank
     LIMIT o.room
     FOR NO KEY UPDATE OF t SKIP LOCKED) head
@@ -604,7 +604,7 @@ best AS MATERIALIZED (
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
-      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types)) AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     ORDER BY t.queue_rank
     LIMIT o.room
     FOR NO KEY UPDATE OF t SKIP LOCKED) head
@@ -757,7 +757,7 @@ best AS MATERIALIZED (
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
-      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types)) AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     ORDER BY t.queue_rank
     LIMIT o.room
     FOR NO KEY UPDATE OF t SKIP LOCKED) head
@@ -912,8 +912,9 @@ WITH agent AS MATERIALIZED (
   FOR NO KEY UPDATE OF a
 ),
 best AS MATERIALIZED (
-  SELECT t.id FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $6 AND o.room > 0
+  SELECT t.id FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $7 AND o.room > 0
   WHERE (t.required_capabilities <@ o.capabilities AND t.required_capabilities @> o.dedicated_to) AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+    AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
@@ -1048,8 +1049,9 @@ agent AS MATERIALIZED (
   FOR NO KEY UPDATE OF a
 ),
 best AS MATERIALIZED (
-  SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $6 AND o.room > 0
+  SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $7 AND o.room > 0
   WHERE (t.required_capabilities <@ o.capabilities AND t.required_capabilities @> o.dedicated_to) AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+    AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
@@ -1259,7 +1261,7 @@ best AS MATERIALIZED (
     AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
-      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types)) AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     ORDER BY t.queue_rank
     LIMIT o.room
     FOR NO KEY UPDATE OF t SKIP LOCKED) head
@@ -1420,7 +1422,7 @@ best AS MATERIALIZED (
     AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1))))))
-      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types)) AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     ORDER BY t.queue_rank
     LIMIT o.room
     FOR NO KEY UPDATE OF t SKIP LOCKED) head
@@ -1558,6 +1560,86 @@ UPDATE session_spawns s SET settled_at = coalesce(s.settled_at, now()),
   state = CASE s.state WHEN 'PENDING' THEN 'CANCELLED' ELSE 'ENDED' END
 FROM over o WHERE s.workspace_id = o.workspace_id AND s.run_id = o.run_id
 RETURNING s.workspace_id
+
+-- complete_all_runs
+WITH report AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS c (run_id uuid, agent_id uuid, actor_kind text,
+    actor_id text, output_result jsonb, summary text)
+  WHERE num_nonnulls(c.run_id) = 1
+),
+held AS MATERIALIZED (
+  SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
+  FROM report c
+  JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
+  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL) AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE
+  ORDER BY r.task_id
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'COMPLETED', version = t.version + 1, updated_at = now(),
+    output_result = coalesce(m.output_result, t.output_result),
+    summary = coalesce(m.summary, t.summary),
+    run_id = NULL,
+    progress_percent = 100,
+    current_step = NULL,
+    completed_at = now(),
+    dependents_unsettled = t.has_dependents
+  FROM held m
+  WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') THEN true END AND t.run_id = m.run_id
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    m.actor_kind AS actor_kind, m.actor_id AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace
+),
+run_moved AS (
+  UPDATE task_runs r SET state = 'COMPLETED', version = r.version + 1,
+    last_report_at = now(), ended_at = now(), end_reason = ('completed')::text, ended_by = ('agent')::text, held_tokens = 0
+  FROM task_moved m
+  WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END
+  RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
+    old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+),
+freed AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, f.runs FROM agents a JOIN (
+    SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved
+    WHERE ended_at IS NOT NULL GROUP BY 1, 2) f
+    ON a.workspace_id = f.workspace_id AND a.id = f.agent_id
+  ORDER BY a.id, a.workspace_id FOR NO KEY UPDATE OF a
+),
+agent_freed AS (
+  -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
+  UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
+  WHERE a.workspace_id = f.workspace_id AND a.id = f.id
+),
+released AS MATERIALIZED (
+  SELECT b.workspace_id, b.id, h.tokens FROM usage_budgets b JOIN (
+    SELECT r.workspace_id, i.id, sum(r.released_tokens) AS tokens
+    FROM run_moved r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (id)
+    WHERE r.ended_at IS NOT NULL AND r.released_tokens > 0 AND (SELECT count(*) FROM freed) >= 0
+    GROUP BY 1, 2) h ON b.workspace_id = h.workspace_id AND b.id = h.id
+  ORDER BY b.id FOR NO KEY UPDATE OF b
+),
+budget_released AS (
+  -- A sum that is too low must not fail the report of an agent: an invariant finds it.
+  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now()
+    FROM released l
+  WHERE b.workspace_id = l.workspace_id AND b.id = l.id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status,
+    r.status, r.id,
+    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, r.actor_kind, r.actor_id, r.reason, r.level, r.message, r.details, r.session_key, r.stack_trace, r.retry_at
+      FROM run_moved r
+)
+SELECT m.run_id, m.agent_id, m.id AS task_id, m.version, m.dependents_unsettled
+FROM (SELECT CASE WHEN (SELECT count(*) FROM task_moved) = (SELECT count(*) FROM report) THEN true
+  ELSE run_not_completed() END AS complete) c
+LEFT JOIN task_moved m ON c.complete
 
 -- complete_runs
 WITH report AS MATERIALIZED (

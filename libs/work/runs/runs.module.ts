@@ -10,6 +10,7 @@ import { ClaimService } from './claims/claim.service.js';
 import { BudgetedWorkspaces } from './claims/budgeted-workspaces.js';
 import { ClaimBatcher } from './claims/claim-batcher.js';
 import { CompletionBatcher } from './reports/completion-batcher.js';
+import { CompletionClaimBatcher } from './reports/completion-claim-batcher.js';
 import { AgentTasksController } from './http/agent-tasks.controller.js';
 import { AgentWorkController } from './http/agent-work.controller.js';
 import { ModelHoldsController } from './http/model-holds.controller.js';
@@ -59,6 +60,7 @@ import { TasksOfAgent } from './leases/tasks-of-agent.js';
     BudgetedWorkspaces,
     ClaimBatcher,
     CompletionBatcher,
+    CompletionClaimBatcher,
     ClaimService,
     RunMessages,
     RunModels,

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
-import { Coalescer, Database, firstRow } from '#lib/database';
+import { Coalescer, Database, firstRow, type Sql } from '#lib/database';
 import { type AgentCaller, agentKey } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { takeHolds, type TaskStatus } from '#lib/transitions';
@@ -71,13 +71,37 @@ export class ClaimBatcher {
       const rows = await (claim.taskId === undefined
         ? this.coalescer.submit(this.groupOf(claim), claim)
         : this.run([claim], claim.taskId).then(([answer]) => answer));
-      const first = rows?.[0];
-      if (!rows || !first) return undefined;
-      this.offers.set(keyOf(claim), offerKey(first));
-      if (first.deferred) continue;
-      const { lifecycle, mode, why, some_held: someHeld } = first;
-      return { lifecycle, mode, claimed: rows.filter(hasTask), why, someHeld };
+      if (!rows?.[0]) return undefined;
+      const outcome = this.outcomeOf(claim, rows);
+      if (outcome) return outcome;
     }
+  }
+
+  /**
+   * The statement for claims of one workspace, each of another agent and none of a given task,
+   * behind other statements of a transaction. For a workspace without budgets.
+   */
+  stepOf(claims: readonly Claim[]): readonly [Sql<ClaimRow>, unknown[]] {
+    const [plain] = claimOf(claims.length, wantedBy(claims), false);
+    return [plain, this.paramsOf(claims, true)];
+  }
+
+  /**
+   * Completes the claims of `stepOf` after their commit.
+   *
+   * @returns undefined for a claim that must be repeated alone
+   */
+  async settled(
+    claims: readonly Claim[],
+    rows: readonly ClaimRow[],
+  ): Promise<(ClaimOutcome | undefined)[]> {
+    const workspaceId = claims[0]?.workspaceId ?? '';
+    if (rows[0]?.has_budgets) this.budgeted.add(workspaceId);
+    const answers = await this.answered(workspaceId, claims, rows);
+    return claims.map((claim, index) => {
+      const own = answers[index];
+      return own?.[0]?.has_budgets === false ? this.outcomeOf(claim, own) : undefined;
+    });
   }
 
   /** The reason if the agent got nothing because tasks are held back. */
@@ -113,24 +137,48 @@ export class ClaimBatcher {
     return rows;
   }
 
-  private groupOf(claim: Claim): string {
+  /** Claims of one group can share a statement. */
+  groupOf(claim: Claim): string {
     return `${claim.workspaceId} ${this.offers.get(keyOf(claim)) ?? '?'}`;
   }
 
   private async run(claims: readonly Claim[], taskId?: string): Promise<Answer[]> {
     const workspaceId = claims[0]?.workspaceId ?? '';
-    const tenant = this.database.tenant(workspaceId);
-    const wanted = claims.reduce((sum, claim) => sum + claim.max, 0);
-    const params = [
-      workspaceId,
+    const params = this.paramsOf(claims, false);
+    if (taskId !== undefined) params.push(taskId);
+    const statements = claimOf(claims.length, wantedBy(claims), taskId !== undefined);
+    const rows = await this.claimIn(workspaceId, statements, params);
+    return this.answered(workspaceId, claims, rows);
+  }
+
+  private paramsOf(claims: readonly Claim[], behindOthers: boolean): unknown[] {
+    return [
+      claims[0]?.workspaceId ?? '',
       claims.map((claim) => claim.agent_id),
       claims.map((claim) => claim.max),
       claims.map((claim) => claim.lease_seconds),
       this.config.tasks.defaultLeaseSeconds,
+      behindOthers,
     ];
-    if (taskId !== undefined) params.push(taskId);
-    const statements = claimOf(claims.length, wanted, taskId !== undefined);
-    const rows = await this.claimIn(workspaceId, statements, params);
+  }
+
+  /** Undefined if the agent must come again. */
+  private outcomeOf(claim: Claim, rows: readonly ClaimRow[]): ClaimOutcome | undefined {
+    const [first] = rows;
+    if (!first) return undefined;
+    this.offers.set(keyOf(claim), offerKey(first));
+    if (first.deferred) return undefined;
+    const { lifecycle, mode, why, some_held: someHeld } = first;
+    return { lifecycle, mode, claimed: rows.filter(hasTask), why, someHeld };
+  }
+
+  /** The rows of each agent, after the steps that follow each claim. */
+  private async answered(
+    workspaceId: string,
+    claims: readonly Claim[],
+    rows: readonly ClaimRow[],
+  ): Promise<Answer[]> {
+    const tenant = this.database.tenant(workspaceId);
     const unresponsive = new Set(rows.filter((row) => row.unresponsive).map((row) => row.agent_id));
     const claimed = rows.filter(hasTask);
     for (const row of claimed) instruments.dispatchSeconds.observe(row.waited_seconds);
@@ -144,6 +192,11 @@ export class ClaimBatcher {
     }
     return claims.map((claim) => byAgent.get(claim.agent_id));
   }
+}
+
+/** Maximum number of tasks of all claims. */
+function wantedBy(claims: readonly Claim[]): number {
+  return claims.reduce((sum, claim) => sum + claim.max, 0);
 }
 
 function keyOf({ workspaceId, agent_id: agentId }: Claim): string {

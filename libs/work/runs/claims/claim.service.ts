@@ -13,7 +13,7 @@ import { legalTaskTransitions, TASK_PHASES } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { ClaimedRow, NothingClaimed } from '../store/claim-tasks.sql.js';
 import { ClaimWaiters, type ClaimWaiter } from './claim-waiters.js';
-import { ClaimBatcher } from './claim-batcher.js';
+import { ClaimBatcher, type ClaimOutcome } from './claim-batcher.js';
 import { HeldSecrets } from '#lib/secrets';
 import { RunReports } from '../reports/run-reports.js';
 import { type ClaimedTask, toClaimedTask } from './run-view.js';
@@ -89,9 +89,16 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     }
   }
 
-  /** One attempt, without waiting. Also empty when the agent may not claim. */
-  async claimNow(request: Omit<ClaimRequest, 'waitMs'>): Promise<ClaimedTask[]> {
-    return (await this.attempt(request)).tasks;
+  /**
+   * One attempt, without waiting. Also empty when the agent may not claim.
+   *
+   * @param claimed the result of the claim, if it was made already
+   */
+  async claimNow(
+    request: Omit<ClaimRequest, 'waitMs'>,
+    claimed?: ClaimOutcome,
+  ): Promise<ClaimedTask[]> {
+    return (await this.attempt(request, claimed)).tasks;
   }
 
   /** Claims that wait for a task in this process. */
@@ -147,16 +154,15 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     return { tasks: [], reason: (await this.claims.whyHeld(agent)) ?? why };
   }
 
-  private async attempt(request: Omit<ClaimRequest, 'waitMs'>): Promise<Attempt> {
+  private async attempt(
+    request: Omit<ClaimRequest, 'waitMs'>,
+    claimed?: ClaimOutcome,
+  ): Promise<Attempt> {
     const { agent, maxTasks, leaseSeconds, taskId } = request;
     const { workspaceId, agentId } = agent;
-    const outcome = await this.claims.claim({
-      workspaceId,
-      agent_id: agentId,
-      max: maxTasks,
-      lease_seconds: leaseSeconds ?? null,
-      taskId,
-    });
+    const claim = { workspaceId, agent_id: agentId, max: maxTasks, taskId };
+    const outcome =
+      claimed ?? (await this.claims.claim({ ...claim, lease_seconds: leaseSeconds ?? null }));
     if (!outcome) return { tasks: [] };
     const rows = await this.secrets.openForRuns({ workspaceId, agentId }, outcome.claimed);
     // Every task that was claimed has failed at once: there may be more.

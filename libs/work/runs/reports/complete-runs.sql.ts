@@ -28,6 +28,16 @@ export interface CompletedRow {
   dependents_unsettled: boolean;
 }
 
+/** The completed runs. */
+const SOME =
+  'SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved';
+
+/** The same if all runs were completed. Otherwise nothing changes. */
+const ALL = `SELECT m.run_id, m.agent_id, m.id AS task_id, m.version, m.dependents_unsettled
+FROM (SELECT CASE WHEN (SELECT count(*) FROM task_moved) = (SELECT count(*) FROM report) THEN true
+  ELSE run_not_completed() END AS complete) c
+LEFT JOIN task_moved m ON c.complete`;
+
 /**
  * Completes runs and their tasks: both become COMPLETED. A run is left out if it is not the live
  * one of its task, belongs to another agent, or is overdue. The tasks are locked in the order of
@@ -36,9 +46,13 @@ export interface CompletedRow {
  * For all reports of a workspace that arrive together, each run at most once. Indexes: primary
  * keys. $1 workspace, $2 JSON array of CompletionReport.
  */
-export const completeRuns = hotCommand<CompletedRow>(
-  'complete_runs',
-  `
+export const completeRuns = hotCommand<CompletedRow>('complete_runs', completionOf(SOME));
+
+/** The same, or an error if a run is left out. For a transaction that then claims. */
+export const completeAllRuns = hotCommand<CompletedRow>('complete_all_runs', completionOf(ALL));
+
+function completionOf(returned: string): string {
+  return `
 WITH report AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS c (run_id uuid, agent_id uuid, actor_kind text,
     actor_id text, output_result jsonb, summary text)
@@ -71,5 +85,5 @@ ${runTransition('COMPLETED', 'task_moved', {
   ended_by: `'agent'`,
 })},
 ${journaled('both')}
-SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved`,
-);
+${returned}`;
+}

@@ -79,11 +79,16 @@ function coalescerOf<Item extends Completion>(run: Batch<Item>): Coalescer<Item,
   });
 }
 
-function stepsOf(workspaceId: string, completions: readonly Completion[]) {
+/** The parameters of `completeRuns` and `completeAllRuns`. */
+export function reportParams(workspaceId: string, completions: readonly Completion[]): unknown[] {
   const reports = completions.map(({ original: _, usage: __, ...report }) => report);
+  return [workspaceId, JSON.stringify(reports)];
+}
+
+function stepsOf(workspaceId: string, completions: readonly Completion[]) {
   const originals = completions.flatMap(({ original }) => original ?? []);
   return [
-    [completeRuns, [workspaceId, JSON.stringify(reports)]],
+    [completeRuns, reportParams(workspaceId, completions)],
     ...writeSecrets(workspaceId, originals),
   ] as const;
 }

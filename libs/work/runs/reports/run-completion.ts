@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, DroverError, tokenMarksOf } from '#lib/kernel';
 import type { UsageReport } from '#lib/ledger';
+import type { ClaimOutcome } from '../claims/claim-batcher.js';
 import { ClaimService } from '../claims/claim.service.js';
+import { CompletionClaimBatcher } from './completion-claim-batcher.js';
 import { type Reporter, reporterOf } from './reporter.js';
 import type { ReportOutcome } from './report-replay.js';
 import { RunReports } from './run-reports.js';
@@ -38,6 +40,7 @@ export class RunCompletion {
     private readonly reports: RunReports,
     private readonly claiming: ClaimService,
     private readonly usage: RunUsage,
+    private readonly pairs: CompletionClaimBatcher,
   ) {}
 
   /**
@@ -53,9 +56,8 @@ export class RunCompletion {
         'Only the token of the agent claims tasks: complete the run without claimNext.';
       throw new DroverError('forbidden', { detail });
     }
-    const outcome = await this.completed(by, body);
-    if (!body.claimNext) return outcome;
-    return { ...outcome, claimed: await this.claimNext(by, body.claimNext) };
+    const { claimNext, ...result } = body;
+    return claimNext ? this.completeAndClaim(by, result, claimNext) : this.completed(by, result);
   }
 
   /**
@@ -74,6 +76,24 @@ export class RunCompletion {
     const agent = completions[0] && reporterOf(caller, completions[0].runId);
     if (!claimNext || !agent) return { results };
     return { results, claimed: await this.claimNext(agent, claimNext) };
+  }
+
+  /** In one transaction if possible. A completion whose claim fails stays. */
+  private async completeAndClaim(
+    by: Reporter,
+    { usage, ...result }: Omit<CompletionRequest, 'claimNext'>,
+    { maxTasks = 1 }: { maxTasks?: number },
+  ): Promise<ReportOutcome & { claimed: ClaimedTask[] }> {
+    const priced = await this.usage.withCompletion(by, usage);
+    const { workspaceId, agentId } = by;
+    const claim = { workspaceId, agent_id: agentId, max: maxTasks, lease_seconds: null };
+    let claimed: ClaimOutcome | undefined;
+    const outcome = await this.reports.complete(by, result, priced, async (completion) => {
+      const both = await this.pairs.completeAndClaim({ completion, claim });
+      claimed = both?.outcome;
+      return both?.completed;
+    });
+    return { ...outcome, claimed: await this.claimNext(by, { maxTasks }, claimed) };
   }
 
   private async completeOne(
@@ -99,9 +119,10 @@ export class RunCompletion {
   private claimNext(
     reporter: Reporter,
     { maxTasks = 1 }: { maxTasks?: number },
+    claimed?: ClaimOutcome,
   ): Promise<ClaimedTask[]> {
     const { workspaceId, agentId } = reporter;
     const agent = { kind: 'agent', workspaceId, agentId, ...tokenMarksOf(reporter) } as const;
-    return this.claiming.claimNow({ agent, maxTasks });
+    return this.claiming.claimNow({ agent, maxTasks }, claimed);
   }
 }

@@ -25,7 +25,8 @@ import { reportProgress } from './report-progress.sql.js';
 import { renewLease } from './renew-lease.sql.js';
 import type { RunSituation } from './run-situation.sql.js';
 import { startRun } from './start-run.sql.js';
-import { CompletionBatcher } from './completion-batcher.js';
+import type { CompletedRow } from './complete-runs.sql.js';
+import { type Completion, CompletionBatcher } from './completion-batcher.js';
 import {
   answerReplay,
   hasBegun,
@@ -113,13 +114,17 @@ export class RunReports {
     });
   }
 
+  /**
+   * @param together completes the run in another way; undefined if it has changed nothing
+   */
   async complete(
     by: Reporter,
     result: { outputResult?: unknown; summary?: string },
     usage?: PricedUsage,
+    together?: (completion: Completion) => Promise<CompletedRow | undefined>,
   ): Promise<ReportOutcome> {
     const { summary = null, result: sealed } = await this.secrets.clean(by, result);
-    const completion = this.completions.complete(by.workspaceId, {
+    const completion = {
       run_id: by.runId,
       agent_id: by.agentId,
       actor_kind: by.actor.kind,
@@ -128,8 +133,10 @@ export class RunReports {
       summary,
       original: sealed.original,
       usage,
-    });
-    const done = await this.secrets.writtenAtEnd(by, completion);
+    };
+    const complete = async () =>
+      (await together?.(completion)) ?? this.completions.complete(by.workspaceId, completion);
+    const done = await this.secrets.writtenAtEnd(by, complete());
     if (!done) return this.replay(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
     if (done.dependents_unsettled) this.wakeUps.coordinator();
     return outcome(by, done.task_id, 'COMPLETED', done.version);

@@ -60,7 +60,7 @@ describe('a claim with many budgets of tasks and of the workspace', () => {
       const each = (value: unknown) => `'{${agentIds.map(() => value).join(',')}}'`;
       const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
         `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE planned
-          ('${workspace.id}', '{${agentIds.join(',')}}', ${each(TASKS_OF_EACH)}, ${each(60)}, 60)`,
+          ('${workspace.id}', '{${agentIds.join(',')}}', ${each(TASKS_OF_EACH)}, ${each(60)}, 60, false)`,
       );
       const taken = await client.query<{ count: number }>(
         'SELECT count(*)::int FROM task_runs WHERE workspace_id = $1 AND cardinality(budget_ids) = 2',

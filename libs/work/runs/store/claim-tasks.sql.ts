@@ -57,7 +57,8 @@ export interface AgentClaim {
  * its rows.
  *
  * $1 workspace, $2 agents, $3 maximum tasks of each, $4 leases in seconds or NULL, $5 lease in
- * seconds of an agent that sends no heartbeats.
+ * seconds of an agent that sends no heartbeats, $6 true behind other statements of a transaction: a
+ * task that changed after its start would be assigned before it was ready, by the times in its log.
  */
 export type ClaimRow = AgentRow & (ClaimedRow | { run_id: null });
 
@@ -158,6 +159,9 @@ interface Askers {
 
 const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
 
+const unchangedSinceStart = (t: string): string =>
+  `($6::boolean IS NOT TRUE OR ${t}.updated_at <= now())`;
+
 /** The best ranked tasks that a row `o` of `offer` takes, as many as it has room for, locked. */
 function best(offer: string, { budgets, columns }: Holds, bytes = ''): string {
   return `best AS MATERIALIZED (
@@ -167,7 +171,7 @@ function best(offer: string, { budgets, columns }: Holds, bytes = ''): string {
     SELECT t.id, t.queue_rank${columns('t')}${bytes} FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND ${mayBeHandedOut('t', scopeOf('$1', budgets))}
-      AND ${takesType('o', 't.task_type')}
+      AND ${takesType('o', 't.task_type')} AND ${unchangedSinceStart('t')}
     ORDER BY t.queue_rank
     LIMIT o.room
     FOR NO KEY UPDATE OF t SKIP LOCKED) head
@@ -190,12 +194,13 @@ ${chosenByOne(holds)}`,
   deferred: 'false',
 };
 
-/** $6 the requested task. */
+/** $7 the requested task. */
 const GIVEN: Askers = {
   ...ONE,
   chosen: (holds) => `best AS MATERIALIZED (
-  SELECT t.id${holds.columns('t')} FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $6 AND o.room > 0
+  SELECT t.id${holds.columns('t')} FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $7 AND o.room > 0
   WHERE ${serves('o', 't.required_capabilities')} AND ${takesType('o', 't.task_type')}
+    AND ${unchangedSinceStart('t')}
     AND ${mayBeHandedOut('t', scopeOf('$1', holds.budgets))}
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
@@ -317,7 +322,7 @@ const claimMany: ClaimStatements = [
 ];
 
 /**
- * One agent's claim of the task $6, if it can take it. The other parameters as above. Indexes:
+ * One agent's claim of the task $7, if it can take it. The other parameters as above. Indexes:
  * primary keys.
  */
 const claimGiven: ClaimStatements = [

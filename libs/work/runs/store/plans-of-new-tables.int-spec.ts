@@ -5,7 +5,7 @@ import { newId } from '#lib/kernel';
 import { takeHolds } from '#lib/transitions';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { SET_TENANT_PINNED } from '../../../platform/database/client/tenant-query.js';
-import { completeRuns } from '../reports/complete-runs.sql.js';
+import { completeAllRuns, completeRuns } from '../reports/complete-runs.sql.js';
 import { startRun } from '../reports/start-run.sql.js';
 import { claimOf } from './claim-tasks.sql.js';
 
@@ -54,6 +54,7 @@ function scansOfWorkspaces(plan: readonly string[]): string[] {
 
 it.each([
   ['a completion', completeRuns],
+  ['a completion before a claim', completeAllRuns],
   ['a start', startRun],
   ['the holds of a claim', takeHolds],
 ])('%s finds rows of new tables by their keys', async (_, statement) => {

@@ -42,7 +42,7 @@ async function planOf({ text, pinned }: Sql, values: string, mode: string): Prom
   }
 }
 
-const claim = () => `'${workspace.id}', '{${newId()}}', '{50}', '{60}', 60`;
+const claim = () => `'${workspace.id}', '{${newId()}}', '{50}', '{60}', 60, false`;
 
 const assignment = () => {
   const seeker = [{ workspace_id: workspace.id, capabilities: [], want: 50 }];
