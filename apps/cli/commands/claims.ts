@@ -78,7 +78,7 @@ async function readOwnAgent(cli: Cli): Promise<string> {
   if (kind === 'agent' && agentId) return agentId;
   throw new Failure(
     'Only an agent can claim a task, and these credentials are not an agent token.',
-    'Create a token with `drover agent token AGENT`, and set DROVER_AGENT_TOKEN.',
+    'Create a token with `drover agent token AGENT`, and set DROVER_AGENT_TOKEN and DROVER_API_URL.',
     EXIT.refused,
   );
 }
