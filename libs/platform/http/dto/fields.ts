@@ -48,7 +48,7 @@ export function TextList(options: ListOptions & { item: TextOptions }): Property
 
 /** The hosts that sessions reach. */
 export function HostList(options: FieldOptions): PropertyDecorator {
-  const pattern = { regexp: HOST_PATTERN, words: `must be ${HOST_RULE}` };
+  const pattern = { regexp: HOST_PATTERN, words: `be ${HOST_RULE}` };
   const item = { max: MAX_HOST_PATTERN, pattern };
   return TextList({ ...options, maxItems: MAX_ALLOWED_HOSTS, item });
 }
