@@ -52,6 +52,7 @@ const UNRESOLVED = [
   'POST /agents/{id}/signals heard.[].runId',
   'GET /workspaces/{workspaceId}/agent-tokens issuedBy',
   'GET /workspaces/{workspaceId}/agent-tokens agentId',
+  'POST /runs/{runId}/prompt upTo.runId',
   'GET /audit-log actorId',
   'GET /usage projectId',
   'GET /usage agentId',
