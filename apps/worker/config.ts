@@ -142,6 +142,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
 
 function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
   const dataDir = resolve(env.DROVER_WORKER_DATA_DIR);
+  const workDir = resolve(env.DROVER_WORKER_WORK_DIR ?? `${dataDir}/runs`);
   const agentId = env.DROVER_AGENT_ID;
   const home = env.DROVER_HOME === undefined ? undefined : resolve(env.DROVER_HOME);
   if (env.DROVER_WORKER_STALE_SECONDS <= env.DROVER_WORKER_HEARTBEAT_SECONDS) {
@@ -162,7 +163,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     concurrency: env.DROVER_WORKER_CONCURRENCY,
     dataDir,
     home,
-    workDir: resolve(env.DROVER_WORKER_WORK_DIR ?? `${dataDir}/runs`),
+    workDir,
     allowedDirs: env.DROVER_WORKER_ALLOWED_DIRS.map((path) => resolve(path)),
     searchPath: searchPathOf(all),
     agentFolders: env.DROVER_AGENTS,
@@ -187,7 +188,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     logBytesPerRun: env.DROVER_WORKER_LOG_BYTES,
     logLevel: env.DROVER_WORKER_LOG_LEVEL,
     metrics: metricsOf(env),
-    isolation: sandboxSettings(hideHome(env, home), dataDir, all),
+    isolation: { ...sandboxSettings(hideHome(env, home), dataDir, all), sessionsDir: workDir },
   };
 }
 

@@ -187,5 +187,5 @@ function FORK(most: number): string {
 const HOG = 'while (1) { push @a, "x" x 8_000_000; select undef, undef, undef, 0.04 }';
 
 function classOf(exit: SessionExit): string {
-  return classOfExit({ ...exit, heapIsFull: false, asked: false });
+  return classOfExit({ ...exit, heapIsFull: false, quotaIsFull: false, asked: false });
 }

@@ -44,6 +44,16 @@ describe('The end of a process', () => {
       { class: 'oom', retryable: true },
     ],
     [
+      'a file that a quota refused, in the words of Node',
+      { exitCode: 1, lastWords: ["{ errno: -122, code: 'UNKNOWN', syscall: 'write' }"] },
+      { class: 'disk', retryable: true },
+    ],
+    [
+      'a folder that is full',
+      { exitCode: 1, folderFull: true },
+      { class: 'disk', message: 'Exited with 1, and its folder is full' },
+    ],
+    [
       'a program that lacks a module',
       { exitCode: 1, lastWords: ["Error: Cannot find module 'left-pad'"] },
       { class: 'exit_code', retryable: false },

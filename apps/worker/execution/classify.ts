@@ -1,11 +1,17 @@
 import { classOfExit, signalOf } from '#lib/kernel';
-import { describeExit, MAX_MESSAGE, type SessionExit, reportsFullHeap } from '#lib/session-runtime';
+import {
+  describeExit,
+  MAX_MESSAGE,
+  reportsFullHeap,
+  type SessionExit,
+  wasRefusedSpace,
+} from '#lib/session-runtime';
 import type { RunFailure } from '../api/types.js';
 
 /** The end of a process, with other known facts. */
 export interface ExitEvidence extends Pick<
   SessionExit,
-  'lost' | 'exitCode' | 'signal' | 'oomKilled' | 'exceeded'
+  'lost' | 'exitCode' | 'signal' | 'oomKilled' | 'exceeded' | 'folderFull'
 > {
   /** The process's own classification of its failure, in the line protocol. */
   ownReport?: { message?: string; retryable?: boolean };
@@ -39,8 +45,9 @@ type Verdict = Pick<RunFailure, 'class' | 'exitCode' | 'signal' | 'retryable'>;
 function decide(evidence: ExitEvidence): Verdict {
   const { exitCode, lastWords } = evidence;
   const heapIsFull = lastWords.some(reportsFullHeap);
+  const quotaIsFull = wasRefusedSpace(evidence, lastWords.join('\n'));
   // A process that was asked to end has not failed: see final-report.ts.
-  const failure = classOfExit({ ...evidence, heapIsFull, asked: false });
+  const failure = classOfExit({ ...evidence, heapIsFull, quotaIsFull, asked: false });
   return {
     class: failure,
     exitCode: exitCode ?? undefined,

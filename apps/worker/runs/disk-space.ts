@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { measureFolder } from '#lib/session-runtime';
+import { isOutOfQuota, measureFolder } from '#lib/session-runtime';
 import type { Outcome } from '../execution/job.js';
 import type { RunFailure } from '../api/types.js';
 
@@ -8,7 +8,6 @@ const MIB = 1_048_576;
 export const FULL_BYTES = 16 * MIB;
 /** Below this free space heartbeats say `degraded`. */
 const LOW_BYTES = 100 * MIB;
-const NO_SPACE = new Set(['ENOSPC', 'EDQUOT']);
 /** Failures that a full disk can cause. */
 const CAUSED: ReadonlySet<RunFailure['class']> = new Set([
   'exit_code',
@@ -63,7 +62,7 @@ export class DiskSpace {
 /** True if a file of the worker itself could not be written: a disk or a quota is full. */
 export function isNoSpace(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (NO_SPACE.has((at as NodeJS.ErrnoException).code ?? '')) return true;
+    if ((at as NodeJS.ErrnoException).code === 'ENOSPC' || isOutOfQuota(at)) return true;
   }
   return false;
 }

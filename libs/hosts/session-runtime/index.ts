@@ -4,7 +4,12 @@ export { cleanText, copyStart, shorten } from './output/clean-text.js';
 export { keepLine, keepText, type KeptLine, MAX_LINE } from './output/kept-line.js';
 export { LineSplitter } from './output/line-splitter.js';
 export { Redactor, secretsIn } from './output/redactor.js';
-export { describeExit, MAX_MESSAGE, reportsFullHeap } from './process/exit-facts.js';
+export {
+  describeExit,
+  MAX_MESSAGE,
+  reportsFullHeap,
+  wasRefusedSpace,
+} from './process/exit-facts.js';
 export {
   isAlive,
   killTree,
@@ -39,6 +44,7 @@ export {
   readLimits,
   type SessionLimits,
 } from './sandbox/limits.js';
+export { findQuotas, type FolderQuotas, isOutOfQuota } from './sandbox/folder-quota.js';
 export { measureFolder } from './sandbox/folder-size.js';
 export { whyNoSession } from './sandbox/open-sandbox.js';
 export type { Sandbox, SandboxProgram } from './sandbox/sandbox.js';

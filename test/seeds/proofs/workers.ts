@@ -269,6 +269,7 @@ const classOf = (exitCode: number) =>
     signal: null,
     oomKilled: null,
     heapIsFull: false,
+    quotaIsFull: false,
     asked: false,
   });
 

@@ -30,6 +30,7 @@ describe('A session that ended by itself', () => {
     [{ signal: 'SIGKILL', oomKilled: null }, 'FAILED', 'oom'],
     [{ signal: 'SIGKILL', oomKilled: false }, 'FAILED', 'signal'],
     [{ exitCode: 134, output: 'FATAL: heap out of memory' }, 'FAILED', 'oom'],
+    [{ exitCode: 1, output: 'cp: write error: Disk quota exceeded' }, 'FAILED', 'disk'],
     [{ signal: 'SIGKILL', exceeded: { limit: 'disk', mb: 1 } }, 'FAILED', 'disk'],
     [{ signal: 'SIGKILL', exceeded: { limit: 'memory', mb: 1 } }, 'FAILED', 'oom'],
     [{ exitCode: 143 }, 'FAILED', 'timeout'],

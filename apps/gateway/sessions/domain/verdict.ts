@@ -1,5 +1,10 @@
 import { classOfExit, type ExitClass } from '#lib/kernel';
-import { describeExit, type SessionExit, reportsFullHeap } from '#lib/session-runtime';
+import {
+  describeExit,
+  type SessionExit,
+  reportsFullHeap,
+  wasRefusedSpace,
+} from '#lib/session-runtime';
 import type { Stopping } from '#lib/agent-host';
 import type { SessionError, SessionStatus } from './session.js';
 
@@ -72,8 +77,10 @@ export function classOfGivenUp(
 }
 
 function classOf(exit: SessionExit, stopping: Stopping | null): ExitClass {
-  const heapIsFull = exit.exitCode !== 0 && reportsFullHeap(exit.output);
-  return classOfExit({ ...exit, heapIsFull, asked: stopping !== null });
+  const hasFailed = exit.exitCode !== 0;
+  const heapIsFull = hasFailed && reportsFullHeap(exit.output);
+  const quotaIsFull = hasFailed && wasRefusedSpace(exit, exit.output);
+  return classOfExit({ ...exit, heapIsFull, quotaIsFull, asked: stopping !== null });
 }
 
 function describe(exit: SessionExit): string {

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { list, oneOf } from '#lib/env';
 import { HOST_AND_PORT, HOST_LIST_RULE, isHostList, NETWORKS } from '#lib/kernel';
-import { findLimitGroups, LIMIT_VARIABLES, limitSettings } from './limit-settings.js';
+import { findMeans, LIMIT_VARIABLES, limitSettings } from './limit-settings.js';
 import { searchPathOf } from './settings.js';
 import {
   type AccountRange,
@@ -95,6 +95,8 @@ export interface SandboxSettings {
   accounts: AccountSettings;
   /** The host's own folder. */
   dir: string;
+  /** The folder that gets a folder for each session, if it is not in the host's own. */
+  sessionsDir?: string;
   /** The search path of bubblewrap. The sandbox shows its folders. */
   searchPath: string;
 }
@@ -204,16 +206,25 @@ function whyNotAs(user: SessionUser, { dir, searchPath }: SandboxSettings) {
 }
 
 async function tryOut(
-  { mode, searchPath, program = bubblewrapOn(searchPath), limits, dir, accounts }: SandboxSettings,
+  {
+    mode,
+    searchPath,
+    program = bubblewrapOn(searchPath),
+    limits,
+    dir,
+    sessionsDir = dir,
+    accounts,
+  }: SandboxSettings,
   user?: SessionUser,
 ): Promise<SandboxChoice> {
   const none = (reason: string): SandboxChoice => ({ sandbox: undefined, reason });
   if (mode === 'off') return none('DROVER_SANDBOX is "off"');
   if (process.platform !== 'linux') return none('only Linux has what it needs');
   if (program === undefined) return none('bubblewrap (`bwrap`) is not on the PATH');
-  const { groups, description } = findLimitGroups(limits);
+  const means = await findMeans(limits, { dir: sessionsDir, searchPath });
+  const { groups, quotas, description } = means;
   const sharesAccount = accounts.fixed !== undefined;
-  const sandbox = { ...limits, groups, sharesAccount, program };
+  const sandbox = { ...limits, groups, quotas, sharesAccount, program };
   const why = await whyNoSession({ dir, searchPath, user, sandbox });
   return why === undefined ? { sandbox, limits: description } : none(why);
 }

@@ -4,6 +4,8 @@ import {
   type ControlGroups,
   countsBySandbox,
   findGroups,
+  findQuotas,
+  type FolderQuotas,
   LOWEST_LIMITS,
   type Sandbox,
   type SessionLimits,
@@ -60,11 +62,15 @@ export function limitSettings(env: Variables): Pick<Sandbox, 'limits' | 'maxLimi
   return { limits: capLimits(limits, maxLimits), maxLimits };
 }
 
-/** Control groups for sessions, and a description of the limits for the log. */
-export function findLimitGroups({ limits }: Pick<Sandbox, 'limits'>): {
-  groups?: ControlGroups;
-  description: string;
-} {
+/**
+ * The means of the machine to limit sessions, and a description of the limits for the log.
+ *
+ * @param dir the folder that gets a folder for each session
+ */
+export async function findMeans(
+  { limits }: Pick<Sandbox, 'limits'>,
+  { dir, searchPath }: { dir: string; searchPath: string },
+): Promise<{ groups?: ControlGroups; quotas?: FolderQuotas; description: string }> {
   const { memoryMb, processes, diskMb, openFiles } = limits;
   const amounts = [
     [memoryMb, `${memoryMb} MiB of memory`],
@@ -73,12 +79,21 @@ export function findLimitGroups({ limits }: Pick<Sandbox, 'limits'>): {
     [openFiles, `${openFiles} open files`],
   ] as const;
   const listed = amounts.flatMap(([amount, words]) => (amount > 0 ? [words] : [])).join(', ');
-  const found = findGroups();
+  const { groups, words: ofGroups } = describeGroups(findGroups());
+  const { quotas, words: ofQuotas } = describeQuotas(await findQuotas(dir, searchPath));
+  return { groups, quotas, description: `${listed || 'none'}; ${ofGroups}; ${ofQuotas}` };
+}
+
+function describeGroups(found: ReturnType<typeof findGroups>) {
   if ('groups' in found) {
-    const { groups } = found;
-    return { groups, description: `${listed || 'none'}; control groups v${groups.version}` };
+    return { groups: found.groups, words: `control groups v${found.groups.version}` };
   }
   const counted = countsBySandbox() ? '' : ' and processes are not limited';
   const watched = `memory is measured once a second${counted}, since ${found.reason}`;
-  return { description: `${listed || 'none'}; no control groups: ${watched}` };
+  return { words: `no control groups: ${watched}` };
+}
+
+function describeQuotas(found: Awaited<ReturnType<typeof findQuotas>>) {
+  if ('quotas' in found) return { quotas: found.quotas, words: 'quotas of btrfs' };
+  return { words: `no quotas: folders are measured, since ${found.reason}` };
 }

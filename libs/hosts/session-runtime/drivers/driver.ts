@@ -125,6 +125,8 @@ export interface SessionExit {
   oomKilled: boolean | null;
   /** The limit that it exceeded, if its host ended it for that. */
   exceeded?: Exceeded;
+  /** True if the session failed and its folder had no space left, by the quota of the folder. */
+  folderFull?: boolean;
   /** True if nobody saw the end of the session because its watcher is gone too. */
   lost: boolean;
   /**

@@ -8,6 +8,7 @@ import { exitOf, type FirstExit } from './exit-of.js';
 import { countOomKills, oomKillsIn } from './oom-evidence.js';
 import { type ProcessRef, readProcess } from './process-tree.js';
 import { removeGroups } from '../sandbox/control-group.js';
+import { isFolderFull } from '../sandbox/folder-quota.js';
 import { LimitWatch } from '../sandbox/limit-watch.js';
 import type { SandboxLaunch } from '../sandbox/sandbox.js';
 import { startInside } from '../sandbox/start-inside.js';
@@ -47,7 +48,7 @@ export interface RunningProcess {
 /** The end of a process that this process followed. */
 export type ProcessExit = Pick<
   SessionExit,
-  'exitCode' | 'signal' | 'oomKilled' | 'exceeded' | 'strays'
+  'exitCode' | 'signal' | 'oomKilled' | 'exceeded' | 'folderFull' | 'strays'
 >;
 
 /** A session's first process, from its start until no process of its tree is left. */
@@ -119,17 +120,27 @@ export class FirstProcess {
     output.end();
     watch?.stop();
     if (this.sandbox?.groups !== undefined) removeGroups(this.sandbox.groups);
-    const exceeded = exit.exitCode === 0 ? undefined : this.exceeded;
-    return { ...exit, oomKilled, exceeded, ...(strays.found > 0 && { strays }) };
+    const because = exit.exitCode === 0 ? {} : await this.limitsMet(folder);
+    return { ...exit, oomKilled, ...because, ...(strays.found > 0 && { strays }) };
+  }
+
+  private async limitsMet({ root }: SessionFolder) {
+    const quota = this.sandbox?.quota;
+    const folderFull = quota !== undefined && (await isFolderFull(quota, root));
+    return { exceeded: this.exceeded, ...(folderFull && { folderFull }) };
   }
 
   /** Ends a session that exceeds a limit at once: a grace period would let it take more. */
   private watchLimits({ root }: SessionFolder): LimitWatch | undefined {
     if (this.sandbox === undefined) return undefined;
     const { child, release } = this.running;
-    const { limits, groups } = this.sandbox;
+    const { limits, groups, quota } = this.sandbox;
+    const { memoryMb } = limits;
+    // The kernel enforces a quota.
+    const diskMb = quota === undefined ? limits.diskMb : 0;
     const pid = child.pid as number;
-    const watch = new LimitWatch({ pid, root, limits, memoryGroup: groups?.memory });
+    const memoryGroup = groups?.memory;
+    const watch = new LimitWatch({ pid, root, limits: { memoryMb, diskMb }, memoryGroup });
     void watch.run().then((exceeded) => {
       if (exceeded === undefined) return;
       this.exceeded = exceeded;

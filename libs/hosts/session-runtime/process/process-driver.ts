@@ -17,7 +17,13 @@ import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
 import { addressInside } from '../sandbox/api-forwarder.js';
 import { groupsOf, removeGroups } from '../sandbox/control-group.js';
-import { limitsOf } from '../sandbox/limits.js';
+import {
+  type FolderQuota,
+  limitFolder,
+  makeLimitable,
+  removeLimitable,
+} from '../sandbox/folder-quota.js';
+import { limitsOf, type SessionLimits } from '../sandbox/limits.js';
 import {
   networkVariables,
   type Sandbox,
@@ -73,6 +79,12 @@ export interface ProcessSettings {
   supervisor?: string;
 }
 
+/** The limits of one session in a sandbox, and the quota that enforces the one of its folder. */
+interface SessionBounds {
+  limits?: SessionLimits;
+  quota?: FolderQuota;
+}
+
 export type ProcessDriverOptions = DriverHost & ProcessSettings;
 
 /** Sessions as processes of this machine. */
@@ -109,9 +121,11 @@ export class ProcessDriver implements RuntimeDriver {
   async spawn(spec: SessionSpec): Promise<RuntimeSession> {
     const program = this.find(spec);
     const user = this.options.accounts?.(spec.workspaceId);
-    const folder = this.makeFolder(spec, user);
+    const { sandbox } = this.options;
+    const limits = sandbox && limitsOf(spec.limits, sandbox.limits, sandbox.maxLimits);
+    const { folder, quota } = await this.makeFolder(spec, user, limits);
     try {
-      const launch = this.launchOf(spec, folder, { program, user });
+      const launch = this.launchOf(spec, folder, { program, user }, { limits, quota });
       if (spec.output === undefined) return await this.detach(launch, folder, spec.secrets);
       return await this.attach(launch, folder, spec.output);
     } catch (error) {
@@ -159,6 +173,7 @@ export class ProcessDriver implements RuntimeDriver {
     if (folder?.hasEnded() === false && !isVoided(folder)) await this.end(id);
     const { dir, sandbox } = this.options;
     if (sandbox?.groups !== undefined) removeGroups(groupsOf(sandbox.groups, id));
+    if (sandbox?.quotas !== undefined) await removeLimitable(sandbox.quotas, join(dir, id));
     await removeFolder(dir, id);
   }
 
@@ -172,14 +187,42 @@ export class ProcessDriver implements RuntimeDriver {
     throw explainSpawnFailure(name, { code: 'ENOENT' });
   }
 
-  private makeFolder(spec: SessionSpec, user: SessionUser | undefined): SessionFolder {
+  private async makeFolder(
+    spec: SessionSpec,
+    user: SessionUser | undefined,
+    limits: SessionLimits | undefined,
+  ): Promise<{ folder: SessionFolder; quota?: FolderQuota }> {
     try {
+      const { dir, sandbox } = this.options;
       const files = [...Object.values(spec.files), ...(spec.otherFiles ?? [])];
-      return SessionFolder.create(this.options.dir, spec.id, files, user);
+      const path = join(dir, spec.id);
+      const quotas = limits && limits.diskMb > 0 ? sandbox?.quotas : undefined;
+      const quota = quotas && { ...quotas, mb: limits?.diskMb ?? 0 };
+      const isMade = await this.tryQuota(quota, (wanted) => makeLimitable(wanted, path));
+      const folder = SessionFolder.create(dir, spec.id, files, { user, isMade });
+      // The files of the host come first. If they exceed the limit, the session fails, not the host.
+      const isLimited = isMade && (await this.tryQuota(quota, (one) => limitFolder(one, path)));
+      return { folder, quota: isLimited ? quota : undefined };
     } catch (error) {
       const { code = 'unknown error' } = error as NodeJS.ErrnoException;
       const message = `The folder of the session could not be made (${code})`;
       throw new SpawnError('infrastructure', message, { cause: error });
+    }
+  }
+
+  /** @returns false if the folder is to be watched instead */
+  private async tryQuota(
+    quota: FolderQuota | undefined,
+    work: (quota: FolderQuota) => Promise<void>,
+  ): Promise<boolean> {
+    if (quota === undefined) return false;
+    try {
+      await work(quota);
+      return true;
+    } catch (error) {
+      const { message } = error as Error;
+      this.options.warn?.(`The folder of a session has no quota and is measured: ${message}`);
+      return false;
     }
   }
 
@@ -243,9 +286,10 @@ export class ProcessDriver implements RuntimeDriver {
     spec: SessionSpec,
     folder: SessionFolder,
     { program, user }: Pick<Launch, 'program' | 'user'>,
+    bounds: SessionBounds,
   ): Launch {
     const { searchPath, passedEnv = {} } = this.options;
-    const sandbox = this.sandboxOf(spec, folder, user);
+    const sandbox = this.sandboxOf(spec, folder, user, bounds);
     const seen =
       sandbox === undefined ? folder : folder.seenAt(spec.samePath ? SAME_PATH : undefined);
     const paths = Object.entries(spec.files).map(
@@ -275,28 +319,23 @@ export class ProcessDriver implements RuntimeDriver {
       services,
       cwd,
       within: shared = cwd,
-      limits: asked,
       env,
       samePath,
       shown = [],
     }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
     user: SessionUser | undefined,
+    { limits, quota }: SessionBounds,
   ): SandboxLaunch | undefined {
     const { dir, sandbox, searchPath, serverSocket } = this.options;
-    if (sandbox !== undefined) {
+    if (sandbox !== undefined && limits !== undefined) {
       const seenAt = samePath ? SAME_PATH : undefined;
       const places = { dir, root, launch, tmp, shared, searchPath, user, seenAt };
-      const limits = limitsOf(asked, sandbox.limits, sandbox.maxLimits);
       const target = env['DROVER_API_URL'];
       const server = target === undefined ? undefined : { target, serverSocket };
       const seen = [...sandbox.shown, ...shown];
-      return sandboxLaunch({ ...sandbox, limits, shown: seen }, places, {
-        network,
-        allowedHosts,
-        server,
-        services,
-      });
+      const reach = { network, allowedHosts, server, services };
+      return { ...sandboxLaunch({ ...sandbox, limits, shown: seen }, places, reach), quota };
     }
     if (network === undefined || network === 'host') return undefined;
     throw new SpawnError(

@@ -83,12 +83,19 @@ export class SessionFolder {
 
   /**
    * @param user the owner of the session's part of the folder, if it is not the driver's own user
+   * @param isMade true if the empty folder was just made
    * @throws Error EEXIST if the folder exists already
    */
-  static create(dir: string, id: string, files: SessionFile[], user?: SessionUser): SessionFolder {
+  static create(
+    dir: string,
+    id: string,
+    files: SessionFile[],
+    { user, isMade = false }: { user?: SessionUser; isMade?: boolean } = {},
+  ): SessionFolder {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const root = join(dir, id);
-    mkdirSync(root, { mode: 0o700 });
+    if (isMade) chmodSync(root, 0o700);
+    else mkdirSync(root, { mode: 0o700 });
     const launch = join(attemptsOf(dir, id), `${LAUNCH_PREFIX}${randomUUID()}`);
     const folder = new SessionFolder(root, launch);
     mkdirSync(folder.launch, { recursive: true, mode: 0o700 });

@@ -46,7 +46,7 @@ async function inFolderWithin<T>(parent: string, work: (dir: string) => Promise<
 
 async function runTrue({ sandbox, dir, searchPath, user }: Trial) {
   const sessionId = newId();
-  const folder = SessionFolder.create(dir, sessionId, [], user);
+  const folder = SessionFolder.create(dir, sessionId, [], { user });
   const { root, launch, tmp, work: cwd } = folder;
   const places = { dir, root, launch, tmp, searchPath, user };
   const first = await FirstProcess.start({

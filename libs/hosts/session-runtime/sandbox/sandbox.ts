@@ -8,6 +8,7 @@ import type { SessionUser } from '../process/session-folder.js';
 import { SMALL_HEAP } from '../process/start-shim.js';
 import { limitingScript, limitProcesses } from './apply-limits.js';
 import { type ControlGroups, groupsOf } from './control-group.js';
+import type { FolderQuota, FolderQuotas } from './folder-quota.js';
 import type { SessionLimits } from './limits.js';
 import {
   addressInside,
@@ -45,6 +46,8 @@ export interface Sandbox {
   maxLimits: SessionLimits;
   /** The parents of the sessions' control groups, if this process can create any. */
   groups?: ControlGroups;
+  /** The quotas of the file system of the sessions' folders, if it has any. */
+  quotas?: FolderQuotas;
   /** True if sessions of different workspaces run as one user. */
   sharesAccount?: boolean;
   /** The compiled first process, if it is not beside this file. */
@@ -84,6 +87,8 @@ export interface SandboxLaunch {
   limits: SessionLimits;
   /** The control groups that the command creates for itself. */
   groups?: ControlGroups;
+  /** The quota of the session's folder, if it has one. */
+  quota?: FolderQuota;
   /** The file at descriptor LOADER. */
   loader?: string;
   /** The processor whose filter descriptor FILTER gives. */

@@ -73,6 +73,11 @@ const CALLS: [string, number, number, number | typeof ALLOWED, number[]?][] = [
   ['ioctl TIOCSTI', 16, 29, 1, [0, 0x5412]],
   ['ioctl TIOCSTI with high bits', 16, 29, 1, [0, HIGH_BITS + 0x5412]],
   ['ioctl TIOCLINUX', 16, 29, 1, [0, 0x541c]],
+  ['ioctl FICLONE', 16, 29, ALLOWED, [0, 0x4004_9409]],
+  ['ioctl that creates a subvolume', 16, 29, 1, [0, 0x5000_940e]],
+  ['ioctl that creates a subvolume (2)', 16, 29, 1, [0, 0x5000_9418]],
+  ['ioctl that creates a snapshot', 16, 29, 1, [0, 0x5000_9401]],
+  ['ioctl that creates a snapshot (2)', 16, 29, 1, [0, HIGH_BITS + 0x5000_9417]],
   ['a Unix socket', 41, 198, ALLOWED, [1]],
   ['a socket of algorithms', 41, 198, 1, [38]],
 ];

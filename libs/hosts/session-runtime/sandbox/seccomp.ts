@@ -28,6 +28,19 @@ const NEW_NAMESPACES = 0x7e02_0000;
 /** They put characters into the terminal of another process. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+/** They make subvolumes of btrfs, which the quota of the session's folder does not cover. */
+const BTRFS_SUBVOL_CREATE = 0x5000_940e;
+const BTRFS_SUBVOL_CREATE_V2 = 0x5000_9418;
+const BTRFS_SNAP_CREATE = 0x5000_9401;
+const BTRFS_SNAP_CREATE_V2 = 0x5000_9417;
+const REFUSED_ORDERS = [
+  TIOCSTI,
+  TIOCLINUX,
+  BTRFS_SUBVOL_CREATE,
+  BTRFS_SUBVOL_CREATE_V2,
+  BTRFS_SNAP_CREATE,
+  BTRFS_SNAP_CREATE_V2,
+];
 /** A socket of this family can compute with a key of a keyring, by the key's number. */
 const AF_ALG = 38;
 
@@ -140,10 +153,7 @@ export function sandboxFilter(processor: Processor): Instruction[] {
     refuse(ENOSYS),
     ...REFUSED.flatMap((name) => [jump(BPF.equal, numbers[name], 0, 1), refuse(EPERM)]),
     ...refuseIf(numbers.clone, argument(0), [jump(BPF.anyBit, NEW_NAMESPACES, 0, 1)]),
-    ...refuseIf(numbers.ioctl, argument(1), [
-      jump(BPF.equal, TIOCSTI, 1, 0),
-      jump(BPF.equal, TIOCLINUX, 0, 1),
-    ]),
+    ...refuseIf(numbers.ioctl, argument(1), equalsOneOf(REFUSED_ORDERS)),
     ...refuseIf(numbers.socket, argument(0), [jump(BPF.equal, AF_ALG, 0, 1)]),
     { code: BPF.return, jt: 0, jf: 0, k: ALLOW },
   ];
@@ -168,6 +178,14 @@ export function encodeFilter(filter: readonly Instruction[]): Buffer {
 function refuseIf(number: number, offset: number, conditions: Instruction[]): Instruction[] {
   const body = [load(offset), ...conditions, refuse(EPERM), load(NUMBER)];
   return [jump(BPF.equal, number, 0, body.length), ...body];
+}
+
+/** A match skips the other comparisons. */
+function equalsOneOf(values: readonly number[]): Instruction[] {
+  return values.map((value, index) => {
+    const others = values.length - 1 - index;
+    return jump(BPF.equal, value, others, others === 0 ? 1 : 0);
+  });
 }
 
 function load(offset: number): Instruction {

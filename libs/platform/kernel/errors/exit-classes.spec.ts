@@ -7,6 +7,7 @@ const facts = (known: Partial<ExitFacts>): ExitFacts => ({
   signal: null,
   oomKilled: false,
   heapIsFull: false,
+  quotaIsFull: false,
   asked: false,
   ...known,
 });
@@ -28,6 +29,8 @@ describe('The class of an end', () => {
     [{ signal: 'SIGKILL' }, 'signal'],
     [{ signal: 'SIGABRT', heapIsFull: true }, 'oom'],
     [{ exitCode: 134, heapIsFull: true, asked: true }, 'oom'],
+    [{ exitCode: 1, quotaIsFull: true }, 'disk'],
+    [{ signal: 'SIGKILL', oomKilled: true, quotaIsFull: true }, 'oom'],
     [{ exitCode: 137 }, 'oom'],
     [{ exitCode: 137, asked: true }, 'signal'],
     [{ exitCode: 143 }, 'timeout'],

@@ -10,11 +10,13 @@ export interface ExitFacts {
   exceeded?: { limit: ExceededLimit };
   /** Whether its last output says that its own heap was full. */
   heapIsFull: boolean;
+  /** Whether its folder was full by a quota, or its last output says so. */
+  quotaIsFull: boolean;
   /** Whether it had been asked to end. */
   asked: boolean;
 }
 
-/** A limit that the host of a process watches, because no kernel enforces it. */
+/** A limit that the host of a process watches where no kernel enforces it. */
 export type ExceededLimit = 'disk' | 'memory';
 
 export type ExitClass =
@@ -63,6 +65,11 @@ export const EXIT_RULES: readonly Rule[] = [
     evidence: 'last words that tell of a full heap',
     class: 'oom',
     is: ({ heapIsFull }) => heapIsFull,
+  },
+  {
+    evidence: 'a folder without space by its quota, or last words that say so',
+    class: 'disk',
+    is: ({ quotaIsFull }) => quotaIsFull,
   },
   {
     evidence: '137 that nobody asked for',

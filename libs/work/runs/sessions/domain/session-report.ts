@@ -84,6 +84,7 @@ function classOf({
     signal: signal || null,
     oomKilled: false,
     heapIsFull: false,
+    quotaIsFull: false,
     asked: false,
   });
 }
