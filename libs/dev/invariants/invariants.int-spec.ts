@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { anAgent, aWorkspace } from '../../../test/support/factories.js';
+import { USED_BUDGET } from '../../../test/support/holds.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { aDependency, aHeldTask, aTask } from '../../../test/support/task-factories.js';
 import { checkInvariants } from './checks/check.js';
@@ -63,7 +64,7 @@ describe('The invariants', () => {
     for (const url of [db.serviceUrl, db.ownerUrl]) {
       const outcomes = await checkInvariants(url);
       expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
-      expect(outcomes).toHaveLength(12);
+      expect(outcomes).toHaveLength(13);
     }
   });
 
@@ -168,6 +169,16 @@ describe('one_open_question', () => {
       one_open_question: ['has an open question, and does not wait for an answer'],
     });
   });
+});
+
+test('holds_marked: a mark without a hold is found, and a hold without a mark', async () => {
+  const budgeted = await aWorkspace(db.owner);
+  await db.owner.query(USED_BUDGET, [budgeted]);
+  await db.owner.query('UPDATE workspaces SET may_hold_tasks = NOT may_hold_tasks');
+  expect((await broken())['holds_marked']?.sort()).toEqual([
+    'is marked, and nothing holds its tasks',
+    'is not marked, and something may hold its tasks',
+  ]);
 });
 
 describe('unbroken_log', () => {

@@ -181,6 +181,15 @@ FROM unnest($1::uuid[], $2::uuid[]) AS heard (workspace_id, id)
 LEFT JOIN agents a ON a.workspace_id = heard.workspace_id AND a.id = heard.id
 LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 
+-- invariant_holds_marked
+SELECT 'workspace ' || w.id AS subject,
+  CASE WHEN w.may_hold_tasks THEN 'is marked, and nothing holds its tasks'
+    ELSE 'is not marked, and something may hold its tasks' END AS problem
+FROM workspaces w
+WHERE w.may_hold_tasks <> workspace_may_hold_tasks(w.id)
+ORDER BY 1
+LIMIT $1
+
 -- invariant_no_orphans
 SELECT subject, problem FROM (
 SELECT DISTINCT 0 AS position, 'workspaces ' || c.workspace_id AS subject, 'is missing, and agent_tasks has rows of it' AS problem

@@ -9,7 +9,6 @@ export {
   hasBudgets,
   isAffordable,
   isUsedUp,
-  NO_BUDGETS,
 } from './holds/available-budgets.sql.js';
 export { type HoldAnswer, RequestHolds } from './holds/request-holds.js';
 export { BudgetPeriods } from './periods/budget-periods.js';

@@ -214,21 +214,15 @@ SELECT workspace_id, run_id, id AS task_id, agent_id,
     FROM task_moved
 
 -- claim_for_one
-WITH agent AS MATERIALIZED (
+WITH mark AS MATERIALIZED (SELECT NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+      AND used.archived_at IS NULL AND NOT used.may_hold_tasks)
+    AND NOT EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AS is_held),
+agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
-    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1
-        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND NOT (SELECT is_held FROM mark)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -251,28 +245,7 @@ best AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT t.id, t.queue_rank FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
-      AND (t.status = 'PENDING'
-      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
-      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
-      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
-        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
-          AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
-      t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
-      AND t.unmet_dependencies = 0
-      AND (NULL::jsonb IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint,
-      (NULL::jsonb ->> t.project_id::text)::bigint,
-      (NULL::jsonb ->> t.milestone_id::text)::bigint)
-    AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
-        AND b.available < greatest(t.estimated_tokens, 1))))))
+      AND (t.status = 'PENDING' AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now()) AND t.unmet_dependencies = 0)
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types)) AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     ORDER BY t.queue_rank
     LIMIT o.room
@@ -323,19 +296,8 @@ journaled AS (
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
-    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1
-        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
-  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+       ELSE coalesce(CASE WHEN a.room = 0 THEN NULL::text END, 'nothing_ready') END AS why,
+  false AS some_held, (SELECT is_held FROM mark) AS is_held,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -516,7 +478,10 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+      AND used.archived_at IS NULL AND NOT used.may_hold_tasks)
+    AND NOT EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AS is_held,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -538,21 +503,15 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 ORDER BY m.run_id
 
 -- claim_for_several
-WITH agent AS MATERIALIZED (
+WITH mark AS MATERIALIZED (SELECT NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+      AND used.archived_at IS NULL AND NOT used.may_hold_tasks)
+    AND NOT EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AS is_held),
+agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
-    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1
-        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND NOT (SELECT is_held FROM mark)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -582,28 +541,7 @@ best AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT t.id, t.queue_rank FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
-      AND (t.status = 'PENDING'
-      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
-      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
-      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
-        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
-          AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
-      t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
-      AND t.unmet_dependencies = 0
-      AND (NULL::jsonb IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint,
-      (NULL::jsonb ->> t.project_id::text)::bigint,
-      (NULL::jsonb ->> t.milestone_id::text)::bigint)
-    AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
-        AND b.available < greatest(t.estimated_tokens, 1))))))
+      AND (t.status = 'PENDING' AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now()) AND t.unmet_dependencies = 0)
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types)) AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     ORDER BY t.queue_rank
     LIMIT o.room
@@ -656,19 +594,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
-    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1
-        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
-  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+       ELSE coalesce(CASE WHEN a.room = 0 THEN NULL::text END, 'nothing_ready') END AS why,
+  false AS some_held, (SELECT is_held FROM mark) AS is_held,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -858,7 +785,10 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+      AND used.archived_at IS NULL AND NOT used.may_hold_tasks)
+    AND NOT EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AS is_held,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -880,21 +810,15 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 ORDER BY m.run_id
 
 -- claim_given
-WITH agent AS MATERIALIZED (
+WITH mark AS MATERIALIZED (SELECT NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+      AND used.archived_at IS NULL AND NOT used.may_hold_tasks)
+    AND NOT EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AS is_held),
+agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
-    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1
-        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND NOT (SELECT is_held FROM mark)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -915,28 +839,7 @@ best AS MATERIALIZED (
   SELECT t.id FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $7 AND o.room > 0
   WHERE (t.required_capabilities <@ o.capabilities AND t.required_capabilities @> o.dedicated_to) AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
-    AND (t.status = 'PENDING'
-      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
-      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
-      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
-        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
-          AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
-      t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
-      AND t.unmet_dependencies = 0
-      AND (NULL::jsonb IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint,
-      (NULL::jsonb ->> t.project_id::text)::bigint,
-      (NULL::jsonb ->> t.milestone_id::text)::bigint)
-    AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
-        AND b.available < greatest(t.estimated_tokens, 1))))))
+    AND (t.status = 'PENDING' AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now()) AND t.unmet_dependencies = 0)
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
 chosen AS (
@@ -982,19 +885,8 @@ journaled AS (
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
-    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1
-        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
-  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+       ELSE coalesce(CASE WHEN a.room = 0 THEN NULL::text END, 'nothing_ready') END AS why,
+  false AS some_held, (SELECT is_held FROM mark) AS is_held,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -1168,7 +1060,10 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+      AND used.archived_at IS NULL AND NOT used.may_hold_tasks)
+    AND NOT EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AS is_held,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -1190,21 +1085,15 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 ORDER BY m.run_id
 
 -- claim_many
-WITH agent AS MATERIALIZED (
+WITH mark AS MATERIALIZED (SELECT NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+      AND used.archived_at IS NULL AND NOT used.may_hold_tasks)
+    AND NOT EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AS is_held),
+agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
-    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1
-        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND NOT (SELECT is_held FROM mark)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL
-    THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -1239,28 +1128,7 @@ best AS MATERIALIZED (
     ELSE octet_length(t.metadata::text) END + CASE WHEN pg_column_compression(t.answers) IS NULL THEN coalesce(pg_column_size(t.answers), 0)
     ELSE octet_length(t.answers::text) END AS bytes FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
-      AND (t.status = 'PENDING'
-      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
-      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
-      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
-        AND h.max_runs <= (SELECT count(*) FROM task_runs lr
-        JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
-          AND lt.project_id = h.project_id)))
-      AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
-      t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
-      AND t.unmet_dependencies = 0
-      AND (NULL::jsonb IS NULL OR (
-    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint,
-      (NULL::jsonb ->> t.project_id::text)::bigint,
-      (NULL::jsonb ->> t.milestone_id::text)::bigint)
-    AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
-      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
-        AND b.available < greatest(t.estimated_tokens, 1))))))
+      AND (t.status = 'PENDING' AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now()) AND t.unmet_dependencies = 0)
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types)) AND ($6::boolean IS NOT TRUE OR t.updated_at <= now())
     ORDER BY t.queue_rank
     LIMIT o.room
@@ -1316,19 +1184,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
-    AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1
-        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = $1 AND b.scope_id = $1
-    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
-  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+       ELSE coalesce(CASE WHEN a.room = 0 THEN NULL::text END, 'nothing_ready') END AS why,
+  false AS some_held, (SELECT is_held FROM mark) AS is_held,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -1526,7 +1383,10 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+      AND used.archived_at IS NULL AND NOT used.may_hold_tasks)
+    AND NOT EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AS is_held,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,

@@ -7,7 +7,7 @@ import { AgentDeparture } from './leases/agent-departure.js';
 import { AgentWork } from './claims/agent-work.js';
 import { TaskAssignment } from './assignment/task-assignment.js';
 import { ClaimService } from './claims/claim.service.js';
-import { BudgetedWorkspaces } from './claims/budgeted-workspaces.js';
+import { HeldWorkspaces } from './claims/held-workspaces.js';
 import { ClaimBatcher } from './claims/claim-batcher.js';
 import { CompletionBatcher } from './reports/completion-batcher.js';
 import { CompletionClaimBatcher } from './reports/completion-claim-batcher.js';
@@ -57,7 +57,7 @@ import { TasksOfAgent } from './leases/tasks-of-agent.js';
     AgentWork,
     AgentDeparture,
     TasksOfAgent,
-    BudgetedWorkspaces,
+    HeldWorkspaces,
     ClaimBatcher,
     CompletionBatcher,
     CompletionClaimBatcher,

@@ -5,8 +5,7 @@
  * @param workspace an SQL expression
  */
 export function isPaused(workspace: string): string {
-  return `(EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+  return `(${isInstallationPaused()}
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = ${workspace} AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))`;
 }
@@ -27,4 +26,10 @@ export function pausedTypes(workspace: string): string {
  */
 export function isOfNone(type: string, types: string): string {
   return `(${type} || '') <> ALL (${types})`;
+}
+
+/** SQL: a pause of the whole installation applies. */
+export function isInstallationPaused(): string {
+  return `EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))`;
 }

@@ -5,6 +5,7 @@ import { boundedAttempts } from './bounded-attempts.sql.js';
 import { boundedConcurrency } from './bounded-concurrency.sql.js';
 import { budgetsAddUp } from './budgets-add-up.sql.js';
 import { dependenciesFirst } from './dependencies-first.sql.js';
+import { holdsMarked } from './holds-marked.sql.js';
 import { noOrphans } from './no-orphans.sql.js';
 import { oneEventEach } from './one-event-each.sql.js';
 import { oneLiveRun } from './one-live-run.sql.js';
@@ -28,6 +29,7 @@ const INVARIANTS: readonly Invariant[] = [
   oneOpenQuestion,
   usageRollups,
   artifactsAddUp,
+  holdsMarked,
 ];
 
 const SHOWN_VIOLATIONS = 5;

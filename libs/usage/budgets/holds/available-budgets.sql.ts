@@ -19,9 +19,6 @@ export function availableBudgets(workspace: string): string {
       WHERE ${active} AND b.task_id IS NOT NULL)) l)`;
 }
 
-/** SQL: the result of `availableBudgets` where no budget exists. */
-export const NO_BUDGETS = 'NULL::jsonb';
-
 /**
  * SQL: each budget that covers a task has the estimate left, and at least one token. Budgets are
  * not locked: the statement that hands out the task checks all of its tasks together again.

@@ -16,7 +16,7 @@ import {
 } from '../store/claim-tasks.sql.js';
 import { offerKey } from '../store/hand-out.sql.js';
 import { givenTask } from './given-task.sql.js';
-import { BudgetedWorkspaces } from './budgeted-workspaces.js';
+import { HeldWorkspaces } from './held-workspaces.js';
 import { RunModels } from './run-models.js';
 import { heldTasksWait } from './held-tasks-wait.sql.js';
 
@@ -56,7 +56,7 @@ export class ClaimBatcher {
   constructor(
     private readonly database: Database,
     private readonly models: RunModels,
-    private readonly budgeted: BudgetedWorkspaces,
+    private readonly held: HeldWorkspaces,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.coalescer = new Coalescer({
@@ -79,7 +79,7 @@ export class ClaimBatcher {
 
   /**
    * The statement for claims of one workspace, each of another agent and none of a given task,
-   * behind other statements of a transaction. For a workspace without budgets.
+   * behind other statements of a transaction. For a workspace that holds nothing back.
    */
   stepOf(claims: readonly Claim[]): readonly [Sql<ClaimRow>, unknown[]] {
     const [plain] = claimOf(claims.length, wantedBy(claims), false);
@@ -96,11 +96,11 @@ export class ClaimBatcher {
     rows: readonly ClaimRow[],
   ): Promise<(ClaimOutcome | undefined)[]> {
     const workspaceId = claims[0]?.workspaceId ?? '';
-    if (rows[0]?.has_budgets) this.budgeted.add(workspaceId);
+    if (rows[0]) this.held.note(workspaceId, rows[0].is_held);
     const answers = await this.answered(workspaceId, claims, rows);
     return claims.map((claim, index) => {
       const own = answers[index];
-      return own?.[0]?.has_budgets === false ? this.outcomeOf(claim, own) : undefined;
+      return own?.[0]?.is_held === false ? this.outcomeOf(claim, own) : undefined;
     });
   }
 
@@ -120,20 +120,21 @@ export class ClaimBatcher {
     return (await firstRow(tenant, givenTask, [workspaceId, agentId, taskId]))?.status;
   }
 
-  /** A workspace without budgets pays nothing for them. The statement notices its first budget. */
+  /** The plain statement notices the first hold of its workspace, the other one the last. */
   private async claimIn(
     workspaceId: string,
     [plain, holding]: ClaimStatements,
     params: unknown[],
   ): Promise<ClaimRow[]> {
     const tenant = this.database.tenant(workspaceId);
-    if (!this.budgeted.has(workspaceId)) {
+    if (!this.held.has(workspaceId)) {
       const rows = await tenant.rows(plain, params);
-      if (!rows[0]?.has_budgets) return rows;
-      this.budgeted.add(workspaceId);
+      if (!rows[0]?.is_held) return rows;
+      this.held.note(workspaceId, true);
     }
     const steps = [[holding, params], [takeHolds]] as const;
     const [rows] = await tenant.pipeline(steps, { earlyLockRelease: true });
+    if (rows[0]) this.held.note(workspaceId, rows[0].is_held);
     return rows;
   }
 

@@ -3,7 +3,7 @@ import { Coalescer, Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type Original, writeSecrets } from '#lib/secrets';
 import { type PricedUsage, UsageCharges } from '#lib/budgets';
-import { BudgetedWorkspaces } from '../claims/budgeted-workspaces.js';
+import { HeldWorkspaces } from '../claims/held-workspaces.js';
 import { type CompletedRow, type CompletionReport, completeRuns } from './complete-runs.sql.js';
 
 /** A report with its priced usage, and with its original result if the result holds a secret. */
@@ -31,7 +31,7 @@ export class CompletionBatcher {
   constructor(
     private readonly database: Database,
     private readonly charges: UsageCharges,
-    private readonly budgeted: BudgetedWorkspaces,
+    private readonly held: HeldWorkspaces,
   ) {}
 
   /**
@@ -53,7 +53,7 @@ export class CompletionBatcher {
     const [rows] = await this.database
       .tenant(workspaceId)
       .pipeline(stepsOf(workspaceId, completions), {
-        earlyLockRelease: this.budgeted.has(workspaceId),
+        earlyLockRelease: this.held.has(workspaceId),
       });
     return inOrderOf(completions, rows);
   }

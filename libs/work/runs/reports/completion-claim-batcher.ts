@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Coalescer, Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { BudgetedWorkspaces } from '../claims/budgeted-workspaces.js';
+import { HeldWorkspaces } from '../claims/held-workspaces.js';
 import { type Claim, ClaimBatcher, type ClaimOutcome } from '../claims/claim-batcher.js';
 import { type CompletedRow, completeAllRuns } from './complete-runs.sql.js';
 import { type Completion, reportParams } from './completion-batcher.js';
@@ -25,8 +25,8 @@ export interface CompletedAndClaimed {
  * each caller does its halves apart: a refused completion claims nothing, and a completion whose
  * claim fails stays.
  *
- * Not in workspaces with budgets, and not with usage or secrets in the result. These lock or write
- * further rows, which the other half must not wait for.
+ * Not where something holds tasks back, and not with usage or secrets in the result. Budgets, usage
+ * and secrets lock or write further rows, which the other half must not wait for.
  */
 @Injectable()
 export class CompletionClaimBatcher {
@@ -38,7 +38,7 @@ export class CompletionClaimBatcher {
   constructor(
     private readonly database: Database,
     private readonly claims: ClaimBatcher,
-    private readonly budgeted: BudgetedWorkspaces,
+    private readonly held: HeldWorkspaces,
     private readonly logger: Logger,
   ) {}
 
@@ -49,7 +49,7 @@ export class CompletionClaimBatcher {
   async completeAndClaim(pair: CompletionWithClaim): Promise<CompletedAndClaimed | undefined> {
     const { completion, claim } = pair;
     if (completion.usage || completion.original) return undefined;
-    if (this.budgeted.has(claim.workspaceId)) return undefined;
+    if (this.held.has(claim.workspaceId)) return undefined;
     return this.coalescer.submit(this.claims.groupOf(claim), pair);
   }
 

@@ -13,14 +13,8 @@ import {
   type Offer,
   HOLD_WHYS,
   type HoldWhy,
-  mayBeHandedOut,
-  scopeOf,
   serves,
-  someTasksMayWait,
   takesType,
-  takesWork,
-  whyWorkspaceWaits,
-  workspaceHandsOut,
 } from './hand-out.sql.js';
 import { type Holds, WITH_HOLDS, WITHOUT_HOLDS } from './claim-holds.sql.js';
 import { type NetworkLevels, networkLevels } from './network-policy.sql.js';
@@ -73,8 +67,8 @@ interface AgentRow extends Offer {
   lifecycle: string;
   mode: 'pull' | 'push';
   deferred: boolean;
-  /** True if its workspace has budgets that the statement did not read, so it gave nothing. */
-  has_budgets: boolean;
+  /** True if something may hold back tasks of its workspace. The plain statement then gives none. */
+  is_held: boolean;
   /** The reason if it got nothing. */
   why: NothingClaimed;
   /** True if some tasks may be held back, which may be the reason that it got nothing. */
@@ -163,14 +157,14 @@ const unchangedSinceStart = (t: string): string =>
   `($6::boolean IS NOT TRUE OR ${t}.updated_at <= now())`;
 
 /** The best ranked tasks that a row `o` of `offer` takes, as many as it has room for, locked. */
-function best(offer: string, { budgets, columns }: Holds, bytes = ''): string {
+function best(offer: string, { mayBeHandedOut, columns }: Holds, bytes = ''): string {
   return `best AS MATERIALIZED (
   SELECT head.*
   FROM ${offer} o JOIN capability_sets s ON s.workspace_id = $1 AND ${serves('o', 's.capabilities')}
   CROSS JOIN LATERAL (
     SELECT t.id, t.queue_rank${columns('t')}${bytes} FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
-      AND ${mayBeHandedOut('t', scopeOf('$1', budgets))}
+      AND ${mayBeHandedOut('t')}
       AND ${takesType('o', 't.task_type')} AND ${unchangedSinceStart('t')}
     ORDER BY t.queue_rank
     LIMIT o.room
@@ -201,7 +195,7 @@ const GIVEN: Askers = {
   SELECT t.id${holds.columns('t')} FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $7 AND o.room > 0
   WHERE ${serves('o', 't.required_capabilities')} AND ${takesType('o', 't.task_type')}
     AND ${unchangedSinceStart('t')}
-    AND ${mayBeHandedOut('t', scopeOf('$1', holds.budgets))}
+    AND ${holds.mayBeHandedOut('t')}
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
 ${chosenByOne(holds)}`,
@@ -255,9 +249,9 @@ function claimStatement({ asked, chosen, deferred }: Askers, holds: Holds): stri
   return `
 WITH ${holds.first}agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, ${OFFERED}, w.position,
-    CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}${holds.mayClaim}
+    CASE WHEN a.mode = 'pull' AND ${holds.takesWork('a')} AND ${holds.handsOut}
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    ${takesWork('a')} AS takes_work, NOT ${hasRoom('a')} AS is_full,
+    ${holds.takesWork('a')} AS takes_work, NOT ${hasRoom('a')} AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -292,8 +286,8 @@ ${journaled('begun')}
 SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${deferred} AS deferred,
   CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN ${whyWorkspaceWaits('$1')} END, 'nothing_ready') END AS why,
-  ${someTasksMayWait('$1')} AS some_held, ${holds.missed} AS has_budgets,
+       ELSE coalesce(CASE WHEN a.room = 0 THEN ${holds.why} END, 'nothing_ready') END AS why,
+  ${holds.someHeld} AS some_held, ${holds.isHeld} AS is_held,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
@@ -305,7 +299,7 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 ORDER BY m.run_id`;
 }
 
-/** The statements without budgets, and with them. */
+/** The statements for workspaces in which nothing holds tasks back, and for others. */
 export type ClaimStatements = readonly [plain: Sql<ClaimRow>, holding: Sql<ClaimRow>];
 
 const claimForOne: ClaimStatements = [

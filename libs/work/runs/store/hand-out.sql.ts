@@ -1,4 +1,4 @@
-import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
+import { isInstallationPaused, isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { isInCooldown } from '#lib/agent-manager';
 import { isInFleet, isInUse } from '#lib/transitions';
 import {
@@ -34,10 +34,11 @@ type OfTask = (t: string, scope: HandOutScope) => string;
 
 /** A hold that a claim does not report: its tasks are not ready. */
 interface SilentHold {
-  task: OfTask;
+  task: (t: string) => string;
   why?: never;
 }
 
+/** Exists only where `isFree` is false. */
 interface ReportedHold {
   /** The reason in the answer to a claim that finds nothing. */
   why: string;
@@ -84,6 +85,9 @@ export type HoldCode = keyof typeof HOLDS;
 export type HoldWhy = Extract<(typeof HOLDS)[HoldCode], ReportedHold>['why'];
 type Hold = Partial<ReportedHold>;
 const ALL: readonly (readonly [code: string, hold: Hold])[] = Object.entries(HOLDS);
+const SILENT = Object.values<SilentHold | ReportedHold>(HOLDS).filter(
+  (hold) => hold.why === undefined,
+);
 const REPORTED = ALL.flatMap(([, { why, ...hold }]) =>
   why === undefined ? [] : [{ ...hold, why }],
 );
@@ -95,6 +99,24 @@ export const HOLD_WHYS = [...new Set(REPORTED.map(({ why }) => why))] as HoldWhy
 export function mayBeHandedOut(t: string, scope: HandOutScope): string {
   const passed = ALL.flatMap(([, { task }]) => (task ? [task(t, scope)] : []));
   return `(${[`${t}.status = 'PENDING'`, ...passed].join('\n      AND ')})`;
+}
+
+/** The same in a workspace that `isFree`. Index: agent_tasks_queue_idx. */
+export function mayBeHandedOutFreely(t: string): string {
+  return `(${[`${t}.status = 'PENDING'`, ...SILENT.map(({ task }) => task(t))].join(' AND ')})`;
+}
+
+/**
+ * SQL: only the tasks of the workspace themselves can be held back. One look at its mark, and one at
+ * the pauses of the installation, instead of a look for each kind of hold.
+ *
+ * Triggers keep the mark (the function workspace_may_hold_tasks), and the invariant `holds_marked`
+ * compares it. A new kind of hold needs a trigger on its table. Index: primary key.
+ */
+export function isFree(workspace: string): string {
+  return `(EXISTS (SELECT FROM workspaces used WHERE used.id = ${workspace}
+      AND used.archived_at IS NULL AND NOT used.may_hold_tasks)
+    AND NOT ${isInstallationPaused()})`;
 }
 
 /** SQL: a task of the workspace can be handed out. */
