@@ -8,6 +8,7 @@ export { SecretsModule } from './secrets.module.js';
 export {
   type SecretsInput,
   type SecretsOfRun,
+  secretsOfHolders,
   secretsOfRuns,
   writeSecrets,
 } from './holders/task-secrets.sql.js';

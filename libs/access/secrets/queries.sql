@@ -99,10 +99,17 @@ RETURNING k.id
 -- retire_data_keys
 UPDATE data_keys SET retired_at = now() WHERE id = ANY($1::uuid[]) AND retired_at IS NULL
 
+-- secrets_of_holders
+SELECT r.workspace_id, r.agent_id, r.id AS run_id, r.task_id, (
+  SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = r.workspace_id AND s.task_id = r.task_id) AS originals, (
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = r.workspace_id AND s.agent_id = r.agent_id) AS of_agent
+FROM unnest($1::uuid[], $2::uuid[]) AS a (workspace_id, agent_id)
+JOIN task_runs r ON r.workspace_id = a.workspace_id AND r.agent_id = a.agent_id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+
 -- secrets_of_runs
 SELECT r.id AS run_id, r.task_id, (
-  SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = $1 AND s.task_id = r.task_id) AS originals, (
-  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = $1 AND s.agent_id = r.agent_id) AS of_agent
+  SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = r.workspace_id AND s.task_id = r.task_id) AS originals, (
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = r.workspace_id AND s.agent_id = r.agent_id) AS of_agent
 FROM task_runs r WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 
 -- set_unreadable_of_agents_aside

@@ -5,6 +5,7 @@ import { AgentTokens } from './agents/agent-tokens.js';
 import { FleetService } from './agents/fleet.service.js';
 import { AgentFacts } from './heartbeats/agent-facts.js';
 import { HeartbeatBuffer } from './heartbeats/heartbeat-buffer.js';
+import { HeartbeatValues } from './heartbeats/heartbeat-values.js';
 import { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';
 import { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
@@ -23,6 +24,7 @@ import { HeartbeatsController } from './http/heartbeats.controller.js';
     FleetService,
     AgentFacts,
     HeartbeatBuffer,
+    HeartbeatValues,
     HeartbeatWriter,
     Heartbeats,
     HeartbeatFlusher,

@@ -1,5 +1,11 @@
 export { type ColumnOfTask, holdsSecrets, mapColumn, type Original } from './originals.js';
 export { hasRoomForSecret, secretsIn, secretsInSentence, SecretValues } from './secret-values.js';
-export { asObject, keepHidden, redactSecrets, showsSecret } from './secret-walk.js';
+export {
+  asObject,
+  keepHidden,
+  type KnownValues,
+  redactSecrets,
+  showsSecret,
+} from './secret-walk.js';
 export { newSigningSecret } from './signing-secret.js';
 export { openStream, sealStream } from './sealed-stream.js';

@@ -1,4 +1,5 @@
 import { command, query, type Sql, type Step } from '#lib/database';
+import { isLiveRun } from '#lib/transitions';
 import {
   type Column,
   type ColumnOfAgent,
@@ -91,12 +92,33 @@ export interface SecretsOfRun {
   of_agent: Original<ColumnOfAgent>[] | null;
 }
 
+const OF_RUN = `r.id AS run_id, r.task_id, (
+  SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = r.workspace_id AND s.task_id = r.task_id) AS originals, (
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = r.workspace_id AND s.agent_id = r.agent_id) AS of_agent`;
+
 /** Indexes: primary keys. $1 workspace, $2 runs. */
 export const secretsOfRuns = query<SecretsOfRun>(
   'secrets_of_runs',
   `
-SELECT r.id AS run_id, r.task_id, (
-  SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = $1 AND s.task_id = r.task_id) AS originals, (
-  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = $1 AND s.agent_id = r.agent_id) AS of_agent
+SELECT ${OF_RUN}
 FROM task_runs r WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])`,
+);
+
+/** A run with its holder. */
+export interface SecretsOfHolder extends SecretsOfRun {
+  workspace_id: string;
+  agent_id: string;
+}
+
+/**
+ * The same for the live runs of agents, as the service role.
+ *
+ * Indexes: task_runs_live_agent_idx, primary keys. $1 workspaces and $2 agents, in pairs.
+ */
+export const secretsOfHolders = query<SecretsOfHolder>(
+  'secrets_of_holders',
+  `
+SELECT r.workspace_id, r.agent_id, ${OF_RUN}
+FROM unnest($1::uuid[], $2::uuid[]) AS a (workspace_id, agent_id)
+JOIN task_runs r ON r.workspace_id = a.workspace_id AND r.agent_id = a.agent_id AND ${isLiveRun('r')}`,
 );

@@ -3,9 +3,10 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, mayPass } from '#lib/database';
 import { agentKey, type AgentPlace, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { asObject, redactSecrets, ValuesAtHand } from '#lib/secrets';
+import { asObject, redactSecrets } from '#lib/secrets';
 import { flushHeartbeats, type FlushedRow } from './flush-heartbeats.sql.js';
 import type { HeartbeatBody, PendingHeartbeat } from './heartbeat-buffer.js';
+import { HeartbeatValues } from './heartbeat-values.js';
 
 export interface WriteResult {
   written: FlushedRow[];
@@ -29,7 +30,7 @@ export class HeartbeatWriter {
 
   constructor(
     private readonly database: Database,
-    private readonly values: ValuesAtHand,
+    private readonly values: HeartbeatValues,
     private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Pick<Config, 'agents'>,
   ) {}
@@ -60,6 +61,7 @@ export class HeartbeatWriter {
   private async flush(batch: PendingHeartbeat[]): Promise<FlushedRow[]> {
     this.startedAt = performance.now();
     try {
+      await this.values.learn(batch);
       const { heartbeatHistorySeconds } = this.config.agents;
       const params = [this.toJson(batch), heartbeatHistorySeconds];
       return await this.database.service.rows(flushHeartbeats, params);

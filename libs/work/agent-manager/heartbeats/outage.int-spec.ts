@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadConfig } from '#lib/config';
 import { Database } from '#lib/database';
 import { type AgentCaller, newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { ValuesAtHand } from '#lib/secrets';
+import { KeyRing, TaskSecrets, ValuesAtHand } from '#lib/secrets';
 import { HeartbeatStore, ValkeyClient, ValkeySubscriber, WakeUps } from '#lib/valkey';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { anAgent, aWorkspace } from '../../../../test/support/factories.js';
 import { FaultyProxy } from '../../../../test/support/proxy/faulty-proxy.js';
+import { serverSettings } from '../../../../test/support/settings.js';
 import { testValkey } from '../../../../test/support/valkey.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { AgentFacts } from './agent-facts.js';
 import { HeartbeatBuffer } from './heartbeat-buffer.js';
+import { HeartbeatValues } from './heartbeat-values.js';
 import { HeartbeatWriter } from './heartbeat-writer.js';
 import { HeartbeatFlusher } from './heartbeat-flusher.js';
 import { Heartbeats } from './heartbeats.js';
@@ -58,7 +61,9 @@ function aServer() {
   const logger = Logger.create({ level: 'info', destination: { write } });
   const agents = { heartbeatFlushMs: 20, heartbeatHistorySeconds: 60, heartbeatRetentionDays: 7 };
   const config = { agents };
-  const writer = new HeartbeatWriter(database, new ValuesAtHand(), logger, config);
+  const keys = new KeyRing(database, loadConfig(serverSettings(db, testValkey())));
+  const values = new HeartbeatValues(database, new TaskSecrets(keys), new ValuesAtHand());
+  const writer = new HeartbeatWriter(database, values, logger, config);
   const flusher = new HeartbeatFlusher(buffer, writer, facts, wakeUps, logger, config);
   return { buffer, flusher, heartbeats: new Heartbeats(facts, buffer, store) };
 }

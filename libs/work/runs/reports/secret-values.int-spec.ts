@@ -1,15 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   startTestApp,
   type TestAgent,
   type TestApp,
   type TestWorkspace,
 } from '../../../../test/support/app.js';
+import { apiClient } from '../../../../test/support/api-client.js';
 import { tablesWith } from '../../../../test/support/tables-with.js';
 import { HeartbeatFlusher } from '#lib/agent-manager';
+import { Database } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { TaskSecrets, ValuesAtHand } from '#lib/secrets';
+import { secretsOfHolders, TaskSecrets, ValuesAtHand } from '#lib/secrets';
 import { RunReports } from './run-reports.js';
 import { RunSecrets } from './run-secrets.js';
 
@@ -314,6 +316,40 @@ describe('a secret value outside of reports', () => {
       currentStep: `late ${HIDDEN}.`,
     });
     await expectNowhere(one.task.id);
+  });
+
+  it('a secret value in a heartbeat to a server that never met the run appears nowhere', async () => {
+    const one = await claimTask();
+    const stranger = await startTestApp({ ROLES: 'api' }, server.db);
+    try {
+      const api = apiClient(stranger.url, { authorization: `Bearer ${agent.token}` });
+      const flusher = stranger.app.get(HeartbeatFlusher, { strict: false });
+      const { service } = stranger.app.get(Database, { strict: false });
+      const rows = jest.spyOn(service, 'rows');
+      const reads = () => rows.mock.calls.filter(([sql]) => sql === secretsOfHolders).length;
+      const say = async (currentStep: string) => {
+        await api.post(`/agents/${agent.id}/heartbeat`, { status: 'healthy', currentStep });
+        await flusher.flush();
+        return get(`/agents/${agent.id}/health`);
+      };
+      await say('idle');
+      expect(reads()).toBe(0);
+      expect(await say(`first ${secret}.`)).toMatchObject({ currentStep: `first ${HIDDEN}.` });
+      expect(await say(`first ${secret}.`)).toMatchObject({ currentStep: `first ${HIDDEN}.` });
+      expect(reads()).toBe(1);
+      // A run that begins later.
+      const first = secret;
+      secret = `other+${newId()}`;
+      const other = await claimTask();
+      expect(await say(`${first} and ${secret}`)).toMatchObject({
+        currentStep: `${HIDDEN} and ${HIDDEN}`,
+      });
+      await expectNowhere(other.task.id);
+      secret = first;
+      await expectNowhere(one.task.id);
+    } finally {
+      await stranger.app.close();
+    }
   });
 
   it.each(['pause', 'cancel'])(
