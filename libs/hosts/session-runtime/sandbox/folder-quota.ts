@@ -113,8 +113,7 @@ export async function removeLimitable({ program }: FolderQuotas, path: string): 
 }
 
 async function run(program: string, ...args: string[]): Promise<string> {
-  const env = { ...process.env, LC_ALL: 'C' };
-  const { stdout } = await execute(program, args, { env, timeout: WITHIN_MS });
+  const { stdout } = await execute(program, args, { env: { LC_ALL: 'C' }, timeout: WITHIN_MS });
   return stdout;
 }
 
