@@ -52,6 +52,26 @@ journaled AS (
 )
 SELECT now() AS created_at
 
+-- create_tasks_alike
+WITH input AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "title" text, "description" text, "taskType" text, "priority" int, "inputContext" jsonb, "estimatedTokens" bigint)
+    CROSS JOIN jsonb_to_record($3::jsonb) AS y ("capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "traceparent" text, "agent" jsonb, "instructions" text, "steps" text[], "deliverables" text[], "acceptance" text[], "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+),
+created AS (
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, traceparent, task_type, agent, instructions, steps, deliverables, acceptance, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END,
+    now() + make_interval(secs => "queueExpiresInSeconds"),
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "traceparent", "taskType", "agent", "instructions", "steps", "deliverables", "acceptance", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+  FROM input
+  RETURNING id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.created', id, 1, 'PENDING', "actorKind", "actorId"
+  FROM input
+)
+SELECT now() AS created_at
+
 -- create_tasks_with_extras
 WITH input AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "traceparent" text, "taskType" text, "agent" jsonb, "instructions" text, "steps" text[], "deliverables" text[], "acceptance" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)

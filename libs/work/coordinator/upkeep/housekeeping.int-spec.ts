@@ -179,7 +179,7 @@ describe('sets of capabilities', () => {
       createdBy: null,
     };
     const params = [workspaceId, JSON.stringify([task]), '[]'];
-    await runner.rows(creationOf({ extras: true }), params);
+    await runner.rows(creationOf('with_extras'), params);
   }
 
   const create = (key: string) => createIn(db.database.tenant(workspaceId), key);

@@ -110,3 +110,31 @@ it("a command's capability is added if a server of an earlier version did not", 
   );
   expect((await stored())[0]).toMatchObject({ required: ['command'], key: '!command' });
 });
+
+it.each([
+  ['that share all other fields', {}],
+  ['of which one has other capabilities', { requiredCapabilities: ['x'] }],
+  ['of which one has other metadata', { metadata: { own: 1 } }],
+])('many tasks %s are stored as they were sent', async (_, last) => {
+  const workspace = await server.newWorkspace();
+  const tasks: Record<string, unknown>[] = Array.from({ length: 30 }, (_unused, n) => ({
+    title: `Task ${n}`,
+    taskType: n % 2 ? 'odd' : 'even',
+    ...(n % 3 ? { description: `About ${n}` } : {}),
+    priority: 1 + (n % 10),
+    inputContext: { n },
+    maxRetries: 1,
+    acceptance: ['true'],
+    requiredCapabilities: ['y'],
+  }));
+  Object.assign(tasks[29] as object, last);
+  const { status, body } = await workspace.api.post<{ items: { id: string }[] }>(
+    '/agent-tasks/batch',
+    { tasks },
+  );
+  expect(status).toBe(201);
+  const stored = body.items.map(({ id }) => workspace.api.get(`/agent-tasks/${id}`));
+  const views = (await Promise.all(stored)).map((answer) => answer.body);
+  expect(views).toMatchObject(tasks);
+  expect(views).toEqual(body.items);
+});

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Coalescer, Database, TenantScope, type Transaction } from '#lib/database';
+import { Coalescer, Database, type Sql, TenantScope, type Transaction } from '#lib/database';
 import { type SecretsInput, writeSecrets } from '#lib/secrets';
-import { type CreatedRow, creationOf, type TaskInput } from './create-tasks.sql.js';
+import { type CreatedRow, creationOf, sharedBy, type TaskInput } from './create-tasks.sql.js';
 import { KnownCapabilitySets } from './known-capability-sets.js';
 
 /** A task on its way into the database, with the originals of its secrets. */
@@ -9,6 +9,9 @@ export interface TaskToCreate {
   row: TaskInput;
   originals: readonly SecretsInput[];
 }
+
+/** So few tasks cost as much by either statement. */
+const MANY = 20;
 
 /** Writes new tasks, each batch with one statement. */
 @Injectable()
@@ -40,10 +43,9 @@ export class TaskInserts {
     const rows = tasks.map(({ row }) => row);
     const known = this.sets.haveAllOf(workspaceId, rows);
     const extras = !known || edges.length > 0 || rows.some((row) => row.tags.length > 0);
-    const params = [workspaceId, JSON.stringify(rows), ...(extras ? [JSON.stringify(edges)] : [])];
     const originals = tasks.flatMap((task) => task.originals);
     const [[created]] = await runner.pipeline([
-      [creationOf({ extras }), params],
+      extras ? withExtras(workspaceId, rows, edges) : withoutExtras(workspaceId, rows),
       ...writeSecrets(workspaceId, originals),
     ]);
     // A transaction's records can still be rolled back with it.
@@ -58,4 +60,17 @@ export class TaskInserts {
     const created = await this.many(this.database.tenant(workspaceId), workspaceId, tasks, []);
     return tasks.map(() => created);
   }
+}
+
+type Creation = readonly [Sql<CreatedRow>, unknown[]];
+
+function withExtras(workspaceId: string, rows: readonly TaskInput[], edges: object): Creation {
+  return [creationOf('with_extras'), [workspaceId, JSON.stringify(rows), JSON.stringify(edges)]];
+}
+
+function withoutExtras(workspaceId: string, rows: readonly TaskInput[]): Creation {
+  const alike = rows.length >= MANY ? sharedBy(rows) : undefined;
+  if (!alike) return [creationOf('each'), [workspaceId, JSON.stringify(rows)]];
+  const { own, shared } = alike;
+  return [creationOf('alike'), [workspaceId, JSON.stringify(own), JSON.stringify(shared)]];
 }
