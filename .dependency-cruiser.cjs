@@ -16,7 +16,7 @@ const LAYERS = [
   ['identity'],
   ['transitions', 'journal', 'projects', 'audit'],
   ['secrets', 'admission', 'ledger'],
-  ['models', 'model-providers'],
+  ['models', 'model-providers', 'host-credentials'],
   ['provider-limits', 'budgets'],
   ['usage-budget'],
   ['agent-manager', 'webhooks', 'task-traces'],

@@ -40,6 +40,11 @@ export const COMMANDS: readonly Entry[] = [
     load: budgets,
   },
   { name: 'provider', summary: 'Manage keys of providers of models', load: providers },
+  {
+    name: 'credential',
+    summary: 'Manage credentials for registries, APIs and MCP servers',
+    load: credentials,
+  },
   { name: 'prompt', summary: 'Preview prompts and set their template', load: prompts },
   { name: 'project', summary: 'Manage projects', load: projects },
   {
@@ -97,6 +102,10 @@ function coordinator() {
 function budgets() {
   return import('./commands/budgets.js');
 }
+function credentials() {
+  return import('./commands/credentials.js');
+}
+
 function providers() {
   return import('./commands/providers.js');
 }

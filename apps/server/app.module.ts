@@ -10,6 +10,7 @@ import { IdentityModule } from '#lib/identity';
 import { type Logger, ObservabilityModule } from '#lib/observability';
 import { EventsModule } from '#lib/journal';
 import { InboundHooksModule } from '#lib/inbound-hooks';
+import { HostCredentialsModule } from '#lib/host-credentials';
 import { ModelProvidersModule } from '#lib/model-providers';
 import { PromptsModule } from '#lib/prompts';
 import { QuestionsModule } from '#lib/questions';
@@ -52,6 +53,7 @@ export class AppModule {
         TaskManagerModule,
         InboundHooksModule,
         ModelProvidersModule,
+        HostCredentialsModule,
         QuestionsModule,
         RunsModule,
         ArtifactsModule,

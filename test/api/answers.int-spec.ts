@@ -7,7 +7,7 @@ import { readDocument } from './support/conformity.js';
 import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
 import { type Asker, requestWith } from './support/places.js';
 import { send, type Wire } from './support/requests.js';
-import { anOperator, aTenant, setModelKeys, type Tenant } from './support/tenant.js';
+import { anOperator, aTenant, setKeys, type Tenant } from './support/tenant.js';
 
 /**
  * Compares successful answers with the OpenAPI document: every operation has one such answer with a
@@ -98,7 +98,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, rou
 
   it.each(kindsOf(route))('the route answers a %s as documented', async (kind) => {
     const tenant = reads ? read : await aTenant(app);
-    await setModelKeys(app, route, tenant);
+    await setKeys(app, route, tenant);
     await giveAgents(route, tenant);
     const wire = await goodRequest(route, { tenant, kind });
     const answer = await send(app.url, wire);

@@ -14,7 +14,7 @@ import {
   requestWith,
 } from './support/places.js';
 import { send, type WireAnswer } from './support/requests.js';
-import { aTenant, setModelKeys, type Tenant } from './support/tenant.js';
+import { aTenant, setKeys, type Tenant } from './support/tenant.js';
 import { anAccount, extrasOf } from './support/accounts.js';
 
 /**
@@ -143,7 +143,7 @@ describe.each(named.map((route) => [route.name, route] as const))('%s', (_, rout
   it.each(kindsOf(route))('a %s finds its own things', async (kind) => {
     for (const place of controlsOf(route)) {
       const tenant = route.method === 'GET' ? reader : await aTenant(app);
-      await setModelKeys(app, route, tenant);
+      await setKeys(app, route, tenant);
       const asker = await askerOf(route, tenant, kind);
       const ids = new Map(place ? [[place, asker.caller.own[place.thing]]] : []);
       const answer = await send(app.url, requestWith(route, asker, ids));

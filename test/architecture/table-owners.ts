@@ -70,6 +70,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   webhook_secrets: { owner: 'secrets' },
   inbound_hook_secrets: { owner: 'secrets' },
   model_provider_secrets: { owner: 'secrets' },
+  host_credential_secrets: { owner: 'secrets' },
 
   webhooks: { owner: 'webhooks' },
   webhook_deliveries: { owner: 'webhooks' },
@@ -82,6 +83,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   inbound_hook_deliveries: { owner: 'inbound-hooks' },
 
   model_providers: { owner: 'model-providers' },
+  host_credentials: { owner: 'host-credentials' },
 
   prompt_templates: { owner: 'prompts' },
   run_prompts: { owner: 'prompts' },

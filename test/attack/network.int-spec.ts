@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createListener } from 'node:net';
@@ -11,6 +10,7 @@ import { newId } from '#lib/kernel';
 import type { SessionSpec, SessionUser } from '#lib/session-runtime';
 import { ProcessDriver } from '../../libs/hosts/session-runtime/process/process-driver.js';
 import { testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
+import { selfSigned } from '../support/certificates.js';
 import { waitFor } from '../support/wait-for.js';
 
 const DIST = join(import.meta.dirname, '../../dist/libs/hosts/session-runtime');
@@ -63,19 +63,7 @@ class StandIn {
 
 const certificates = mkdtempSync(join(tmpdir(), 'drover-certificates-'));
 
-/** A key with a certificate that nobody else trusts. Undefined: there is no OpenSSL here. */
-function selfSigned(): { key: Buffer; cert: Buffer; file: string } | undefined {
-  const [keyFile, file] = [join(certificates, 'key.pem'), join(certificates, 'cert.pem')];
-  const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2';
-  const names = ['-subj', '/CN=drover', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const files = ['-keyout', keyFile, '-out', file];
-  const made = spawnSync('openssl', [...words.split(' '), ...names, ...files]);
-  if (made.status !== 0) return undefined;
-  return { key: readFileSync(keyFile), cert: readFileSync(file), file };
-}
-
-const identity = selfSigned();
-if (identity === undefined) process.stderr.write('Skipped: no OpenSSL for an https server\n');
+const identity = selfSigned(certificates, 'IP:127.0.0.1');
 afterAll(() => rmSync(certificates, { recursive: true }));
 
 describe.each(sandbox === undefined ? [] : USERS)('A session of %s', (_, user) => {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
@@ -12,10 +14,12 @@ import {
 } from '../../libs/events/inbound-hooks/testing/senders.js';
 import { DAYS } from '../../libs/events/webhooks/domain/kinds.js';
 import { answering, type Received } from '../../libs/events/webhooks/testing/receiver.js';
+import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
+import { selfSigned } from '../support/certificates.js';
 import { waitFor } from '../support/wait-for.js';
 import { filesIn } from './canary/dumps.js';
 import { aMark, found, type Mark } from './canary/mark.js';
-import { ASK, ASK_FOR_IT, digestOf, REPEAT, TELL } from './canary/scripts.js';
+import { ASK, ASK_FOR_IT, ASK_HOST, digestOf, REPEAT, TELL } from './canary/scripts.js';
 import { Stage } from './canary/stage.js';
 import { createPerson, type Person, TestBrowser } from './dashboard/browser.js';
 
@@ -30,8 +34,13 @@ const task = aMark('the secret of the task');
 const payload = aMark('the secret in the payload');
 const smtp = aMark('the SMTP password');
 const slack = aMark('the URL of Slack');
+const credential = aMark('the credential for a host');
 /** The server creates more marks, which are added later. */
-const marks: Mark[] = [task, payload, smtp, slack];
+const marks: Mark[] = [task, payload, smtp, slack, credential];
+
+const certificates = mkdtempSync(join(tmpdir(), 'drover-canary-'));
+const identity = selfSigned(certificates, 'DNS:localhost');
+const sandbox = await testSandbox();
 
 const SLACK = `/services/T0/B0/${slack.value}`;
 /** Answers with the request, like servers that do not know the path. */
@@ -56,6 +65,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.stop();
   await stage.stop();
+  rmSync(certificates, { recursive: true });
 });
 
 const proofOf = (name: string) => join(stage.fleet.folder, `${name}.proof`);
@@ -150,6 +160,55 @@ describe('webhooks', () => {
     await stage.ask<Item>(['POST', '/webhooks'], 201, body);
     await stage.ask(['DELETE', `/webhooks/${refused.id}`], 204);
     expect(mail.accounts).toContain(`drover:${smtp.value}`);
+  });
+});
+
+const canAskHosts = identity !== undefined && sandbox !== undefined;
+(canAskHosts ? describe : describe.skip)('a session in a sandbox', () => {
+  const received: (string | undefined)[] = [];
+  const registry = createServer({ ...identity }, ({ url, headers: { authorization } }, answer) => {
+    received.push(authorization);
+    answer.end(url === '/echo' ? `the header is ${authorization}` : 'welcome');
+  });
+  beforeAll(() => once(registry.listen(0, '127.0.0.1'), 'listening'));
+  afterAll(() => {
+    registry.close();
+    registry.closeAllConnections();
+  });
+
+  it('a host gets its credential, and the session that asks it sees none', async () => {
+    const host = `localhost:${(registry.address() as AddressInfo).port}`;
+    const value = `Bearer ${credential.value}`;
+    await stage.ask(['PUT', `/host-credentials/${host}`], 200, { value });
+    await stage.ask(['PUT', '/host-credentials/*'], 400, { value });
+    await stage.ask(['PUT', `/host-credentials/${host}`], 400, { value, header: 'Host' });
+    await stage.ask(['PUT', `/host-credentials/${host}`], 400, { value: `${value}\n` });
+    await stage.ask(['GET', '/host-credentials'], 200);
+    expect(await stage.drover('credential', 'list', '--json')).toBe(0);
+    const network = { network: 'allow', allowedHosts: [host] };
+    await stage.ask(['PATCH', `/workspaces/${stage.fleet.workspaceId}`], 200, network);
+    const worker = await stage.startWorker('sandboxed', {
+      ...variablesOf(sandbox!),
+      DROVER_SANDBOX_NETWORK: 'allow',
+      DROVER_SANDBOX_ALLOWED_HOSTS: host,
+      DROVER_SANDBOX_PRIVATE_HOSTS: host,
+      DROVER_WORKER_LOG_LEVEL: 'debug',
+      NODE_EXTRA_CA_CERTS: identity!.file,
+    });
+    const command = [process.execPath, '-e', ASK_HOST(host)];
+    const id = await stage.submit('', { inputContext: { command, network: 'allow' } });
+    await stage.until(id, 'COMPLETED');
+    await stage.ask(['GET', `/agent-tasks/${id}/logs?limit=100`], 200);
+    for (const words of [
+      'first 200 welcome',
+      'saw 0 of true',
+      'second 200 the header is [redacted]',
+    ])
+      expect(stage.answers.at(-1)).toContain(words);
+    expect(received).toEqual([value, value]);
+    expect(await stage.drover('credential', 'remove', host)).toBe(0);
+    worker.kill('SIGTERM');
+    await worker.ended();
   });
 });
 

@@ -298,6 +298,7 @@ describe('every other group', () => {
     ['project create Website', '-'],
     ['project list', 'Website'],
     ['provider list', ''],
+    ['credential list', ''],
     ['webhook list', ''],
     ['workspace list', '\tOWNER'],
     ['workspace members', '\tOWNER'],
@@ -337,14 +338,8 @@ describe('every other group', () => {
   });
 
   it('a key of a provider is set from standard input, listed without its value and removed', async () => {
-    const set = [
-      'provider',
-      'set',
-      'openai',
-      '--key-stdin',
-      '--base-url',
-      'https://litellm.example',
-    ];
+    const address = ['--base-url', 'https://litellm.example'];
+    const set = ['provider', 'set', 'openai', '--key-stdin', ...address];
     const made = await drover(set, { input: 'sk-very-secret-key\n' });
     expect([made.code, made.stdout]).toEqual([
       0,
@@ -357,6 +352,22 @@ describe('every other group', () => {
     expect(await json('provider', 'list')).toEqual([]);
     const wrong = await drover(['provider', 'set', 'nobody', '--key-stdin'], { input: 'a key' });
     expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringContaining('anthropic')]);
+  });
+
+  it('a credential for a host is set from standard input, listed without its value and removed', async () => {
+    const set = ['credential', 'set', 'registry.example.com', '--value-stdin'];
+    const made = await drover([...set, '--scheme', 'http'], { input: 'Bearer very-secret\n' });
+    expect([made.code, made.stdout]).toEqual([
+      0,
+      'Header authorization set for registry.example.com\n',
+    ]);
+    const listed = await drover(['credential', 'list', '--json']);
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { host: 'registry.example.com', scheme: 'http', header: 'authorization' },
+    ]);
+    expect(listed.stdout).not.toContain('very-secret');
+    expect((await drover(['credential', 'remove', 'registry.example.com'])).code).toBe(0);
+    expect(await json('credential', 'list')).toEqual([]);
   });
 
   it('an agent is registered, gets a token, claims a task and releases it', async () => {

@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { anAgent } from '../support/factories.js';
 import { aHeldTask, aTask, type FreeStatus, type HeldState } from '../support/task-factories.js';
 import { ARTIFACT_ATTEMPTS } from './illegal-artifacts.js';
+import { CREDENTIAL_ATTEMPTS } from './illegal-credentials.js';
 import { NETWORK_ATTEMPTS } from './illegal-networks.js';
 import { ATTEMPTS } from './illegal-rows.js';
 import { aTenant, refusalOf, type Tenant, tryAs } from './tenants.js';
@@ -29,7 +30,12 @@ function withIds(sql: string): string {
   return sql.replace(/\$(\w+)/g, (_match, name: string) => `'${ids[name] ?? `no id ${name}`}'`);
 }
 
-const ALL = { ...ATTEMPTS, ...ARTIFACT_ATTEMPTS, ...NETWORK_ATTEMPTS };
+const ALL = {
+  ...ATTEMPTS,
+  ...ARTIFACT_ATTEMPTS,
+  ...CREDENTIAL_ATTEMPTS,
+  ...NETWORK_ATTEMPTS,
+};
 
 describe.each(Object.entries(ALL))('an illegal change of %s', (_what, attempts) => {
   it.each(attempts)('an illegal change is refused: %s (%s)', async (sql, constraint) => {

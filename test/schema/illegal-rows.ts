@@ -100,35 +100,6 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE inbound_hook_deliveries SET reason = NULL`, 'inbound_hook_deliveries_has_reason'],
     [`UPDATE inbound_hook_deliveries SET once = true`, 'inbound_hook_deliveries_once_creates'],
   ],
-  'a model provider': [
-    [
-      `INSERT INTO model_providers (workspace_id, id, provider, base_url, created_by)
-       SELECT uuidv7(), uuidv7(), 'openai', 'x', created_by FROM model_providers`,
-      'model_providers_workspace_id_fkey',
-    ],
-    [
-      `INSERT INTO model_providers (workspace_id, id, provider, base_url, created_by)
-       SELECT workspace_id, uuidv7(), provider, 'x', created_by FROM model_providers`,
-      'model_providers_scope_key',
-    ],
-    [`UPDATE model_providers SET provider = 'acme'`, 'model_providers_provider_check'],
-    [`UPDATE model_providers SET base_url = ''`, 'model_providers_base_url_check'],
-    [`UPDATE model_providers SET project_id = uuidv7()`, 'model_providers_project_fkey'],
-    [`UPDATE model_providers SET created_by = uuidv7()`, 'model_providers_created_by_fkey'],
-    [`UPDATE model_provider_secrets SET key_id = uuidv7()`, 'model_provider_secrets_key_fkey'],
-    [
-      `UPDATE model_provider_secrets SET provider_id = uuidv7()`,
-      'model_provider_secrets_provider_fkey',
-    ],
-    [
-      `UPDATE model_provider_secrets SET column_name = 'previous_secret'`,
-      'model_provider_secrets_column_name_check',
-    ],
-    [
-      `UPDATE model_provider_secrets SET expires_at = now()`,
-      'model_provider_secrets_expires_at_check',
-    ],
-  ],
   'a task': [
     [`UPDATE agent_tasks SET agent = '{}' WHERE id = $task`, 'agent_tasks_agent_check'],
     [`UPDATE agent_tasks SET status = 'DONE' WHERE id = $task`, 'agent_tasks_state_is_whole'],

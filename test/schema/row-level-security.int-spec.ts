@@ -226,6 +226,7 @@ describe('drover_app with a tenant', () => {
       'agent_task_tags',
       'agent_tokens',
       'artifacts',
+      'host_credentials',
       'idempotency_keys',
       'inbound_hook_deliveries',
       'inbound_hooks',

@@ -199,6 +199,16 @@ function otherRows({
       [workspaceId, agentId, DATA_KEY],
     ],
     [
+      `INSERT INTO host_credentials (workspace_id, id, host, scheme, header, created_by)
+       VALUES ($1, $2, 'registry.example', 'https', 'authorization', $3)`,
+      [workspaceId, agentId, userId],
+    ],
+    [
+      `INSERT INTO host_credential_secrets (workspace_id, credential_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'secret', $3, '{}')`,
+      [workspaceId, agentId, DATA_KEY],
+    ],
+    [
       `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
        VALUES ($1, $2, $2, $3, $4, 'Which?', true, now(), 'fail')`,
       [workspaceId, taskId, held.runId, agentId],

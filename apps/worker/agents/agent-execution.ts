@@ -19,7 +19,7 @@ import {
 import type { DroverApi } from '../api/drover-api.js';
 import type { FailureClass, RunFailure, RunMessage } from '../api/types.js';
 import { classifyExit } from '../execution/classify.js';
-import { environmentOf, filesOf, secretsOf } from '../execution/surroundings.js';
+import { credentialsOf, environmentOf, filesOf, secretsOf } from '../execution/surroundings.js';
 import { readReach } from '../execution/command.js';
 import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
@@ -63,7 +63,10 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   }
   const { driver, api, workspaceId, log, limit } = options;
   const { run, task, report, folder } = job;
-  const secrets = secretsOf(job, options.passedEnv);
+  const wanted = readReach(task.inputContext) ?? reachOf('none', []);
+  const reach = strictestReach(reachOfRun(run), wanted);
+  const { credentials, values } = await credentialsOf(job, reach.network);
+  const secrets = [...secretsOf(job, options.passedEnv), ...values];
   const lines = new AgentLog(report, new Redactor(secrets));
   // Routing knows prices, not the provider that the program speaks to.
   const { model } = agent;
@@ -86,8 +89,6 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
       ),
   });
   const talk = new AgentTalk({ lines, permissions, report });
-  const wanted = readReach(task.inputContext) ?? reachOf('none', []);
-  const reach = strictestReach(reachOfRun(run), wanted);
   const workDir = join(driver.surroundings(run.id, reach.network).folder, 'work');
   const keeper = new StateKeeper({
     api,
@@ -121,6 +122,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         files: filesOf(job),
         secrets,
         ...reach,
+        credentials,
         limits: readLimits(task.inputContext['limits'], 'inputContext.limits'),
         token: run.token,
       },

@@ -1,5 +1,6 @@
 import { allowWait, hasCode } from '#lib/agent-host';
 import { ConnectionProblem, type DroverClient, itemsOf } from '#lib/api-client';
+import type { HostCredential } from '#lib/kernel';
 import type {
   Agent,
   ClaimAnswer,
@@ -143,6 +144,18 @@ export class DroverApi {
   modelAccess(runId: string, provider: ModelAccess['provider']): Promise<ModelAccess> {
     const init = { ...run(runId), body: { provider } };
     return this.server.post('/api/v1/runs/{runId}/model-access', init);
+  }
+
+  /** The headers that the proxy of a live run's session adds, with their values. */
+  async hostCredentials(runId: string): Promise<HostCredential[]> {
+    try {
+      const path = '/api/v1/runs/{runId}/host-credentials';
+      return (await this.server.post(path, run(runId))).items;
+    } catch (error) {
+      // A server of the version before has no credentials.
+      if (hasCode(error, 'route_not_found')) return [];
+      throw error;
+    }
   }
 
   /**

@@ -14,7 +14,7 @@ import { classifyExit } from './classify.js';
 import { readCommandSpec } from './command.js';
 import { type Job, type Outcome, reachOfRun } from './job.js';
 import { ProcessOutput } from './process-output.js';
-import { environmentOf, filesOf, secretsOf } from './surroundings.js';
+import { credentialsOf, environmentOf, filesOf, secretsOf } from './surroundings.js';
 import { workingDirectory } from './working-directory.js';
 
 export interface ExecutionOptions {
@@ -38,7 +38,9 @@ export async function startExecution(
   const { inputContext, checkpointData } = job.task;
   const driver = driverOf(job, options.drivers);
   const spec = readCommandSpec(inputContext);
-  const secrets = secretsOf(job, options.passedEnv);
+  const reach = spec.reach && strictestReach(spec.reach, reachOfRun(job.run));
+  const { credentials, values } = await credentialsOf(job, reach?.network);
+  const secrets = [...secretsOf(job, options.passedEnv), ...values];
   const output = new ProcessOutput(job.report, new Redactor(secrets));
   const session = await driver.spawn({
     id: job.run.id,
@@ -49,7 +51,8 @@ export async function startExecution(
     files: filesOf(job),
     ...(await workingDirectory(spec.cwd, options.allowedDirs)),
     stdin: spec.stdin,
-    ...(spec.reach && strictestReach(spec.reach, reachOfRun(job.run))),
+    ...reach,
+    credentials,
     limits: spec.limits,
     secrets,
     output,

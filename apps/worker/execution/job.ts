@@ -1,4 +1,4 @@
-import type { Reach } from '#lib/kernel';
+import type { HostCredential, Reach } from '#lib/kernel';
 import type { KeptLine } from '#lib/session-runtime';
 import type { JsonObject, Running } from '#lib/agent-host';
 import type {
@@ -52,6 +52,8 @@ export interface JobReports {
   cancelQuestion(): Promise<unknown>;
   /** The first words to the agent of the task. The server makes and keeps them. */
   prompt(start: RunPrompt): Promise<FirstWords>;
+  /** The headers that the proxy of the session adds. The session must not get them. */
+  credentials(): Promise<HostCredential[]>;
 }
 
 /** A running job. One that hears gets the messages to its run, in their order. */

@@ -1,4 +1,4 @@
-import { looksSecret } from '#lib/kernel';
+import { type HostCredential, looksSecret, type Network } from '#lib/kernel';
 import { secretsIn } from '#lib/session-runtime';
 import { FILES } from '../runs/run-folder.js';
 import type { Job } from './job.js';
@@ -47,4 +47,18 @@ export function secretsOf({ run, task }: WithSecrets, passedEnv: Record<string, 
   const passed = Object.entries(passedEnv).filter(([name]) => looksSecret(name));
   const named = [...passed.map(([, value]) => value), ...Object.values(task.secrets ?? {})];
   return [run.token, ...named, ...secretsIn(task.inputContext), ...secretsIn(task.answers)];
+}
+
+/** The headers for the proxy of a session, and their values as secrets. Without a proxy there are none. */
+export async function credentialsOf(
+  { report }: Pick<Job, 'report'>,
+  network: Network | undefined,
+): Promise<{ credentials: HostCredential[]; values: string[] }> {
+  const credentials = network === 'allow' ? await report.credentials() : [];
+  // A host can repeat the header in its answer, with or without the word before the token.
+  const values = credentials.flatMap(({ value }) => [
+    value,
+    value.slice(value.lastIndexOf(' ') + 1),
+  ]);
+  return { credentials, values };
 }

@@ -7,7 +7,7 @@ import {
   type Reports,
   retrying,
 } from '#lib/agent-host';
-import { withAnySignal } from '#lib/kernel';
+import { type HostCredential, withAnySignal } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
 import type {
   ClaimedTask,
@@ -121,6 +121,11 @@ export class Reporter {
   async prompt(start: RunPrompt, giveUp: AbortSignal): Promise<FirstWords> {
     const create = () => this.api.createPrompt(this.runId, start);
     return this.retry('prompt', create, giveUp);
+  }
+
+  /** @throws RunLostError, or the server's refusal */
+  async credentials(giveUp: AbortSignal): Promise<HostCredential[]> {
+    return this.retry('credentials', () => this.api.hostCredentials(this.runId), giveUp);
   }
 
   /** Warns the author of the work, who reads the run's log and not the worker's. */

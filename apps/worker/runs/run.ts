@@ -257,6 +257,7 @@ export class Run {
       ask: (question) => reporter.ask(question, giveUp),
       cancelQuestion: () => reporter.cancelQuestion(giveUp),
       prompt: (start) => reporter.prompt(start, giveUp),
+      credentials: () => reporter.credentials(giveUp),
     };
   }
 

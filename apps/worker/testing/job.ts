@@ -53,6 +53,7 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     ask: () => Promise.reject(new Error('nobody answers here')),
     cancelQuestion: () => Promise.resolve(),
     prompt: () => Promise.resolve({ prompt: task.title }),
+    credentials: () => Promise.resolve([]),
   };
   const run = {
     id: runId,

@@ -14,6 +14,7 @@ export {
 } from './holders/task-secrets.sql.js';
 export { ValuesAtHand } from './holders/values-at-hand.js';
 export { type Sealed, TaskSecrets } from './holders/task-secrets.js';
+export { HostCredentialSecrets } from './holders/host-credential-secrets.js';
 export { ModelProviderSecrets } from './holders/model-provider-secrets.js';
 export { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
 export type { SignerPlace } from './holders/signing-secrets.js';

@@ -7,6 +7,9 @@ WHERE s.workspace_id = $1 AND s.agent_id = $2
 -- anything_to_reseal_of_agents
 SELECT EXISTS (SELECT FROM agent_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
+-- anything_to_reseal_of_host_credentials
+SELECT EXISTS (SELECT FROM host_credential_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
+
 -- anything_to_reseal_of_inbound_hooks
 SELECT EXISTS (SELECT FROM inbound_hook_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
@@ -30,6 +33,15 @@ SELECT s.workspace_id, s.agent_id, s.column_name, s.key_id, s.sealed
 FROM agent_secrets s
 WHERE (s.workspace_id, s.agent_id) IN (
     SELECT o.workspace_id, o.agent_id FROM agent_secrets o
+    WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
+  AND s.key_id <> $1 AND s.unreadable_at IS NULL
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- lock_originals_of_host_credentials
+SELECT s.workspace_id, s.credential_id, s.column_name, s.key_id, s.sealed
+FROM host_credential_secrets s
+WHERE (s.workspace_id, s.credential_id) IN (
+    SELECT o.workspace_id, o.credential_id FROM host_credential_secrets o
     WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
   AND s.key_id <> $1 AND s.unreadable_at IS NULL
 FOR NO KEY UPDATE SKIP LOCKED
@@ -81,7 +93,8 @@ SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)) AS used
+    OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM host_credential_secrets s WHERE s.key_id = k.id)) AS used
 FROM data_keys k
 WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC
@@ -93,7 +106,8 @@ WHERE k.retired_at <= now() - make_interval(secs => $1)
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id))
+    OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM host_credential_secrets s WHERE s.key_id = k.id))
 RETURNING k.id
 
 -- retire_data_keys
@@ -116,6 +130,11 @@ FROM task_runs r WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 UPDATE agent_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, agent_id uuid, column_name text)
 WHERE s.workspace_id = x.workspace_id AND s.agent_id = x.agent_id AND s.column_name = x.column_name
+
+-- set_unreadable_of_host_credentials_aside
+UPDATE host_credential_secrets s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, credential_id uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.credential_id = x.credential_id AND s.column_name = x.column_name
 
 -- set_unreadable_of_inbound_hooks_aside
 UPDATE inbound_hook_secrets s SET unreadable_at = now()
@@ -141,6 +160,13 @@ WHERE s.workspace_id = x.workspace_id AND s.webhook_id = x.webhook_id AND s.colu
 SELECT t.id, t.title, t.description, t.input_context, t.checkpoint_data, t.output_result, t.metadata, t.secrets, t.answers, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, (
   SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
 FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[])
+
+-- valid_host_credential_secrets
+SELECT s.workspace_id, s.credential_id AS owner_id, s.column_name, s.key_id, s.sealed
+FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
+JOIN host_credential_secrets s ON s.workspace_id = w.workspace_id AND s.credential_id = w.id
+WHERE s.expires_at IS NULL OR s.expires_at > now()
+ORDER BY s.column_name DESC
 
 -- valid_inbound_hook_secrets
 SELECT s.workspace_id, s.hook_id AS owner_id, s.column_name, s.key_id, s.sealed
@@ -178,6 +204,12 @@ SELECT $1, i.agent_id, i.column_name, i.key_id, i.sealed FROM input i WHERE i.ke
 ON CONFLICT (workspace_id, agent_id, column_name)
   DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, unreadable_at = NULL
 
+-- write_host_credential_secret
+INSERT INTO host_credential_secrets (workspace_id, credential_id, column_name, key_id, sealed, expires_at)
+VALUES ($1, $2, $3, $4, $5::jsonb, now() + make_interval(secs => $6))
+ON CONFLICT (workspace_id, credential_id, column_name)
+  DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, expires_at = excluded.expires_at, unreadable_at = NULL
+
 -- write_inbound_hook_secret
 INSERT INTO inbound_hook_secrets (workspace_id, hook_id, column_name, key_id, sealed, expires_at)
 VALUES ($1, $2, $3, $4, $5::jsonb, now() + make_interval(secs => $6))
@@ -194,6 +226,11 @@ ON CONFLICT (workspace_id, provider_id, column_name)
 UPDATE agent_secrets s SET key_id = $1, sealed = d.sealed
 FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, agent_id uuid, column_name text, sealed jsonb)
 WHERE s.workspace_id = d.workspace_id AND s.agent_id = d.agent_id AND s.column_name = d.column_name
+
+-- write_resealed_of_host_credentials
+UPDATE host_credential_secrets s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, credential_id uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.credential_id = d.credential_id AND s.column_name = d.column_name
 
 -- write_resealed_of_inbound_hooks
 UPDATE inbound_hook_secrets s SET key_id = $1, sealed = d.sealed

@@ -6,6 +6,7 @@ import { Resealing } from './keys/resealing.js';
 import { TaskSecrets } from './holders/task-secrets.js';
 import { ValuesAtHand } from './holders/values-at-hand.js';
 import { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
+import { HostCredentialSecrets } from './holders/host-credential-secrets.js';
 import { ModelProviderSecrets } from './holders/model-provider-secrets.js';
 import { WebhookSecrets } from './holders/webhook-secrets.js';
 
@@ -17,6 +18,7 @@ const PROVIDERS = [
   WebhookSecrets,
   InboundHookSecrets,
   ModelProviderSecrets,
+  HostCredentialSecrets,
   Resealing,
   ValuesAtHand,
 ];

@@ -105,7 +105,7 @@ function toRoute(
   if (isProtected !== (access !== undefined))
     throw new Error(`${method} ${path}: who may call it?`);
   const isFree = ({ schema }: Parameter) => schema.format !== 'uuid' && schema.enum === undefined;
-  // The name of a file can be any text, and names nothing of a tenant.
+  // The name of a file or of a host names nothing of a tenant.
   const words = within('path').filter(isFree);
   return {
     operationId: operation.operationId,
@@ -120,7 +120,8 @@ function toRoute(
 }
 
 function withSample(path: string, { name, schema }: Parameter): string {
-  return path.replace(`{${name}}`, encodeURIComponent(String(sampleOf(schema))));
+  const sample = String(schema.example ?? sampleOf(schema));
+  return path.replace(`{${name}}`, encodeURIComponent(sample));
 }
 
 function resolve(document: RawDocument, raw: RawSchema): Schema {

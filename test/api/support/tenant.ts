@@ -228,18 +228,22 @@ export async function anApiKey(
 }
 
 /** Most requests need no keys, and each key needs a request. */
-const NEEDS_MODEL_KEYS = /^DELETE \/model-providers|\/model-access$/;
+const NEEDS_KEYS: [RegExp, path: string, body: object][] = [
+  [/^DELETE \/model-providers|\/model-access$/, 'model-providers/anthropic', { key: newId() }],
+  [/^DELETE \/host-credentials/, 'host-credentials/registry.example.com', { value: newId() }],
+];
 
-/** Sets a model key of the workspace and one of its project, if the route needs them. */
-export async function setModelKeys(app: TestServer, route: Route, tenant: Tenant): Promise<void> {
-  if (!NEEDS_MODEL_KEYS.test(route.name)) return;
+/** Sets a key of the workspace and one of its project, if the route needs them. */
+export async function setKeys(app: TestServer, route: Route, tenant: Tenant): Promise<void> {
   const { headers, own } = tenant.callers.user;
-  for (const query of ['', `?projectId=${own.project}`]) {
-    await fetch(`${app.url}/api/v1/model-providers/anthropic${query}`, {
-      method: 'PUT',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ key: newId() }),
-    });
+  for (const [, path, body] of NEEDS_KEYS.filter(([routes]) => routes.test(route.name))) {
+    for (const query of ['', `?projectId=${own.project}`]) {
+      await fetch(`${app.url}/api/v1/${path}${query}`, {
+        method: 'PUT',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    }
   }
 }
 

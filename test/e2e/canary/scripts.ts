@@ -58,3 +58,30 @@ export const REPEAT = (proof: string) => `${TOOLS(proof)}
   console.error('in short: ' + word);
   tell({ progress: 50, step: 'using ' + word });
   tell({ result: { note, word } });`;
+
+/**
+ * Asks a host through the proxy, prints its answers, and counts the secrets of the tests that a
+ * session can see in files, environments and arguments.
+ */
+export const ASK_HOST = (host: string) => `
+  const fs = require('fs');
+  const { request } = require('http');
+  const proxy = new URL(process.env.HTTP_PROXY);
+  const ask = (path) => new Promise((resolve, reject) =>
+    request({ hostname: proxy.hostname, port: proxy.port, path: 'http://${host}' + path, agent: false,
+      headers: { host: 'x', authorization: 'Bearer none' } }, (answer) => {
+      let body = '';
+      answer.on('data', (chunk) => (body += chunk)).on('end', () => resolve(answer.statusCode + ' ' + body));
+    }).on('error', reject).end());
+  const filesIn = (folder) => fs.readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile()).map(({ parentPath, name }) => parentPath + '/' + name);
+  const processes = fs.readdirSync('/proc').filter((name) => Number(name) > 0);
+  const texts = [
+    ...filesIn(process.cwd()), ...filesIn(process.env.TMPDIR), ...filesIn('/run'),
+    ...processes.flatMap((pid) => ['/proc/' + pid + '/environ', '/proc/' + pid + '/cmdline']),
+  ].map((path) => { try { return fs.readFileSync(path, 'latin1'); } catch { return ''; } });
+  (async () => {
+    console.log('first ' + await ask('/'));
+    console.log('saw ' + texts.filter((text) => /canary-[0-9a-f]{24}/.test(text)).length + ' of ' + (texts.length > 4));
+    console.log('second ' + await ask('/echo'));
+  })();`;

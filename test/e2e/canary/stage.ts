@@ -106,8 +106,8 @@ export class Stage {
     this.streams.push(await followStream(url, this.fleet.credentials));
   }
 
-  async startWorker(name: string): Promise<BuiltProcess> {
-    const worker = await this.fleet.startWorker(name);
+  async startWorker(name: string, env: Record<string, string> = {}): Promise<BuiltProcess> {
+    const worker = await this.fleet.startWorker(name, env);
     this.workers.push(worker);
     return worker;
   }

@@ -67,8 +67,20 @@ export interface ColumnOfModelProvider {
   column_name: SigningColumn;
 }
 
+/** The value of one credential for a host. */
+export interface ColumnOfHostCredential {
+  workspace_id: string;
+  credential_id: string;
+  column_name: SigningColumn;
+}
+
 export type Column =
-  ColumnOfTask | ColumnOfAgent | ColumnOfWebhook | ColumnOfInboundHook | ColumnOfModelProvider;
+  | ColumnOfTask
+  | ColumnOfAgent
+  | ColumnOfWebhook
+  | ColumnOfInboundHook
+  | ColumnOfModelProvider
+  | ColumnOfHostCredential;
 
 /** The original of a column with secrets, each sealed in its place. */
 export type Original<Of extends Column = ColumnOfTask> = Of & { key_id: string; sealed: unknown };
@@ -188,6 +200,7 @@ export function ownerOf(column: Column): [table: string, id: string] {
   if ('webhook_id' in column) return ['webhooks', column.webhook_id];
   if ('hook_id' in column) return ['inbound_hooks', column.hook_id];
   if ('provider_id' in column) return ['model_providers', column.provider_id];
+  if ('credential_id' in column) return ['host_credentials', column.credential_id];
   return ['agent_tasks', column.task_id];
 }
 

@@ -45,6 +45,7 @@ ORDER BY s.column_name DESC`,
 const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' };
 const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' };
 const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' };
+const ofHostCredentials = { table: 'host_credential_secrets', id: 'credential_id' };
 
 export const WEBHOOK_SECRETS = {
   write: writing('write_webhook_secret', ofWebhooks),
@@ -59,4 +60,9 @@ export const INBOUND_HOOK_SECRETS = {
 export const MODEL_PROVIDER_SECRETS = {
   write: writing('write_model_provider_secret', ofModelProviders),
   valid: valid('valid_model_provider_secrets', ofModelProviders),
+};
+
+export const HOST_CREDENTIAL_SECRETS = {
+  write: writing('write_host_credential_secret', ofHostCredentials),
+  valid: valid('valid_host_credential_secrets', ofHostCredentials),
 };

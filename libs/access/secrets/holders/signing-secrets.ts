@@ -1,6 +1,7 @@
 import type { SqlRunner } from '#lib/database';
 import { instruments } from '#lib/observability';
 import {
+  type ColumnOfHostCredential,
   type ColumnOfInboundHook,
   type ColumnOfModelProvider,
   type ColumnOfWebhook,
@@ -15,7 +16,7 @@ import type { WEBHOOK_SECRETS } from './signing-secrets.sql.js';
 /** Seconds for which the previous secret stays valid. */
 const ROTATION_SECONDS = 86_400;
 
-/** A webhook, an inbound hook, or a way to a provider of models. */
+/** A webhook, an inbound hook, a way to a provider of models, or a credential for a host. */
 export interface SignerPlace {
   workspaceId: string;
   id: string;
@@ -24,7 +25,7 @@ export interface SignerPlace {
 type ColumnOf = (
   place: SignerPlace,
   column: SigningColumn,
-) => ColumnOfWebhook | ColumnOfInboundHook | ColumnOfModelProvider;
+) => ColumnOfWebhook | ColumnOfInboundHook | ColumnOfModelProvider | ColumnOfHostCredential;
 
 /** Signing secrets: one for each owner, and the previous one while it is valid. */
 export abstract class SigningSecrets {

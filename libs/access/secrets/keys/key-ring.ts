@@ -24,6 +24,7 @@ const KEY_GONE = new Set([
   'webhook_secrets_key_fkey',
   'inbound_hook_secrets_key_fkey',
   'model_provider_secrets_key_fkey',
+  'host_credential_secrets_key_fkey',
 ]);
 
 interface Ring {

@@ -6,12 +6,14 @@ const ofAgents = { table: 'agent_secrets', id: 'agent_id' } as const;
 const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' } as const;
 const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' } as const;
 const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' } as const;
+const ofHostCredentials = { table: 'host_credential_secrets', id: 'credential_id' } as const;
 type Kind =
   | typeof ofTasks
   | typeof ofAgents
   | typeof ofWebhooks
   | typeof ofInboundHooks
-  | typeof ofModelProviders;
+  | typeof ofModelProviders
+  | typeof ofHostCredentials;
 
 /**
  * Locks the originals of some tasks or agents under a key that is not current. Originals that
@@ -131,5 +133,11 @@ export const RESEALED = [
     lockOriginals: locking('lock_originals_of_model_providers', ofModelProviders),
     setUnreadableAside: settingAside('set_unreadable_of_model_providers_aside', ofModelProviders),
     anythingToReseal: anythingLeft('anything_to_reseal_of_model_providers', ofModelProviders),
+  },
+  {
+    writeResealed: writingResealed('write_resealed_of_host_credentials', ofHostCredentials),
+    lockOriginals: locking('lock_originals_of_host_credentials', ofHostCredentials),
+    setUnreadableAside: settingAside('set_unreadable_of_host_credentials_aside', ofHostCredentials),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_host_credentials', ofHostCredentials),
   },
 ];

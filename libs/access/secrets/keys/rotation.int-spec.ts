@@ -26,7 +26,7 @@ afterAll(() => server.stop());
 beforeEach(async () => {
   await server.db.owner.query(
     'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, ' +
-      'model_provider_secrets, data_keys',
+      'model_provider_secrets, host_credential_secrets, data_keys',
   );
   workspace = await server.newWorkspace();
 });
@@ -116,7 +116,7 @@ describe('the rotation of the data key', () => {
     await create('before');
     await server.db.owner.query(
       'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, ' +
-        'model_provider_secrets, data_keys',
+        'model_provider_secrets, host_credential_secrets, data_keys',
     );
     const wanted = { title: 'x', taskType: 'test', inputContext: { token: SECRET } };
     const refused = await workspace.api.post<{ code: string }>('/agent-tasks', wanted);
@@ -139,7 +139,7 @@ describe('the rotation of the data key', () => {
       );
       await server.db.owner.query(
         'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, ' +
-          'model_provider_secrets, data_keys',
+          'model_provider_secrets, host_credential_secrets, data_keys',
       );
       const path = `/runs/${answer.tasks[0]?.run.id}/${report}`;
       const say = (): Promise<{ status: number; body: { code?: string } }> =>

@@ -54,6 +54,7 @@ export interface AgentWork
   secrets: string[];
   network: Network | undefined;
   allowedHosts?: SessionSpec['allowedHosts'];
+  credentials?: SessionSpec['credentials'];
   limits?: SessionSpec['limits'];
   /** The run's token, with which the agent asks for models. */
   token: string;
@@ -132,6 +133,7 @@ export class AgentSession {
         stdin: OPEN_INPUT,
         network: work.network,
         allowedHosts: work.allowedHosts,
+        credentials: work.credentials,
         services: door.services,
         limits: { ...enoughMemory(work.kind, around), ...work.limits },
         secrets: work.secrets,

@@ -1,5 +1,5 @@
 import type { ExceededLimit } from '#lib/kernel';
-import type { Network, Reach } from '#lib/kernel';
+import type { HostCredential, Network, Reach } from '#lib/kernel';
 import type { SessionSignal } from '../files/signals-file.js';
 import type { SessionLimits } from '../sandbox/limits.js';
 
@@ -80,6 +80,8 @@ export interface SessionSpec {
   network?: Network;
   /** For `allow`: the session reaches a host that every list admits, and the host's list too. */
   allowedHosts?: Reach['allowedHosts'];
+  /** For `allow`: headers that the proxy adds to requests. The session never gets them. */
+  credentials?: readonly HostCredential[];
   /** Paths that a sandbox shows to this session in addition to those of the host, read-only. */
   shown?: readonly string[];
   /** Services for a session without a network. */

@@ -316,6 +316,7 @@ export class ProcessDriver implements RuntimeDriver {
     {
       network,
       allowedHosts,
+      credentials,
       services,
       cwd,
       within: shared = cwd,
@@ -334,7 +335,7 @@ export class ProcessDriver implements RuntimeDriver {
       const target = env['DROVER_API_URL'];
       const server = target === undefined ? undefined : { target, serverSocket };
       const seen = [...sandbox.shown, ...shown];
-      const reach = { network, allowedHosts, server, services };
+      const reach = { network, allowedHosts, credentials, server, services };
       return { ...sandboxLaunch({ ...sandbox, limits, shown: seen }, places, reach), quota };
     }
     if (network === undefined || network === 'host') return undefined;

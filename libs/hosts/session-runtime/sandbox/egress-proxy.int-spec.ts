@@ -75,7 +75,7 @@ async function aProxy(more: { allowedHosts?: string[][]; privateHosts?: string[]
     if (addresses !== undefined) return Promise.resolve(addresses);
     return Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }));
   };
-  const egress = { socket, allowedHosts, privateHosts: own, ...more };
+  const egress = { socket, allowedHosts, privateHosts: own, credentials: [], ...more };
   const proxy = await EgressProxy.open(egress, { public: resolve, internal: resolve });
   proxy.onNote = (note) => notes.push(note);
   proxies.push(proxy);

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type Duplex, pipeline } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
 import {
   admitsEverywhere,
   type AddressKind,
@@ -11,7 +13,14 @@ import {
   type ResolveName,
 } from '#lib/kernel';
 import type { Egress } from './egress.js';
-import { targetOfConnect, targetOfRequest, type Target } from './egress-target.js';
+import {
+  asAsked,
+  targetOfConnect,
+  targetOfRequest,
+  targetWithin,
+  type Target,
+  withCredential,
+} from './egress-target.js';
 import { endToEnd, listenForSession } from './listen-for-session.js';
 
 /** A connection takes two descriptors of the host. */
@@ -23,7 +32,12 @@ const IDLE_MS = 300_000;
 const CONNECT_MS = 10_000;
 /** The maximum number of addresses of a name that are tried. */
 const MAX_ADDRESSES = 4;
-/** The maximum number of refusals that a session's log gets. */
+/** The first byte of a connection that speaks TLS. */
+const TLS_HANDSHAKE = 22;
+const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n';
+/** The headers of an answer that name addresses of the host. */
+const ADDRESSES = ['location', 'link'] as const;
+/** The maximum number of sentences that a session's log gets. */
 const MAX_NOTES = 20;
 
 /** Name servers alone know public names. The machine itself knows internal ones, too. */
@@ -45,14 +59,17 @@ class Refusal extends Error {
 /**
  * The HTTP proxy of one session (CONNECT, and http:// requests). It connects only to hosts that all
  * lists admit, at public addresses, and resolves each name once: the checked address is the address
- * it connects to. It follows no redirect and does not read tunnels.
+ * it connects to. It follows no redirect and does not read tunnels. It adds the credential for a host
+ * to http:// requests, and speaks TLS to the host itself.
  */
 export class EgressProxy {
-  /** Receives a sentence for the log of the session about each new refusal. */
+  /** Receives a sentence for the log of the session about each new refusal or missed credential. */
   onNote: (note: string) => void = () => undefined;
   private readonly server: Server;
   private readonly sockets = new Set<Duplex>();
   private readonly noted = new Set<string>();
+  /** The hosts of tunnels whose requests this proxy reads, by their sockets. */
+  private readonly readable = new WeakMap<Duplex, Target>();
   private stopListening: () => void = () => undefined;
 
   private constructor(
@@ -90,14 +107,42 @@ export class EgressProxy {
   private async tunnel(incoming: IncomingMessage, near: Socket, head: Buffer): Promise<void> {
     this.keep(near);
     try {
-      const far = await this.dial(targetOfConnect(incoming.url), near);
-      near.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-      if (head.length > 0) far.write(head);
-      near.setTimeout(IDLE_MS);
-      join(near, far);
-      join(far, near);
+      const target = targetOfConnect(incoming.url);
+      const asked = target && withCredential(target, this.egress.credentials);
+      if (asked?.credential !== undefined) return await this.read(asked, near, head);
+      const far = await this.dial(target, near);
+      near.write(ESTABLISHED);
+      joinAll(near, far, head);
     } catch (error) {
       near.end(plainAnswer(toRefusal(error)));
+    }
+  }
+
+  /**
+   * A tunnel to a host with a credential. Some programs, as `fetch` of Node, send http:// requests
+   * through one. They are forwarded like others. TLS stays a tunnel without the credential.
+   *
+   * @throws Refusal
+   */
+  private async read(target: Target, near: Socket, head: Buffer): Promise<void> {
+    await this.admittedAddresses(target);
+    near.write(ESTABLISHED);
+    near.setTimeout(IDLE_MS, () => near.destroy());
+    const first = head.length > 0 ? head : await firstBytes(near);
+    if (first === undefined) return void near.destroy();
+    if (first[0] === TLS_HANDSHAKE) return this.pass(target, near, first);
+    this.readable.set(near, target);
+    near.unshift(first);
+    this.server.emit('connection', near);
+  }
+
+  /** It is too late for an answer of the proxy. */
+  private async pass(target: Target, near: Socket, first: Buffer): Promise<void> {
+    this.noteWithoutCredential(target);
+    try {
+      joinAll(near, await this.dial(target, near), first);
+    } catch {
+      near.destroy();
     }
   }
 
@@ -105,18 +150,37 @@ export class EgressProxy {
     // The host has other sessions, too: nothing that this one sends can end it.
     for (const side of [incoming, answer]) side.on('error', () => undefined);
     try {
-      const target = targetOfRequest(incoming.url);
-      const far = await this.dial(target, answer);
+      const { url, socket } = incoming;
+      const tunnel = this.readable.get(socket);
+      const plain = tunnel === undefined ? targetOfRequest(url) : targetWithin(tunnel, url);
+      const target = plain && withCredential(plain, this.egress.credentials);
+      const credential = target?.credential;
+      if (credential !== undefined && incoming.method === 'TRACE') {
+        throw new Refusal(403, 'The answer to TRACE would repeat the credential.');
+      }
+      const dialled = await this.dial(target, answer);
+      const isSecure = credential?.scheme === 'https';
+      const far = isSecure ? await this.secure(dialled, target?.host) : dialled;
       const outgoing = request({
         createConnection: () => far,
         method: incoming.method,
         path: target?.path,
-        headers: { ...endToEnd(incoming.headers), host: target?.authority, connection: 'close' },
+        headers: {
+          ...endToEnd(incoming.headers),
+          host: target?.authority,
+          connection: 'close',
+          ...(credential && { [credential.header]: credential.value }),
+        },
         setHost: false,
         maxHeaderSize: MAX_HEADER_BYTES,
       });
       outgoing.on('response', (response) => {
-        answer.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
+        const headers = endToEnd(response.headers);
+        for (const name of ADDRESSES) {
+          const value = headers[name];
+          if (typeof value === 'string' && target) headers[name] = asAsked(value, target);
+        }
+        answer.writeHead(response.statusCode ?? 502, headers);
         answer.flushHeaders();
         pipeline(response, answer, () => undefined);
       });
@@ -190,6 +254,23 @@ export class EgressProxy {
     }).finally(() => client.off('close', leave));
   }
 
+  /** Speaks TLS to the host, and verifies its certificate as this process verifies others. */
+  private secure(far: Socket, host = ''): Promise<Socket> {
+    const name = isIP(host) === 0 ? { servername: host } : {};
+    const secured = connectTls({ socket: far, host, ...name, ALPNProtocols: ['http/1.1'] });
+    this.keep(secured);
+    return new Promise<Socket>((resolve, reject) => {
+      const timer = setTimeout(() => secured.destroy(new Error('ETIMEDOUT')), CONNECT_MS);
+      secured.once('close', () => clearTimeout(timer));
+      secured.once('error', reject);
+      secured.once('close', () => reject(new Refusal(502, 'The connection ended.')));
+      secured.once('secureConnect', () => {
+        clearTimeout(timer);
+        resolve(secured);
+      });
+    });
+  }
+
   private keep(socket: Socket): void {
     this.sockets.add(socket);
     socket.on('error', () => undefined);
@@ -198,15 +279,25 @@ export class EgressProxy {
 
   private refused({ host, written, port }: Target, why: string): Refusal {
     const key = `${host}:${port}`;
-    if (this.noted.size < MAX_NOTES && !this.noted.has(key)) {
-      this.noted.add(key);
-      // As the session wrote it: in this spelling its secrets are found and redacted.
-      this.onNote(`The network policy refused ${written}:${port}: ${why}`);
-      if (this.noted.size === MAX_NOTES) {
-        this.onNote('Further refusals of the network policy are not in this log');
-      }
-    }
+    // As the session wrote it: in this spelling its secrets are found and redacted.
+    this.note(key, `The network policy refused ${written}:${port}: ${why}`);
     return new Refusal(403, `Drover's network policy refuses ${key}: ${why}.`);
+  }
+
+  /** Programs ask for a tunnel by https://, and then miss the credential without a word. */
+  private noteWithoutCredential({ credential: { host } = { host: '' } }: Target): void {
+    this.note(
+      `tunnel ${host}`,
+      `A tunnel to ${host} carries no credential: use http://${host} instead of https://${host}`,
+    );
+  }
+
+  private note(key: string, sentence: string): void {
+    if (this.noted.size >= MAX_NOTES || this.noted.has(key)) return;
+    this.noted.add(key);
+    this.onNote(sentence);
+    if (this.noted.size < MAX_NOTES) return;
+    this.onNote('Further refusals of the network policy are not in this log');
   }
 }
 
@@ -258,6 +349,19 @@ function plainAnswer({ status, message }: Refusal): string {
     '',
     body,
   ].join('\r\n');
+}
+
+/** The first bytes of a client. Undefined: it has left without any. */
+async function firstBytes(near: Socket): Promise<Buffer | undefined> {
+  await Promise.race([once(near, 'readable'), once(near, 'close')]);
+  return (near.read() as Buffer | null) ?? undefined;
+}
+
+function joinAll(near: Socket, far: Socket, head: Buffer): void {
+  if (head.length > 0) far.write(head);
+  near.setTimeout(IDLE_MS);
+  join(near, far);
+  join(far, near);
 }
 
 function join(from: Socket, to: Socket): void {

@@ -1,4 +1,4 @@
-import { toHost } from '#lib/kernel';
+import { type HostCredential, toHost } from '#lib/kernel';
 
 /** The host that a request to the proxy names. */
 export interface Target {
@@ -11,11 +11,14 @@ export interface Target {
   authority: string;
   /** The path and query of a request. */
   path: string;
+  /** The header for this host. Its scheme is that of the connection. */
+  credential?: HostCredential;
 }
 
 const AUTHORITY = /^(\[[^\]]*\]|[^:[\]]*)(?::(\d{1,5}))?$/;
 const HTTP_URL = /^http:\/\/([^/?#]*)((?:[/?][^#]*)?)$/i;
 const HTTP_PORT = 80;
+const USUAL_PORTS = { https: 443, http: HTTP_PORT };
 const MAX_PORT = 65_535;
 
 /** @returns undefined unless it is a host with a port */
@@ -28,6 +31,38 @@ export function targetOfRequest(text = ''): Target | undefined {
   const [, authority, rest = ''] = HTTP_URL.exec(text) ?? [];
   if (authority === undefined) return undefined;
   return targetOf(authority, rest.startsWith('/') ? rest : `/${rest}`, HTTP_PORT);
+}
+
+/** @returns undefined unless the request within a tunnel names a path of its host */
+export function targetWithin(tunnel: Target, path = ''): Target | undefined {
+  return path.startsWith('/') ? { ...tunnel, path } : undefined;
+}
+
+/**
+ * The same host with its credential, if it has one. The usual port of http:// stands for that of
+ * https://, because the session names no port.
+ */
+export function withCredential(target: Target, all: readonly HostCredential[]): Target {
+  for (const credential of all) {
+    const usual = USUAL_PORTS[credential.scheme];
+    const [name, own = usual] = credential.host.split(':');
+    const port = Number(own);
+    const isUsual = port === usual && target.port === HTTP_PORT;
+    if (name !== target.host || (target.port !== port && !isUsual)) continue;
+    return { ...target, port, authority: port === usual ? name : `${name}:${port}`, credential };
+  }
+  return target;
+}
+
+/**
+ * An address in an answer of a host that the proxy asks by https://, as the session asks it.
+ *
+ * @param text has addresses, as the headers `Location` and `Link` do
+ */
+export function asAsked(text: string, { authority, credential }: Target): string {
+  if (credential?.scheme !== 'https') return text;
+  const origin = `https://${authority.replaceAll('.', '\\.')}`;
+  return text.replaceAll(new RegExp(`${origin}(?=[/?#>]|$)`, 'gi'), `http://${authority}`);
 }
 
 function targetOf(text: string, path: string, defaultPort?: number): Target | undefined {

@@ -1,4 +1,4 @@
-import type { Reach } from '#lib/kernel';
+import type { HostCredential, Reach } from '#lib/kernel';
 
 /** The way of one session with the network `allow` to the hosts that its lists admit. */
 export interface Egress {
@@ -8,6 +8,8 @@ export interface Egress {
   allowedHosts: Reach['allowedHosts'];
   /** The hosts with their ports that can have internal addresses. */
   privateHosts: readonly string[];
+  /** The headers that the proxy adds. The session must not get them. */
+  credentials: readonly HostCredential[];
 }
 
 /** The port of the proxy on the sandbox's own loopback address. */

@@ -1,7 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
-import { built, type Network, type Reach, reachOf, strictestReach } from '#lib/kernel';
+import {
+  built,
+  type HostCredential,
+  type Network,
+  type Reach,
+  reachOf,
+  strictestReach,
+} from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
 import type { SessionService } from '../drivers/driver.js';
 import type { SessionUser } from '../process/session-folder.js';
@@ -75,6 +82,8 @@ export interface SandboxPlaces {
 export interface SandboxReach extends Partial<Reach> {
   /** The server that the session reaches without a network, too. */
   server?: ServerAddress;
+  /** The headers that the proxy for allowed hosts adds. */
+  credentials?: readonly HostCredential[];
   /** Further services of the host for a session without a network. */
   services?: readonly SessionService[];
 }
@@ -140,7 +149,13 @@ const CONTROL_GROUPS = '/sys/fs/cgroup';
 export function sandboxLaunch(
   sandbox: Sandbox,
   places: SandboxPlaces,
-  { network = 'none', allowedHosts = [], server, services = [] }: SandboxReach = {},
+  {
+    network = 'none',
+    allowedHosts = [],
+    credentials = [],
+    server,
+    services = [],
+  }: SandboxReach = {},
 ): SandboxLaunch {
   const { program, limits } = sandbox;
   const reach = strictestReach(reachOf(sandbox.network, sandbox.allowedHosts), {
@@ -154,6 +169,7 @@ export function sandboxLaunch(
           socket: join(places.launch, 'egress'),
           allowedHosts: reach.allowedHosts,
           privateHosts: sandbox.privateHosts,
+          credentials,
         }
       : undefined;
   const reached = [

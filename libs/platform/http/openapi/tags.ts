@@ -13,6 +13,7 @@ export const TAGS = {
   Models: 'Prices of models, rules that choose a model, and limits of providers.',
   Prompts: 'Prompts of coding agents, and the template of the workspace for them.',
   'Model providers': 'Keys and addresses with which coding agents reach models.',
+  'Host credentials': 'Headers that hosts of sessions add to requests to other hosts.',
   Pauses: 'Pauses of a task type, a workspace or the installation.',
   Budgets: 'Token budgets of workspaces, projects, milestones and tasks, and their projections.',
   Events: 'The events of a workspace as they happen.',

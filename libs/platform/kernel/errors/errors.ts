@@ -1,4 +1,5 @@
 import { ARTIFACT_ERRORS } from './artifact-errors.js';
+import { CREDENTIAL_ERRORS } from './credential-errors.js';
 import { e } from './error-entry.js';
 
 /**
@@ -149,11 +150,6 @@ export const ERRORS = {
     404,
     'The inbound hook does not exist',
     'Check the id in the list of inbound hooks.',
-  ),
-  model_provider_not_found: e(
-    404,
-    'The model provider does not exist',
-    'List the model providers of the workspace, or set one by PUT /model-providers/:provider.',
   ),
   prompt_not_found: e(
     404,
@@ -374,6 +370,7 @@ export const ERRORS = {
   ),
 
   ...ARTIFACT_ERRORS,
+  ...CREDENTIAL_ERRORS,
 
   // Errors of the server
   conflict_retry: e(

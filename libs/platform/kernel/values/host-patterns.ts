@@ -9,6 +9,8 @@ const PORT = '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\
  * hosts; then a port, or `:*` for all ports. Without a port it means 80 and 443.
  */
 export const HOST_PATTERN = new RegExp(`^(?:\\*|(?:\\*\\.)?${NAME})(?::(?:${PORT}|\\*))?$`);
+/** A name or IPv4 address, with or without a port. */
+export const ONE_HOST = new RegExp(`^${NAME}(?::${PORT})?$`);
 /** A name or IPv4 address with its port. */
 export const HOST_AND_PORT = new RegExp(`^${NAME}:${PORT}$`);
 /** The longest pattern in characters. */

@@ -1,0 +1,2 @@
+export { HostCredentials } from './credentials/host-credentials.js';
+export { HostCredentialsModule } from './host-credentials.module.js';
