@@ -27,6 +27,7 @@ import { IssuedTokens } from './tokens/issued-tokens.js';
 import { RefreshTokens } from './tokens/refresh-tokens.js';
 import { Revocations } from './tokens/revocations.js';
 import { TokenService } from './tokens/token.service.js';
+import { SignUpService } from './users/sign-up.service.js';
 import { UsersService } from './users/users.service.js';
 import { VALKEY_PROVIDERS } from './valkey/valkey.providers.js';
 import { InvitationsService } from './workspaces/invitations.service.js';
@@ -69,6 +70,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     AuthService,
     AccountService,
     UsersService,
+    SignUpService,
     WorkspacesService,
     MembersService,
     MemberHooks,

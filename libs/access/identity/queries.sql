@@ -72,6 +72,9 @@ SELECT k.id, k.workspace_id, k.scopes, k.role, k.created_by, k.expires_at,
      LEFT JOIN workspace_members m ON m.workspace_id = k.workspace_id AND m.user_id = k.created_by
     WHERE k.key_hash = $1
 
+-- identity_find_enabled_user
+SELECT id FROM users WHERE id = $1 AND disabled_at IS NULL
+
 -- identity_find_identity
 SELECT user_id FROM user_identities WHERE issuer = $1 AND subject = $2
 
@@ -149,6 +152,9 @@ SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS i
 
 -- identity_lock_account
 SELECT pg_advisory_xact_lock(hashtextextended('account of ' || $1::text, 0))::text
+
+-- identity_lock_memberships
+SELECT workspace_id FROM workspace_members WHERE user_id = $1 ORDER BY workspace_id FOR UPDATE
 
 -- identity_lock_operators
 SELECT id FROM users WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR UPDATE

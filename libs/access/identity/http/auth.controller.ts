@@ -16,7 +16,7 @@ import { Sessions } from '../auth/sessions.js';
 import { type CallerView, viewOfCaller } from '../domain/caller-view.js';
 import type { SessionView } from '../auth/session-view.js';
 import type { UserView } from '../users/user-view.js';
-import { UsersService } from '../users/users.service.js';
+import { SignUpService } from '../users/sign-up.service.js';
 import { ChangePasswordDto, SignInDto, RefreshTokensDto, SignUpDto } from './auth.dto.js';
 import { CallerDto, ProfileDto, SessionListDto, TokenPairDto } from './auth-answers.dto.js';
 import { UserDto } from './users-answers.dto.js';
@@ -28,7 +28,7 @@ export class AuthController {
     private readonly auth: AuthService,
     private readonly sessions: Sessions,
     private readonly accounts: AccountService,
-    private readonly users: UsersService,
+    private readonly signUps: SignUpService,
   ) {}
 
   @Post('login')
@@ -64,7 +64,7 @@ export class AuthController {
   @ApiCreatedResponse({ type: UserDto })
   @ApiErrors('validation_failed', 'forbidden', 'email_taken', 'rate_limited')
   signUp(@Body() body: SignUpDto, @Req() request: FastifyRequest): Promise<UserView> {
-    return this.users.signUp(body, request.ip);
+    return this.signUps.signUp(body, request.ip);
   }
 
   @Post('logout')

@@ -1,4 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
+import type { UserHook } from '../workspaces/member-hooks.js';
+import { MemberHookDto } from './workspaces-answers.dto.js';
 
 export class UserDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
@@ -9,6 +11,18 @@ export class UserDto {
   @ApiProperty() version!: number;
   @ApiProperty() createdAt!: Date;
   @ApiProperty() updatedAt!: Date;
+}
+
+export class UserHookDto extends OmitType(MemberHookDto, ['description']) implements UserHook {
+  @ApiProperty({ format: 'uuid' }) workspaceId!: string;
+}
+
+export class ChangedUserDto extends UserDto {
+  @ApiProperty({
+    type: [UserHookDto],
+    description: 'The enabled hooks that the user created, if the request disables the user',
+  })
+  hooks!: UserHookDto[];
 }
 
 export class NewUserDto extends UserDto {

@@ -4,9 +4,17 @@ import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import type { Page } from '#lib/kernel';
 import { Auth } from '../access/decorators.js';
 import type { UserView } from '../users/user-view.js';
+import type { UserHook } from '../workspaces/member-hooks.js';
 import { UsersService } from '../users/users.service.js';
 import { ChangeUserDto, CreateUserDto } from './users.dto.js';
-import { NewPasswordDto, NewUserDto, UserPageDto, UserDto } from './users-answers.dto.js';
+import { KeepHooksQuery } from './workspaces.dto.js';
+import {
+  ChangedUserDto,
+  NewPasswordDto,
+  NewUserDto,
+  UserPageDto,
+  UserDto,
+} from './users-answers.dto.js';
 
 @ApiTags('users')
 @Controller('users')
@@ -41,15 +49,21 @@ export class UsersController {
 
   @Patch(':id')
   @Versioned()
-  @ApiOperation({ summary: 'Rename, disable, enable or promote a user (operators)' })
-  @ApiOkResponse({ type: UserDto })
+  @ApiOperation({
+    summary: 'Rename, disable, enable or promote a user (operators)',
+    description:
+      'The webhooks and inbound hooks that a disabled user created are disabled in all workspaces of ' +
+      'the user. `hooks` lists them. Enabling the user does not enable them.',
+  })
+  @ApiOkResponse({ type: ChangedUserDto })
   @ApiErrors('validation_failed', 'user_not_found', 'version_mismatch', 'last_operator')
   change(
     @UuidParam('id') id: string,
     @Body() body: ChangeUserDto,
+    @Query() { keepHooks }: KeepHooksQuery,
     @IfMatch() version: number | undefined,
-  ): Promise<UserView> {
-    return this.users.change(id, body, version);
+  ): Promise<UserView & { hooks: UserHook[] }> {
+    return this.users.change(id, body, { version, keepHooks });
   }
 
   @Post(':id/password')

@@ -67,7 +67,7 @@ export class ChangeMemberDto {
 export class KeepHooksQuery {
   @Flag({
     optional: true,
-    description: 'Whether the hooks that the member created stay enabled; false by default.',
+    description: 'Whether the hooks that the user created stay enabled; false by default.',
   })
   keepHooks?: boolean;
 }

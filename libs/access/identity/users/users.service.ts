@@ -1,12 +1,11 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '#lib/config';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError, idOfCursor, newId, type Page, toPage } from '#lib/kernel';
 import { Sessions } from '../auth/sessions.js';
 import { normalizeEmail } from '../domain/email.js';
 import { generatePassword } from '../passwords/argon2.js';
 import { Passwords } from '../passwords/passwords.js';
-import { Attempts } from '../rate-limit/attempts.js';
+import { MemberHooks, type UserHook } from '../workspaces/member-hooks.js';
 import { setPassword } from '../store/set-password.sql.js';
 import { lockOperators, updateUser } from './users.sql.js';
 import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
@@ -32,28 +31,16 @@ export interface PageRequest {
   cursor?: string;
 }
 
-/** The users of the installation for its operators, and sign-up if it is open. */
+/** The users of the installation for its operators. */
 @Injectable()
 export class UsersService {
   constructor(
     private readonly database: Database,
     private readonly passwords: Passwords,
     private readonly sessions: Sessions,
-    private readonly attempts: Attempts,
     private readonly revocations: Revocations,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
+    private readonly hooks: MemberHooks,
   ) {}
-
-  /** @throws DroverError `forbidden` unless OPEN_SIGN_UP, `email_taken` or `rate_limited` */
-  async signUp(user: Required<Omit<NewUser, 'isOperator'>>, address: string): Promise<UserView> {
-    if (!this.config.identity.openSignUp) {
-      throw new DroverError('forbidden', {
-        detail: 'Sign-up is closed here: an operator of this installation makes the users.',
-      });
-    }
-    await this.attempts.toSignUp(address);
-    return this.insert({ ...user, isOperator: false });
-  }
 
   /** @throws DroverError `email_taken` */
   async create(user: NewUser): Promise<UserView & { generatedPassword?: string }> {
@@ -87,27 +74,33 @@ export class UsersService {
 
   /**
    * A disabled user is signed out everywhere and cannot sign in. The agent tokens that the user
-   * issued are revoked, and enabling the user does not restore them.
+   * issued are revoked, and the user's hooks are disabled. Enabling the user restores neither.
    *
+   * @param keepHooks true: the hooks stay enabled
+   * @returns the hooks, too, that were enabled when the user was disabled
    * @throws DroverError `user_not_found`, `version_mismatch` or `last_operator`
    */
-  async change(userId: string, change: UserChange, version?: number): Promise<UserView> {
+  async change(
+    userId: string,
+    change: UserChange,
+    { version, keepHooks = false }: { version?: number; keepHooks?: boolean } = {},
+  ): Promise<UserView & { hooks: UserHook[] }> {
     const { name = null, isOperator = null, disabled = null } = change;
-    const changed = await this.database.service.transaction(async (tx) => {
+    const hooks = await this.database.service.transaction(async (tx) => {
       if (isOperator === false || disabled === true) await keepAnOperator(tx, userId);
       const parameters = [userId, version ?? null, name, isOperator, disabled];
-      if ((await firstRow(tx, updateUser, parameters)) === undefined) return false;
+      if ((await firstRow(tx, updateUser, parameters)) === undefined) return undefined;
       if (disabled === true) {
         await this.sessions.endOthers(tx, userId, null);
         await revokeTokensIssuedBy(userId, null, { runner: tx, revocations: this.revocations });
       }
       await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
-      return true;
+      return disabled === true ? this.hooks.handOverAll(tx, { userId, keep: keepHooks }) : [];
     });
-    if (changed) await this.revocations.announce();
+    if (hooks !== undefined) await this.revocations.announce();
     const user = await this.get(userId);
-    if (!changed) throw new DroverError('version_mismatch');
-    return user;
+    if (hooks === undefined) throw new DroverError('version_mismatch');
+    return { ...user, hooks };
   }
 
   /**

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError, type MemberRole } from '#lib/kernel';
 import { isAtLeast } from '../domain/roles.js';
-import { lockRole } from './members.sql.js';
+import { findEnabledUser, lockMemberships, lockRole } from './members.sql.js';
 
 /** The role that creates webhooks and inbound hooks. */
 const HOOK_ROLE = 'ADMIN';
@@ -13,6 +13,9 @@ export interface MemberHook {
   description: string | null;
   enabled: boolean;
 }
+
+/** A hook of a user in one of several workspaces. Only members see its description. */
+export type UserHook = Omit<MemberHook, 'description'> & { workspaceId: string };
 
 /** A library with hooks of members. */
 export interface HookOwner {
@@ -46,6 +49,23 @@ export class MemberHooks {
     }
     return hooks;
   }
+
+  /**
+   * The same in all workspaces of a user.
+   *
+   * @param tx of the service role
+   */
+  async handOverAll(
+    tx: SqlRunner,
+    { userId, keep }: { userId: string; keep: boolean },
+  ): Promise<UserHook[]> {
+    const all: UserHook[] = [];
+    for (const { workspace_id: workspaceId } of await tx.rows(lockMemberships, [userId])) {
+      const hooks = await this.handOver(tx, { workspaceId, userId, keep });
+      all.push(...hooks.map(({ kind, id, enabled }) => ({ workspaceId, kind, id, enabled })));
+    }
+    return all;
+  }
 }
 
 export function losesHooks(before: MemberRole, after: MemberRole): boolean {
@@ -53,8 +73,8 @@ export function losesHooks(before: MemberRole, after: MemberRole): boolean {
 }
 
 /**
- * Locks the membership of a caller who creates or enables a hook. So a member who is removed
- * meanwhile leaves no enabled hook. Roles of the guard are up to three seconds old.
+ * Locks the membership of a caller who creates or enables a hook. So a member who is removed or
+ * disabled meanwhile leaves no enabled hook. Roles of the guard are up to three seconds old.
  *
  * @returns the user
  * @throws DroverError `forbidden` or `wrong_token_kind`
@@ -63,6 +83,8 @@ export async function lockHookCreator(tx: SqlRunner, caller: Caller): Promise<st
   if (caller.kind !== 'user' && caller.kind !== 'api_key')
     throw new DroverError('wrong_token_kind');
   const member = await firstRow(tx, lockRole, [caller.workspaceId, caller.userId]);
-  if (!member || !isAtLeast(member.role, HOOK_ROLE)) throw new DroverError('forbidden');
+  // The request that disables a user holds the lock until its commit.
+  const user = await firstRow(tx, findEnabledUser, [caller.userId]);
+  if (!user || !member || !isAtLeast(member.role, HOOK_ROLE)) throw new DroverError('forbidden');
   return caller.userId;
 }

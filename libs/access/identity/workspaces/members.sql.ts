@@ -33,6 +33,21 @@ export const findUserToAdd = query<{ id: string }>(
       OR EXISTS (SELECT FROM users o WHERE o.id = $3 AND o.is_operator))`,
 );
 
+/**
+ * Locks the memberships of a user in one order, so that the user creates no hooks meanwhile. As the service
+ * role. Index: workspace_members_user_id_idx. $1 user.
+ */
+export const lockMemberships = command<{ workspace_id: string }>(
+  'identity_lock_memberships',
+  `SELECT workspace_id FROM workspace_members WHERE user_id = $1 ORDER BY workspace_id FOR UPDATE`,
+);
+
+/** A member who is not disabled. Index: primary key. $1 user. */
+export const findEnabledUser = query<{ id: string }>(
+  'identity_find_enabled_user',
+  `SELECT id FROM users WHERE id = $1 AND disabled_at IS NULL`,
+);
+
 /** The role of a member, who is neither removed nor changed meanwhile. Index: primary key. */
 export const lockRole = command<{ role: MemberRole }>(
   'identity_lock_role',
