@@ -8,6 +8,7 @@ export { EventStream, type ServerSentEvent, textOf } from './answers/event-strea
 export { Hot, type HotCall, isHotRoute, type RouteGuard } from './server/hot-route.js';
 export { listen, type ListenOptions } from './connections/listen.js';
 export { IfMatch, UuidParam } from './parameters/params.js';
+export { Prefer } from './parameters/prefer.js';
 export { parseJsonBody } from './body/json-body.js';
 export { BodyBytes, RawBody } from './body/raw-body.js';
 export { BodyStream, type Streamed, StreamedBody } from './body/streamed-body.js';

@@ -2,11 +2,11 @@ import type { Benchmark } from '../harness/benchmark.js';
 import { figure } from '../harness/figure.js';
 import { inTurns } from '../harness/in-turns.js';
 import type { Rig } from '../harness/rig.js';
-import { createdInBatchesPerSecond } from '../harness/tasks.js';
+import { type Answer, createdInBatchesPerSecond } from '../harness/tasks.js';
 
 const SECONDS = 5;
 
-/** Measures a thousand tasks per request, two requests at a time. */
+/** Measures a thousand tasks per request, two requests at a time, answered with ids alone. */
 export const createBatch: Benchmark = {
   name: 'create-batch',
   what: 'task creation over HTTP in batches of 1,000',
@@ -17,14 +17,16 @@ export const createBatch: Benchmark = {
       whole: await aServer(rig, { durable: true, roles: 'api,coordinator,relay' }),
     };
     for (const way of Object.values(ways)) await way(2);
-    const { alone, durable, whole } = await inTurns(rig.repeats, {
+    const { alone, answered, durable, whole } = await inTurns(rig.repeats, {
       alone: () => ways.alone(SECONDS),
+      answered: () => ways.alone(SECONDS, 'representation'),
       durable: () => ways.durable(SECONDS),
       whole: () => ways.whole(SECONDS),
     });
     const about = (name: string) => ({ name, unit: 'tasks/s' });
     return [
       figure({ ...about('create-batch'), goal: { atLeast: 30_000 } }, alone),
+      figure(about('create-batch-with-tasks'), answered),
       figure(about('create-batch-durable'), durable),
       figure(about('create-batch-all-roles'), whole),
     ];
@@ -40,8 +42,8 @@ async function aServer(rig: Rig, { durable, roles }: Kind) {
   const site = await rig.newSite({ durable });
   const { token } = await site.newMember(await site.newWorkspace());
   const { url } = await rig.startServer(site, { ROLES: roles });
-  return async (seconds: number): Promise<number> => {
-    const rate = await createdInBatchesPerSecond({ url, token, seconds });
+  return async (seconds: number, prefer: Answer = 'minimal'): Promise<number> => {
+    const rate = await createdInBatchesPerSecond({ url, token, seconds }, prefer);
     await rig.relayed();
     return rate;
   };

@@ -10,6 +10,7 @@ import { isIdempotent } from '../idempotency/idempotency.interceptor.js';
 import type { IdempotentRequest, IdempotentRequests } from '../idempotency/requests.js';
 import { ApiErrors } from '../openapi/api-errors.js';
 import { requireUuid } from '../parameters/params.js';
+import { prefersMinimal } from '../parameters/prefer.js';
 import type { ProblemFilter } from '../problem/problem.filter.js';
 import { traceparentOfRequest } from './trace-requests.js';
 import { validateDto } from '../validation/pipe.js';
@@ -30,6 +31,8 @@ export interface HotCall<Body> {
   reply: FastifyReply;
   /** The traceparent of the request's span, if it is traced. */
   traceparent: string | undefined;
+  /** True if the client sent `Prefer: return=minimal`, which a route with `@Prefer()` follows. */
+  minimal: boolean;
 }
 
 export type HotMethod<Body> = (call: HotCall<Body>) => unknown;
@@ -115,6 +118,7 @@ export function hotHandler(route: HotRoute, lane: HotLane, times: RouteTimes) {
       idempotency: request.idempotency,
       reply,
       traceparent: traceparentOfRequest(request),
+      minimal: prefersMinimal(request.headers),
     });
 
   const run = (admitted: boolean, request: FastifyRequest, reply: FastifyReply) => {

@@ -25,7 +25,21 @@ const MISSING_REFERENCES = {
 } as const;
 
 /** A write in the transaction that creates the tasks: both happen, or neither. */
-type Keep = (tx: Transaction, views: TaskView[]) => Promise<void>;
+type Keep<Made = TaskView[]> = (tx: Transaction, created: Made) => Promise<void>;
+
+/** The answer to a batch. */
+interface CreatedBatch {
+  ids: string[];
+  /** Empty for a client that wants the ids alone. */
+  items: TaskView[];
+}
+
+interface BatchOptions {
+  record?: IdempotencyRecord | undefined;
+  traceparent?: string | undefined;
+  /** True if the ids are enough for the client. */
+  minimal: boolean;
+}
 
 /** Creates all tasks of a request, or none. */
 @Injectable()
@@ -64,27 +78,29 @@ export class TaskCreation {
     { keep, traceparent }: { keep?: Keep; traceparent?: string },
   ): Promise<TaskView> {
     const request = { tasks: [requested], fieldOf: SINGLE_FIELD, traceparent };
-    const views = await this.create(caller, request, keep);
-    return views[0] as TaskView;
+    const keepViews =
+      keep && ((tx: Transaction, created: CreatedTasks) => keep(tx, created.views()));
+    const created = await this.create(caller, request, keepViews);
+    return created.views()[0] as TaskView;
   }
 
   /** @throws as createOne, and `dependency_cycle` with its path */
   async createBatch(
     caller: Caller,
     requested: readonly TaskRequest[],
-    record?: IdempotencyRecord,
-    traceparent?: string,
-  ): Promise<{ items: TaskView[] }> {
+    { record, traceparent, minimal }: BatchOptions,
+  ): Promise<CreatedBatch> {
     const request = { tasks: requested, fieldOf: BATCH_FIELD, traceparent };
-    const keep = record && keepingAnswer(caller, record, (items) => ({ items }));
-    return { items: await this.create(caller, request, keep) };
+    const answerOf = ({ ids, views }: CreatedTasks) => ({ ids, items: minimal ? [] : views() });
+    const keep = record && keepingAnswer(caller, record, answerOf);
+    return answerOf(await this.create(caller, request, keep));
   }
 
   private async create(
     caller: Caller,
     requested: CreationRequest,
-    keep: Keep | undefined,
-  ): Promise<TaskView[]> {
+    keep: Keep<CreatedTasks> | undefined,
+  ): Promise<CreatedTasks> {
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
     const { tasks, runId } = await this.subtasks.fillIn(tenant, caller, requested);
@@ -100,7 +116,7 @@ export class TaskCreation {
     });
   }
 
-  private async write(batch: Batch, keep: Keep | undefined): Promise<TaskView[]> {
+  private async write(batch: Batch, keep: Keep<CreatedTasks> | undefined): Promise<CreatedTasks> {
     const { workspaceId } = batch.caller;
     const tenant = this.database.tenant(workspaceId);
     const alone = batch.prerequisiteIds.length === 0 && !batch.hasParent;
@@ -108,17 +124,16 @@ export class TaskCreation {
     const writing = plain
       ? this.insertAlone(tenant, batch)
       : this.insertTogether(tenant, batch, keep);
-    const views = await this.drafts.written(writing).catch((error: unknown) => {
+    const created = await this.drafts.written(writing).catch((error: unknown) => {
       throw explainMissing(error);
     });
-    const ready = views.filter((view) => view.unmetDependencies === 0).length;
-    if (ready > 0) this.wakeUps.claims(workspaceId, ready);
+    if (created.ready > 0) this.wakeUps.claims(workspaceId, created.ready);
     if (batch.needsSettlement) this.wakeUps.coordinator();
-    return views;
+    return created;
   }
 
   /** One statement suffices. A single task shares it with others that arrive at the same time. */
-  private insertAlone(tenant: TenantScope, batch: Batch): Promise<TaskView[]> {
+  private insertAlone(tenant: TenantScope, batch: Batch): Promise<CreatedTasks> {
     return batch.insert(new Map(), async (rows, edges) => {
       const [first, second] = rows;
       if (first === undefined || second !== undefined || edges.length > 0) {
@@ -132,25 +147,33 @@ export class TaskCreation {
   private async insertTogether(
     tenant: TenantScope,
     batch: Batch,
-    keep: Keep | undefined,
-  ): Promise<TaskView[]> {
+    keep: Keep<CreatedTasks> | undefined,
+  ): Promise<CreatedTasks> {
     const { workspaceId } = tenant;
     return tenant.transaction(async (tx) => {
       const { caller, tasks, prerequisiteIds } = batch;
       const ids = await this.subtasks.lockFamily(tx, caller, tasks, prerequisiteIds);
       const found = await lockPrerequisites(tx, workspaceId, ids);
       batch.checkPrerequisites(found);
-      const views = await batch.insert(found, (rows, edges) =>
+      const created = await batch.insert(found, (rows, edges) =>
         this.inserts.many(tx, workspaceId, rows, edges),
       );
       await this.subtasks.holdParent(tx, caller, tasks);
-      await keep?.(tx, views);
-      return views;
+      await keep?.(tx, created);
+      return created;
     });
   }
 }
 
 type Insert = (tasks: TaskToCreate[], edges: object[]) => Promise<CreatedRow>;
+
+/** The tasks of one request in the database. */
+interface CreatedTasks {
+  ids: string[];
+  /** The number of tasks that wait for no other. */
+  ready: number;
+  views: () => TaskView[];
+}
 
 /** The tasks of one request on their way into the database. */
 class Batch {
@@ -174,7 +197,7 @@ class Batch {
   async insert(
     prerequisites: ReadonlyMap<string, Prerequisite>,
     write: Insert,
-  ): Promise<TaskView[]> {
+  ): Promise<CreatedTasks> {
     const { caller, tasks } = this;
     const settled = (id: string) => prerequisites.get(id)?.completed ?? false;
     const unmet = (edges: readonly NewEdge[]) =>
@@ -206,7 +229,7 @@ class Batch {
       })),
     );
     const created = await write(rows, edges);
-    return tasks.map((task) =>
+    const viewOf = (task: NewTask) =>
       viewOfNewTask(task, {
         workspaceId: caller.workspaceId,
         createdBy,
@@ -214,8 +237,12 @@ class Batch {
         unmet: unmet(task.edges),
         settled,
         blocks: dependents.get(task.id) ?? [],
-      }),
-    );
+      });
+    return {
+      ids: tasks.map((task) => task.id),
+      ready: rows.filter(({ row }) => row.unmetDependencies === 0).length,
+      views: () => tasks.map(viewOf),
+    };
   }
 
   /** The tasks that depend on one of these, by its id. */
@@ -248,13 +275,13 @@ class Batch {
 }
 
 /** Stores the answer for the Idempotency-Key. */
-function keepingAnswer(
+function keepingAnswer<Made>(
   { workspaceId }: Caller,
   record: IdempotencyRecord,
-  toAnswer: (views: TaskView[]) => unknown,
-): Keep {
-  return (tx, views) =>
-    storeAnswer(tx, workspaceId, record, { status: 201, body: toAnswer(views) });
+  toAnswer: (created: Made) => unknown,
+): Keep<Made> {
+  return (tx, created) =>
+    storeAnswer(tx, workspaceId, record, { status: 201, body: toAnswer(created) });
 }
 
 function named({ tasks, fieldOf }: CreationRequest) {

@@ -128,7 +128,7 @@ it.each([
     requiredCapabilities: ['y'],
   }));
   Object.assign(tasks[29] as object, last);
-  const { status, body } = await workspace.api.post<{ items: { id: string }[] }>(
+  const { status, body } = await workspace.api.post<{ ids: string[]; items: { id: string }[] }>(
     '/agent-tasks/batch',
     { tasks },
   );
@@ -137,4 +137,27 @@ it.each([
   const views = (await Promise.all(stored)).map((answer) => answer.body);
   expect(views).toMatchObject(tasks);
   expect(views).toEqual(body.items);
+  expect(views.map(({ id }) => id)).toEqual(body.ids);
+});
+
+it('a batch is answered with ids alone if the client prefers that, also when it is repeated', async () => {
+  const workspace = await server.newWorkspace();
+  const tasks = [
+    { title: 'one', taskType: 't' },
+    { title: 'two', taskType: 't' },
+  ];
+  const create = () =>
+    workspace.api.post<{ ids: string[]; items: unknown[] }>(
+      '/agent-tasks/batch',
+      { tasks },
+      { prefer: 'respond-async, return=minimal', 'idempotency-key': 'once' },
+    );
+  const { status, body, headers } = await create();
+  expect([status, headers.get('preference-applied')]).toEqual([201, 'return=minimal']);
+  const { rows } = await server.db.owner.query<{ id: string }>(
+    'SELECT id FROM agent_tasks WHERE workspace_id = $1 ORDER BY title',
+    [workspace.id],
+  );
+  expect(body).toEqual({ ids: rows.map(({ id }) => id), items: [] });
+  expect((await create()).body).toEqual(body);
 });

@@ -1,6 +1,6 @@
 import { Controller, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, Hot, type HotCall, Idempotent, Versioned } from '#lib/http';
+import { ApiErrors, Hot, type HotCall, Idempotent, Prefer, Versioned } from '#lib/http';
 import { Auth } from '#lib/identity';
 import { TaskCreation } from '../creation/task-creation.js';
 import { TaskDto, TaskListDto } from './dto/task.dto.js';
@@ -51,6 +51,7 @@ export class TaskCreationController {
     operationId: 'createTasks',
     summary: 'Create up to 1,000 tasks, all or none; they can depend on each other by ref',
   })
+  @Prefer()
   @ApiCreatedResponse({ type: TaskListDto })
   @ApiErrors(
     'task_not_found',
@@ -66,7 +67,15 @@ export class TaskCreationController {
     'run_commands_forbidden',
     'stale_run',
   )
-  createBatch({ caller, body, idempotency, traceparent }: HotCall<CreateTasksDto>) {
-    return this.creation.createBatch(caller, body.tasks, idempotency, traceparent);
+  createBatch({
+    caller,
+    body,
+    idempotency: record,
+    traceparent,
+    reply,
+    minimal,
+  }: HotCall<CreateTasksDto>) {
+    if (minimal) void reply.header('Preference-Applied', 'return=minimal');
+    return this.creation.createBatch(caller, body.tasks, { record, traceparent, minimal });
   }
 }

@@ -144,8 +144,13 @@ export class TaskDto implements TaskView {
 }
 
 export class TaskListDto {
-  @ApiProperty({ type: [TaskDto], description: 'The results in the order of the request' })
+  @ApiProperty({
+    type: [TaskDto],
+    description: 'The tasks in the order of the request; empty with `Prefer: return=minimal`',
+  })
   items!: TaskDto[];
+  @ApiProperty({ type: [String], description: 'Their ids in the order of the request' })
+  ids!: string[];
 }
 
 export class TaskPageDto implements Page<TaskView> {
