@@ -1,6 +1,8 @@
 import { newId } from '#lib/kernel';
+import type { ApiClient } from '../../support/api-client.js';
 import type { TestFleet } from '../../support/fleet.js';
 import { waitFor } from '../../support/wait-for.js';
+import { patiently } from './patience.js';
 import type { PrivateValkey } from './private-valkey.js';
 import { PullAgent } from './pull-agent.js';
 
@@ -54,7 +56,7 @@ export class ViewedWork {
       return run;
     };
     const failed = await claim();
-    await agent.api.post(`/runs/${failed.runId}/fail`, {
+    await move(agent.api, `/runs/${failed.runId}/fail`, {
       error: { message: 'no', class: 'exit_code' },
     });
     const running = await claim();
@@ -63,7 +65,7 @@ export class ViewedWork {
 
   /** Completes the run and replaces the waiting task. */
   async change(): Promise<void> {
-    await this.agent.api.post(`/runs/${this.running.runId}/complete`, {});
+    await move(this.agent.api, `/runs/${this.running.runId}/complete`, {});
     await this.cancel(this.waiting);
     this.waiting = await create(this.fleet);
     this.tasks.push(this.waiting);
@@ -73,9 +75,14 @@ export class ViewedWork {
 
   /** Waits until the views show the work as it is, and no former state of it. */
   async expectViews(valkey: PrivateValkey): Promise<void> {
-    await waitFor('the views of the work', async () => {
-      const seen = await this.look(valkey);
-      return JSON.stringify(seen) === JSON.stringify(this.expected);
+    const expected = JSON.stringify(this.expected);
+    let seen = '';
+    const shown = waitFor('the views of the work', async () => {
+      seen = JSON.stringify(await this.look(valkey));
+      return seen === expected;
+    });
+    await shown.catch((cause: unknown) => {
+      throw new Error(`The views are ${seen} instead of ${expected}`, { cause });
     });
   }
 
@@ -85,9 +92,8 @@ export class ViewedWork {
     await this.agent.leave();
   }
 
-  private async cancel(taskId: string): Promise<void> {
-    const { status, body } = await this.fleet.api.post(`/agent-tasks/${taskId}/cancel`, {});
-    if (status >= 300) throw new Error(`not cancelled: ${status} ${JSON.stringify(body)}`);
+  private cancel(taskId: string): Promise<void> {
+    return move(this.fleet.api, `/agent-tasks/${taskId}/cancel`, {});
   }
 
   private look(valkey: PrivateValkey): Promise<Viewed> {
@@ -102,6 +108,14 @@ export class ViewedWork {
       retrying: own(await commands.lrange(`coordinator:recovery_queue:${workspaceId}`, 0, -1)),
       status: await commands.hget(`agent:status:${this.agent.id}`, 'status'),
     }));
+  }
+}
+
+/** The views can only show a change that took place. */
+async function move(api: ApiClient, path: string, body: object): Promise<void> {
+  const answer = await patiently(() => api.post(path, body));
+  if (answer.status !== 200) {
+    throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 }
 
