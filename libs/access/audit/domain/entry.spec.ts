@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
+import { isRefusedRead } from './installation-entry.js';
 import { firstIdOf, isKeptRoute, isKeptStatus, pathWithIds } from './entry.js';
 
 describe('an entry', () => {
@@ -36,6 +37,17 @@ describe('an entry', () => {
       `/api/v1/workspaces/${id}/api-keys/{id}`,
     );
   });
+});
+
+it.each([
+  [403, '{"code":"forbidden"}', true],
+  [401, '{"code":"invalid_token"}', true],
+  [401, '{"code":"token_expired"}', false],
+  [429, '{"code":"rate_limited"}', false],
+  [404, '{"code":"not_found"}', false],
+  [200, '{}', false],
+])('whether a read answered with %i and %s is a refusal: %s', (status, payload, isRefused) => {
+  expect(isRefusedRead(status, payload)).toBe(isRefused);
 });
 
 describe('the first id of a moment', () => {

@@ -1,9 +1,15 @@
 import { isUuid } from '#lib/kernel';
 
+const API = '/api/v1/';
 /** The journal names the actors of changes below this path. */
 const OF_TASKS = '/api/v1/agent-tasks';
 /** Creating a ticket changes nothing, and every page of the dashboard asks for one. */
 const TICKETS = '/api/v1/events/tickets';
+
+/** Whether refused requests to a route are recorded. @param url as below */
+export function isOfApi(url: string): boolean {
+  return url.startsWith(API);
+}
 
 /**
  * Whether requests of users and API keys to a route are recorded. @param url the router's template:
@@ -11,7 +17,7 @@ const TICKETS = '/api/v1/events/tickets';
  */
 export function isKeptRoute(method: string, url: string): boolean {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
-  if (!url.startsWith('/api/v1/') || url === TICKETS) return false;
+  if (!isOfApi(url) || url === TICKETS) return false;
   return url !== OF_TASKS && !url.startsWith(`${OF_TASKS}/`);
 }
 

@@ -1,4 +1,4 @@
-import { isStorableText } from '#lib/kernel';
+import { type Caller, isStorableText } from '#lib/kernel';
 
 /** A request that belongs to no workspace. */
 export interface InstallationEntry {
@@ -14,6 +14,9 @@ export interface InstallationEntry {
   address: string;
 }
 
+/** A route that changes something besides tasks, or another one. */
+export type RouteKind = 'change' | 'read';
+
 const MAX_EMAIL = 320;
 /** Every client repeats it each quarter of an hour. */
 const ROUTINE = 'refreshTokens';
@@ -21,6 +24,15 @@ const FLAGS = ['isOperator', 'disabled'] as const;
 
 export function isRefusal(status: number): boolean {
   return status === 401 || status === 403 || status === 429;
+}
+
+/**
+ * Whether a request to a route that changes nothing, or tasks only, was refused for its credentials or
+ * rights. Expired tokens are routine: each client meets one every quarter of an hour.
+ */
+export function isRefusedRead(status: number, payload: unknown): boolean {
+  if (status === 403) return true;
+  return status === 401 && !(typeof payload === 'string' && payload.includes('"token_expired"'));
 }
 
 export function isKeptInInstallation(operation: string, status: number): boolean {
@@ -32,6 +44,15 @@ export function accountIn(body: unknown): string | null {
   const { email } = (body ?? {}) as Record<string, unknown>;
   if (typeof email !== 'string' || email.length > MAX_EMAIL) return null;
   return email.includes('@') && isStorableText(email) ? email.trim().toLowerCase() : null;
+}
+
+/** The caller of a refused request in a workspace. */
+export function detailsOfCaller(caller: Caller): Record<string, string> {
+  const { workspaceId } = caller;
+  if (caller.kind === 'api_key') return { workspaceId, apiKeyId: caller.apiKeyId };
+  if (caller.kind === 'agent') return { workspaceId, agentId: caller.agentId };
+  if (caller.kind === 'run') return { workspaceId, agentId: caller.agentId, runId: caller.runId };
+  return { workspaceId };
 }
 
 /** The flags of an account that a body sets. */

@@ -33,6 +33,25 @@ describe('refusals', () => {
     expect(refusals.note({ ...ENTRY, status: 429 }, '192.0.2.1', 0)).toBeDefined();
   });
 
+  it('another user or key behind an address has a window of its own', () => {
+    const refusals = new Refusals();
+    const by = (actorId: string, details = {}) => {
+      return refusals.note({ ...ENTRY, account: null, actorId, details }, '192.0.2.1', 0);
+    };
+    expect([by('a'), by('b'), by('b', { apiKeyId: 'k' }), by('b')].map(Boolean)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('operations share a window if they are not counted by themselves', () => {
+    const refusals = new Refusals({ byOperation: false });
+    expect(refusals.note(ENTRY, '192.0.2.1', 0)).toBeDefined();
+    expect(refusals.note({ ...ENTRY, operation: 'listTasks' }, '192.0.2.1', 0)).toBeUndefined();
+  });
+
   it('a flood from many addresses makes a limited number of entries', () => {
     const refusals = new Refusals();
     let entries = 0;

@@ -11,16 +11,24 @@ interface Window {
 }
 
 /**
- * Counts refusals. The first one of an account and address is an entry at once. Further ones within
+ * Counts refusals. The first one of an account, operation and address is an entry at once. Further ones within
  * ten minutes become one entry. So a flood from many addresses makes at most 2,000 entries in ten
  * minutes.
  */
 export class Refusals {
   private readonly windows = new Map<string, Window>();
+  private readonly byOperation: boolean;
+
+  /** @param options.byOperation false: one entry has refusals of several operations, and names the first */
+  constructor({ byOperation = true }: { byOperation?: boolean } = {}) {
+    this.byOperation = byOperation;
+  }
 
   /** @returns the entry to store now, if any */
   note(entry: InstallationEntry, group: string, now: number): InstallationEntry | undefined {
-    const own = [entry.operation, entry.status, entry.account, group].join(' ');
+    const { operation, status, account, actorId, details } = entry;
+    const callers = [account, actorId, details['apiKeyId'], details['agentId'], details['runId']];
+    const own = [this.byOperation && operation, status, group, ...callers].join(' ');
     const isKnown = this.windows.has(own) || this.windows.size < MAX_WINDOWS;
     const key = isKnown ? own : '';
     const window = this.windows.get(key);
@@ -28,7 +36,9 @@ export class Refusals {
       window.counted++;
       return undefined;
     }
-    const first = isKnown ? entry : { ...entry, actorId: null, account: null, address: 'many' };
+    const first = isKnown
+      ? entry
+      : { ...entry, actorId: null, account: null, details: {}, address: 'many' };
     this.windows.set(key, { entry: first, counted: 0, endsAt: now + WINDOW_MS });
     return first;
   }

@@ -17,8 +17,8 @@ export class AuditController {
     operationId: 'listAuditEntries',
     summary: 'List audit entries, the newest first',
     description:
-      'The log keeps changing requests that succeeded and requests that were refused with ' +
-      '403. The logs and events of tasks keep the history of tasks.',
+      'The log keeps changing requests that succeeded, and the first request of a caller, operation ' +
+      'and address in ten minutes that was refused with 403. The logs and events of tasks keep the history of tasks.',
   })
   @ApiOkResponse({ type: AuditEntryPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')

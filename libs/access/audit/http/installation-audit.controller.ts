@@ -17,8 +17,8 @@ export class InstallationAuditController {
     operationId: 'listInstallationAuditEntries',
     summary: 'List audit entries of the installation, the newest first (operators)',
     description:
-      'The log keeps what operators change, sign-ins, sign-outs, and refused requests without a ' +
-      'workspace.',
+      'The log keeps what operators change, sign-ins, sign-outs, and refused requests of all ' +
+      'workspaces.',
   })
   @ApiOkResponse({ type: InstallationEntryPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')

@@ -43,7 +43,9 @@ export class InstallationEntryDto implements InstallationEntryView {
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
-    description: 'The flags of an account that an operator set, and the address of a new account',
+    description:
+      'The flags of an account that an operator set, the address of a new account, or the workspace ' +
+      'and the key, agent or run of a refused request',
   })
   details!: Record<string, unknown>;
   @ApiProperty({

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { Companion, type CompanionStep, Database } from '#lib/database';
 import { isHotRoute, operationOf } from '#lib/http';
 import type { AuthenticatedRequest } from '#lib/identity';
@@ -7,11 +8,14 @@ import { actorOf, type Caller, isUuid, type Page, toPage } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
 import {
   accountIn,
+  detailsOfCaller,
   flagsIn,
   type InstallationEntry,
   isKeptInInstallation,
+  isRefusedRead,
+  type RouteKind,
 } from '../domain/installation-entry.js';
-import { firstIdOf, isKeptRoute, isKeptStatus, pathWithIds } from '../domain/entry.js';
+import { firstIdOf, isKeptRoute, isOfApi, isKeptStatus, pathWithIds } from '../domain/entry.js';
 import { InstallationLog } from './installation-log.js';
 import { auditEntries, type AuditRow, keepAuditEntry } from './audit-log.sql.js';
 
@@ -37,9 +41,19 @@ export interface AuditEntryView {
   address: string;
 }
 
+/** The repetitions of a refusal are only counted, in the log of the installation. */
+const REPEATED_MS = 600_000;
+const REMEMBERED_REFUSALS = 20_000;
+
 /** The audit log: who changed what in a workspace, and who was refused. */
 @Injectable()
 export class AuditLog {
+  private readonly refused = new LRUCache<string, true>({
+    max: REMEMBERED_REFUSALS,
+    ttl: REPEATED_MS,
+    noUpdateTTL: true,
+  });
+
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
@@ -48,11 +62,27 @@ export class AuditLog {
 
   /**
    * Records requests to routes that are added from now on: a change in its own transaction if that
-   * is possible, and everything else before it is answered.
+   * is possible, and everything else before it is answered. Of routes that change nothing, or tasks only,
+   * it records refusals.
    */
   watch(fastify: FastifyInstance): void {
+    const keepRefusal = (
+      request: AuditedRequest,
+      { statusCode }: FastifyReply,
+      payload: unknown,
+      done: (error: null, payload: unknown) => void,
+    ) => {
+      const pass = () => done(null, payload);
+      if (!isRefusedRead(statusCode, payload)) return pass();
+      void this.keep(request, statusCode, payload, 'read').then(pass);
+    };
     fastify.addHook('onRoute', (route) => {
-      if (![route.method].flat().some((method) => isKeptRoute(method, route.url))) return;
+      const isKept = [route.method].flat().some((method) => isKeptRoute(method, route.url));
+      // Agents use hot routes. The journal has what they change.
+      if (!isKept || isHotRoute(route.config)) {
+        if (isOfApi(route.url)) route.onSend = [route.onSend ?? [], keepRefusal].flat();
+        return;
+      }
       const accompany = (request: AuditedRequest, reply: FastifyReply, done: () => void) => {
         const stepFor = (tenant: string | undefined) => stepOf(request, reply.statusCode, tenant);
         request.auditEntry = new Companion(stepFor);
@@ -65,8 +95,7 @@ export class AuditLog {
         }
         return payload;
       };
-      // Agents use hot routes, and no entry has them.
-      if (!isHotRoute(route.config)) route.preHandler = [route.preHandler ?? [], accompany].flat();
+      route.preHandler = [route.preHandler ?? [], accompany].flat();
       route.onSend = [route.onSend ?? [], keep].flat();
     });
   }
@@ -95,22 +124,34 @@ export class AuditLog {
   }
 
   /** Never fails, because the change is made whether or not its entry can be stored. */
-  private async keep(request: AuditedRequest, status: number, payload: unknown): Promise<void> {
+  private async keep(
+    request: AuditedRequest,
+    status: number,
+    payload: unknown,
+    kind: RouteKind = 'change',
+  ): Promise<void> {
     const entry = entryOf(request, status, payload);
     if (entry === undefined) return;
-    if (entry.workspaceId === undefined) {
-      if (isKeptInInstallation(entry.operation, status)) {
-        await this.installation.keep(ofInstallation(request, entry, payload));
-      }
-      return;
+    const isOutside = entry.workspaceId === undefined;
+    if (isOutside ? isKeptInInstallation(entry.operation, status) : status === 403) {
+      await this.installation.keep(ofInstallation(request, entry, payload), kind);
     }
-    if (!isKeptStatus(status) || !isWhole(entry)) return;
+    if (!isKeptStatus(status) || !isWhole(entry) || this.isRepeated(entry)) return;
     try {
       await this.database.service.rows(keepAuditEntry, paramsOf(entry, false));
     } catch (error) {
       instruments.auditFailures.inc();
       this.logger.error('request is missing in the audit log', { ...entry, error });
     }
+  }
+
+  /** True if the log has the same refusal of the last ten minutes. */
+  private isRepeated({ status, workspaceId, actor, operation, address }: WholeEntry): boolean {
+    if (status !== 403) return false;
+    const key = [workspaceId, actor.id, operation, address].join(' ');
+    if (this.refused.has(key)) return true;
+    this.refused.set(key, true);
+    return false;
   }
 }
 
@@ -177,17 +218,17 @@ function ofInstallation(
   { operation, path, status, requestId, address }: Entry,
   payload: unknown,
 ): InstallationEntry {
-  const { account } = request;
+  const { account, caller } = request;
+  const about = { operation, path, status, attempts: 1, requestId, address };
+  if (caller !== undefined) {
+    const actorId = 'userId' in caller ? caller.userId : null;
+    return { ...about, actorId, account: null, details: detailsOfCaller(caller) };
+  }
   return {
+    ...about,
     actorId: account?.userId ?? userSignedIn(operation, payload),
     account: account ? null : accountIn(request.body),
-    operation,
-    path,
-    status,
     details: detailsOf(request, account !== undefined),
-    attempts: 1,
-    requestId,
-    address,
   };
 }
 

@@ -196,19 +196,27 @@ describe('a client that hangs up', () => {
     ['a change without a transaction of its own', 'createWorkspace', '/workspaces'],
     ['a refusal', 'createProject', '/projects'],
   ])('%s has its entry although its client hangs up', async (_what, operation, path) => {
-    const { id: keyId, key } = await aKey(['tasks:read']);
     const { userId } = workspace;
     const sessionId = await aSessionOf(app.db.owner, userId);
     const { token } = app.tokens.issueUserToken({ userId, sessionId, workspaceId: null });
-    const [actorId, credentials] = operation === 'createProject' ? [keyId, key] : [userId, token];
     const sent = Array.from({ length: 5 }, () => MOMENTS).flat();
+    // Only the first refusal of a caller has an entry.
+    const callers = await Promise.all(
+      sent.map(async () => {
+        if (operation === 'createWorkspace') return { id: userId, key: token };
+        return aKey(['tasks:read']);
+      }),
+    );
     await Promise.all(
-      sent.map((ms) => sendAndHangUp(path, credentials, { name: 'N', slug: `n-${newId()}` }, ms)),
+      sent.map((ms, n) => {
+        const body = { name: 'N', slug: `n-${newId()}` };
+        return sendAndHangUp(path, callers[n]?.key ?? '', body, ms);
+      }),
     );
     await waitFor('an entry for each request', async () => {
       const { rows } = await app.db.owner.query<{ address: string }>(
-        'SELECT address FROM audit_log WHERE actor_id = $1 AND operation = $2',
-        [actorId, operation],
+        'SELECT address FROM audit_log WHERE actor_id = ANY ($1) AND operation = $2',
+        [callers.map(({ id }) => id), operation],
       );
       expect(rows.every(({ address }) => address === '127.0.0.1')).toBe(true);
       return rows.length === sent.length;
@@ -226,6 +234,31 @@ describe('a refusal', () => {
       path: '/api/v1/webhooks/{id}',
       status: 403,
     });
+  });
+
+  it('a refused read and a refused task are recorded once in ten minutes, and counted in the installation', async () => {
+    const { id, api } = await aKey(['projects:read']);
+    for (let n = 0; n < 5; n++) {
+      expect((await api.get('/agents')).status).toBe(403);
+      expect((await api.post('/agent-tasks', { title: 'A', taskType: 't' })).status).toBe(403);
+      expect((await api.post('/projects', { name: 'A project' })).status).toBe(403);
+    }
+    const mine = await log(`?actorId=${id}`);
+    expect(mine.map(({ operation, status }) => [operation, status])).toEqual([
+      ['createProject', 403],
+      ['createTask', 403],
+      ['listAgents', 403],
+    ]);
+    const after = await app.db.owner.query(
+      `SELECT operation, actor_id, status, address FROM installation_audit_log
+       WHERE details ->> 'apiKeyId' = $1 AND details ->> 'workspaceId' = $2 ORDER BY id`,
+      [id, workspace.id],
+    );
+    const { userId } = workspace;
+    expect(after.rows).toEqual([
+      { operation: 'listAgents', actor_id: userId, status: 403, address: '127.0.0.1' },
+      { operation: 'createProject', actor_id: userId, status: 403, address: '127.0.0.1' },
+    ]);
   });
 
   it('the refusal of a non-operator is not recorded in a workspace that the request names', async () => {

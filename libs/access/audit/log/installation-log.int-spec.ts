@@ -83,6 +83,19 @@ describe('the audit log of the installation', () => {
     ]);
   });
 
+  it('reads without good credentials are one entry', async () => {
+    const since = new Date().toISOString();
+    const anybody = apiClient(app.url, { authorization: `Bearer drv_${'x'.repeat(43)}` });
+    for (const path of ['/agents', '/agent-tasks', '/auth/me']) {
+      expect((await anybody.get(path)).status).toBe(401);
+    }
+    const path = `/installation/audit-log?from=${since}`;
+    const { body } = await operator.api.get<{ items: InstallationEntryView[] }>(path);
+    expect(body.items).toMatchObject([
+      { operation: 'listAgents', status: 401, account: null, address: '127.0.0.1', attempts: 1 },
+    ]);
+  });
+
   it('a flood of refused attempts makes two entries at once', async () => {
     const email = anEmail();
     const anybody = apiClient(app.url, {});

@@ -8,7 +8,7 @@ import { addressGroup } from '#lib/identity';
 import { type Page, toPage } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
 import { firstIdOf } from '../domain/entry.js';
-import { type InstallationEntry, isRefusal } from '../domain/installation-entry.js';
+import { type InstallationEntry, isRefusal, type RouteKind } from '../domain/installation-entry.js';
 import { Refusals } from '../domain/refusals.js';
 import {
   insertInstallationEntry,
@@ -35,7 +35,11 @@ export interface InstallationEntryView extends InstallationEntry {
 /** The audit log of the installation: what operators do, sign-ins, sign-outs and refusals. */
 @Injectable()
 export class InstallationLog implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly refusals = new Refusals();
+  /** A flood of refused reads must not hide refused attempts to sign in. */
+  private readonly refusals = {
+    change: new Refusals(),
+    read: new Refusals({ byOperation: false }),
+  };
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -53,10 +57,10 @@ export class InstallationLog implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   /** Never fails, because the request is answered whether or not its entry can be stored. */
-  async keep(entry: InstallationEntry): Promise<void> {
+  async keep(entry: InstallationEntry, kind: RouteKind): Promise<void> {
     const now = performance.now();
     const first = isRefusal(entry.status)
-      ? this.refusals.note(entry, addressGroup(entry.address), now)
+      ? this.refusals[kind].note(entry, addressGroup(entry.address), now)
       : entry;
     if (first !== undefined) await this.store(first);
   }
@@ -78,7 +82,8 @@ export class InstallationLog implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async flush(now: number): Promise<void> {
-    for (const entry of this.refusals.take(now)) await this.store(entry);
+    const { change, read } = this.refusals;
+    for (const entry of [...change.take(now), ...read.take(now)]) await this.store(entry);
   }
 
   private async store(entry: InstallationEntry): Promise<void> {

@@ -31,18 +31,17 @@ export class AuthGuard implements RouteGuard {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const admit = this.forRoute(context.getClass(), context.getHandler() as Handler);
     const http = context.switchToHttp();
-    const request = http.getRequest<AuthenticatedRequest>();
-    request.handledBy = context;
-    return admit(request, http.getResponse<FastifyReply>());
+    return admit(http.getRequest<AuthenticatedRequest>(), http.getResponse<FastifyReply>());
   }
 
   /** The same for the requests of one route. */
   forRoute(controller: Class, handler: Handler): Admission {
     const plan = this.plans.of(controller, handler);
-    if (plan === 'unlimited') return () => true;
-    if (plan !== 'public') return (request, reply) => this.decide(plan, request, reply);
-    return ({ ip }, reply) => {
-      this.limits.takeAddress(ip, reply);
+    const handledBy = { getClass: () => controller, getHandler: () => handler };
+    return (request, reply) => {
+      request.handledBy = handledBy;
+      if (typeof plan !== 'string') return this.decide(plan, request, reply);
+      if (plan === 'public') this.limits.takeAddress(request.ip, reply);
       return true;
     };
   }

@@ -32,7 +32,7 @@ export interface AuthenticatedRequest extends FastifyRequest {
   /** The caller in a visible workspace, also if the permissions there do not suffice. */
   caller?: Caller;
   /** The controller and its method. Absent for hot routes, which take another way. */
-  handledBy?: Pick<ExecutionContext, 'getClass' | 'getHandler'>;
+  handledBy?: { getClass: () => { name: string }; getHandler: () => { name: string } };
   account?: Account;
   /** The ticket, if the request has one instead of a token. */
   ticket?: { claims: UserClaims; endsAt: number };
