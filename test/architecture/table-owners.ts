@@ -67,6 +67,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   data_keys: { owner: 'secrets' },
   task_secrets: { owner: 'secrets' },
   agent_secrets: { owner: 'secrets' },
+  project_secrets: { owner: 'secrets' },
   webhook_secrets: { owner: 'secrets' },
   inbound_hook_secrets: { owner: 'secrets' },
   model_provider_secrets: { owner: 'secrets' },

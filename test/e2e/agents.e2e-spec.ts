@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { kindOf, type Provider } from '#lib/agent-kinds';
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
+import { aGreeter } from '../../libs/agents/agent-kinds/testing/greeter.js';
 import { AGENTS, agentProgram } from '../support/agent-programs.js';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
@@ -83,13 +84,8 @@ const untilStatus = (id: string, ...statuses: string[]) =>
 
 /** The command line as the owner of the workspace. */
 function drover(words: string[], input: 'ignore' | 'pipe' = 'ignore'): Program {
-  const env = {
-    DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
-    DROVER_API_KEY: fleet.credentials['authorization']!.replace('Bearer ', ''),
-    DROVER_WORKSPACE_ID: fleet.workspaceId,
-  };
   const script = 'dist/apps/cli/main.js';
-  return new Program(script, words, env, undefined, process.execPath, input);
+  return new Program(script, words, fleet.access, undefined, process.execPath, input);
 }
 
 async function logOf(id: string): Promise<Entry[]> {
@@ -187,10 +183,12 @@ describe('a task with the coding agent Codex', () => {
     const question = { prompt, choices: ['5', '7'], deadlineSeconds: 600, onDeadline: 'fail' };
     const { body: project } = await fleet.api.post<{ id: string }>('/projects', { name: 'Poems' });
     const instructions = 'Count the syllables.';
-    await fleet.api.patch(`/projects/${project.id}`, { instructions });
+    const mcpServers = [aGreeter('Hello'), { name: 'away', url: 'https://mcp.example.com' }];
+    await fleet.api.patch(`/projects/${project.id}`, { instructions, mcpServers });
     const script: Script = [
       { calls: [{ tool: 'report_progress', input: { progressPercent: 40, currentStep } }] },
       { calls: [{ tool: 'ask_person', input: question }] },
+      { calls: [{ tool: 'greet', input: { name: 'Ada' } }] },
       { text: 'Seven syllables.' },
     ];
     const id = await run(script, { projectId: project.id });
@@ -206,12 +204,19 @@ describe('a task with the coding agent Codex', () => {
     await fleet.api.post(`/questions/${questionId}/answer`, { answer: '7' });
     const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED', 'PAUSED');
     expect(task).toMatchObject({ status: 'COMPLETED', summary: 'Seven syllables.', retryCount: 0 });
-    const [first, , last, ...more] = models!.requests
+    const [first, , resumed, last, ...more] = models!.requests
       .filter(({ path }) => path.endsWith('/responses'))
       .map(({ body }) => JSON.stringify(body));
     expect(more).toEqual([]);
-    expect(last).toMatch(/ask_person[^]*Answers of people[^]*Five or seven[^]*Answer: 7/);
+    expect(resumed).toMatch(/ask_person[^]*Answers of people[^]*Five or seven[^]*Answer: 7/);
     expect(first).toContain(instructions);
+    // The values of variables are secrets, also in its results.
+    expect(last).toMatch(/Hello, [\\"]+Ada/);
+    const notes = (await logOf(id)).map(({ message }) => message);
+    expect(notes).toContainEqual(expect.stringMatching(/^\[redacted\], "Ada"/));
+    expect(notes).toContainEqual(
+      expect.stringMatching(/no MCP server away: .* mcp\.example\.com:443, because its network is/),
+    );
     for (const tool of ['get_task', 'create_subtask', 'add_log']) {
       expect(first).toContain(`"name":"${tool}"`);
     }
@@ -219,7 +224,7 @@ describe('a task with the coding agent Codex', () => {
     for (const tool of ['complete', 'fail', 'report_usage']) {
       expect(first).not.toContain(`"name":"${tool}"`);
     }
-    await expectUsageAsServed(id, 3);
+    await expectUsageAsServed(id, 4);
   });
 
   it('the agent asks for permissions and gets them from a person', async () => {

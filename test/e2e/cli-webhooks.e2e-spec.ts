@@ -27,12 +27,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   fleet = await TestFleet.create({ env: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
   await fleet.startServer();
-  access = {
-    HOME: fleet.folder,
-    DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
-    DROVER_API_KEY: String(fleet.credentials['authorization']).slice('Bearer '.length),
-    DROVER_WORKSPACE_ID: fleet.workspaceId,
-  };
+  access = { HOME: fleet.folder, ...fleet.access };
 });
 
 afterAll(async () => {

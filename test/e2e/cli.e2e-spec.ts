@@ -24,11 +24,7 @@ beforeAll(async () => {
   server = await fleet.startServer();
   worker = await fleet.startWorker('cli');
   config = join(fleet.folder, 'config.json');
-  access = {
-    DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
-    DROVER_API_KEY: String(fleet.credentials['authorization']).slice('Bearer '.length),
-    DROVER_WORKSPACE_ID: fleet.workspaceId,
-  };
+  ({ access } = fleet);
 });
 
 afterAll(async () => {

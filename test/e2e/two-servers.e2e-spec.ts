@@ -93,12 +93,7 @@ describe('two servers', () => {
     first = await fleet.startServer();
     const go = join(fleet.folder, 'go');
     const script = `echo one; until test -e '${go}'; do sleep 0.1; done; echo two`;
-    const env = {
-      HOME: fleet.folder,
-      DROVER_API_URL: addresses,
-      DROVER_API_KEY: String(fleet.credentials['authorization']).slice('Bearer '.length),
-      DROVER_WORKSPACE_ID: fleet.workspaceId,
-    };
+    const env = { HOME: fleet.folder, ...fleet.access, DROVER_API_URL: addresses };
     const words = ['run', '--capability', 'both', '--', 'sh', '-c', script];
     const run = new Terminal(words, { env, cwd: fleet.folder });
     await waitFor('the first word', () => run.stdout.includes('one') || undefined);

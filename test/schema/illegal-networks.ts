@@ -1,4 +1,4 @@
-/** The part of ATTEMPTS about the networks, models and instructions of sessions. */
+/** The part of ATTEMPTS about the networks, models, instructions and MCP servers of sessions. */
 export const NETWORK_ATTEMPTS: Record<string, readonly (readonly [sql: string, by: string])[]> = {
   'a network policy': [
     [`UPDATE workspaces SET network = 'on'`, 'workspaces_network_check'],
@@ -12,5 +12,11 @@ export const NETWORK_ATTEMPTS: Record<string, readonly (readonly [sql: string, b
   ],
   'standing instructions': [
     [`UPDATE projects SET instructions = ''`, 'projects_instructions_check'],
+  ],
+  'MCP servers': [
+    [`UPDATE projects SET mcp_servers = '{}'`, 'projects_mcp_servers_check'],
+    [`UPDATE project_secrets SET column_name = 'name'`, 'project_secrets_column_name_check'],
+    [`UPDATE project_secrets SET project_id = uuidv7()`, 'project_secrets_project_fkey'],
+    [`UPDATE project_secrets SET key_id = uuidv7()`, 'project_secrets_key_fkey'],
   ],
 };

@@ -231,6 +231,7 @@ describe('drover_app with a tenant', () => {
       'inbound_hook_deliveries',
       'inbound_hooks',
       'model_providers',
+      'project_secrets',
       'prompt_templates',
       'provider_limits',
       'task_dependencies',

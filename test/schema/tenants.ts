@@ -71,6 +71,11 @@ function otherRows({
       [workspaceId, agentId, DATA_KEY],
     ],
     [
+      `INSERT INTO project_secrets (workspace_id, project_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'mcp_servers', $3, '[]')`,
+      [workspaceId, held.projectId, DATA_KEY],
+    ],
+    [
       `INSERT INTO agent_heartbeats (workspace_id, agent_id, status) VALUES ($1, $2, 'healthy')`,
       [workspaceId, agentId],
     ],

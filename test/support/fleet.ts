@@ -128,6 +128,15 @@ export class TestFleet {
     return body.id;
   }
 
+  /** The variables with which the command line is the owner of the workspace. */
+  get access(): Record<string, string> {
+    return {
+      DROVER_API_URL: `http://127.0.0.1:${this.port}`,
+      DROVER_API_KEY: String(this.credentials['authorization']).slice('Bearer '.length),
+      DROVER_WORKSPACE_ID: this.workspaceId,
+    };
+  }
+
   async task(id: string): Promise<Record<string, unknown>> {
     return (await this.api.get(`/agent-tasks/${id}`)).body;
   }

@@ -1,7 +1,10 @@
-import type { TestApp } from './app.js';
+import type pg from 'pg';
 
 /** Returns the tables that contain a text anywhere, including events and idempotency keys. */
-export async function tablesWith({ db }: TestApp, text: string): Promise<string[]> {
+export async function tablesWith(
+  { db }: { db: { owner: pg.Pool } },
+  text: string,
+): Promise<string[]> {
   const { rows } = await db.owner.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
   );

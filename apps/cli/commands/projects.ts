@@ -3,6 +3,7 @@ import type { Network } from '#lib/kernel';
 import type { CommandSpec, Commands } from '../command.js';
 import { omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
+import { readMcpServers } from '../mcp-servers.js';
 import { formatAge } from '../output/output.js';
 
 const list: CommandSpec = {
@@ -48,10 +49,12 @@ const set: CommandSpec = {
     ['--allowed-host <host...>', 'the hosts that its sessions reach with `allow`'],
     ['--instructions <file>', 'file with instructions for its coding agents; empty: none'],
     ['--allowed-model <model...>', "the models that its coding agents can ask, '*' for all"],
+    ['--mcp-servers <file>', 'file like `.mcp.json` with MCP servers for its coding agents'],
   ],
   examples: [
     'project set $PROJECT --network host',
     'project set $PROJECT --instructions AGENTS.md',
+    'project set $PROJECT --mcp-servers .mcp.json',
   ],
   run: async (cli, [id = ''], flags) => {
     const params = { path: { id } };
@@ -61,7 +64,9 @@ const set: CommandSpec = {
     const instructions = file === undefined ? undefined : readFileSync(file, 'utf8') || null;
     const allowedModels = flags.list('allowed-model');
     const name = flags.text('name');
-    const change = { name, network, allowedHosts, allowedModels, instructions };
+    const servers = flags.text('mcp-servers');
+    const mcpServers = servers === undefined ? undefined : readMcpServers(servers, process.env);
+    const change = { name, network, allowedHosts, allowedModels, instructions, mcpServers };
     const body = omitUndefined(change);
     const project = await cli.drover.patch('/api/v1/projects/{id}', { params, body });
     cli.out.done(project, `Project ${id} changed`);

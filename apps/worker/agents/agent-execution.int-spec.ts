@@ -8,6 +8,7 @@ import { type AgentState, packState, unpackState } from '#lib/agent-sessions';
 import { Drivers, type RuntimeDriver } from '#lib/session-runtime';
 import { waitFor } from '../../../test/support/wait-for.js';
 import type { RunPrompt } from '../api/types.js';
+import type { JobReports } from '../execution/job.js';
 import { makeJob, type TestJob } from '../testing/job.js';
 import { startAgent } from './agent-execution.js';
 
@@ -22,11 +23,12 @@ let driver: RuntimeDriver;
 let kept: Uint8Array | undefined;
 /** The starts of sessions that asked for a prompt. */
 let starts: RunPrompt[];
+let learned: string[];
 
 beforeEach(() => {
   made = makeJob({ network: 'host' });
   made.job.run.network = 'host';
-  [kept, starts] = [undefined, []];
+  [kept, starts, learned] = [undefined, [], []];
   const searchPath = process.env['PATH'] ?? '';
   drivers = new Drivers({ dir: made.workDir }, { process: { searchPath, supervisor } });
   driver = drivers.choose(undefined, 'test');
@@ -37,7 +39,7 @@ afterEach(() => {
 });
 
 /** A run whose agent does as its instructions say. Each has the same folder, as in a sandbox. */
-async function start(instructions: string, prompt = promptOf(instructions)) {
+async function start(instructions: string, prompt: JobReports['prompt'] = promptOf(instructions)) {
   await driver.remove(made.job.run.id);
   made.job.run.generation = kept ? 2 : 1;
   const agent = { kind: 'acp', settings: { command: [process.execPath, AGENT] } };
@@ -58,6 +60,7 @@ async function start(instructions: string, prompt = promptOf(instructions)) {
     log: new Log(() => undefined),
     passedEnv: {},
     limit: pLimit(1),
+    learn: (secrets) => void learned.push(...secrets),
   });
 }
 
@@ -77,6 +80,18 @@ const said = (event: string) =>
 async function change(with_: (state: AgentState) => AgentState): Promise<void> {
   kept = await packState(with_(await unpackState(kept!)));
 }
+
+test('the agent has the MCP servers of its project, and no log has their secrets', async () => {
+  const files = { name: 'files', command: 'files', args: ['-v'], env: { KEY: 'key-of-files' } };
+  const issues = { name: 'issues', url: 'https://a.example', headers: { Key: 'key-of-issues' } };
+  const words = { prompt: 'servers', mcpServers: [files, issues] };
+  await run('servers', () => Promise.resolve(words));
+  const [told] = said('agent_message');
+  expect(told).toMatch(/"name":"files","command":"files","args":\["-v"\].*https:\/\/a\.example/);
+  expect(told).toMatch(/"value":"\[redacted\]".*"value":"\[redacted\]"/);
+  expect(JSON.stringify(made.entries)).not.toMatch(/key-of-(files|issues)/);
+  expect(learned).toEqual(['key-of-files', 'key-of-issues']);
+});
 
 test('a run goes on in the conversation and with the files of the one before', async () => {
   const first = `write ${join(made.job.folder.work, 'draft.txt')} queues\nsay First.`;

@@ -1,7 +1,7 @@
 import { join } from 'node:path/posix';
 import type { LimitFunction } from 'p-limit';
 import { type Log, messageOf } from '#lib/agent-host';
-import type { AgentEnd, FailureClass as AgentFailure } from '#lib/agent-kinds';
+import type { AgentEnd, FailureClass as AgentFailure, McpServer } from '#lib/agent-kinds';
 import {
   AgentSession,
   type AgentSessionEnd,
@@ -39,6 +39,8 @@ export interface AgentExecutionOptions {
   passedEnv: Record<string, string>;
   /** Bounds the files that this worker holds in memory. */
   limit: LimitFunction;
+  /** Gets further secrets of the session, which no file of it must show. */
+  learn: (secrets: readonly string[]) => void;
 }
 
 /** The coding agent of a task, as the server has checked it. */
@@ -67,7 +69,8 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   const reach = strictestReach(reachOfRun(run), wanted);
   const { credentials, values } = await credentialsOf(job, reach.network);
   const secrets = [...secretsOf(job, options.passedEnv), ...values];
-  const lines = new AgentLog(report, new Redactor(secrets));
+  const redactor = new Redactor(secrets);
+  const lines = new AgentLog(report, redactor);
   // Routing knows prices, not the provider that the program speaks to.
   const { model } = agent;
   const gate = new RunModelGate({ api, runId: run.id, report, log });
@@ -89,7 +92,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
       ),
   });
   const talk = new AgentTalk({ lines, permissions, report });
-  const workDir = join(driver.surroundings(run.id, reach.network).folder, 'work');
+  const workDir = join(driver.surroundings(run.id, reach).folder, 'work');
   const keeper = new StateKeeper({
     api,
     runId: run.id,
@@ -107,11 +110,15 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   const isFirst = run.generation === 1 && (task.continuesId ?? null) === null;
   const begin = new Beginning(report, { isFirst, earlier, lines });
   let starting: Promise<AgentSession>;
-  const startNow = async (): Promise<AgentSession> =>
-    AgentSession.start(
+  const startNow = async (): Promise<AgentSession> => {
+    const first = await begin.session();
+    const further = first.mcpServers.flatMap(secretsOfServer);
+    redactor.add(further);
+    options.learn(further);
+    return AgentSession.start(
       {
         ...offered,
-        ...(await begin.session()),
+        ...first,
         id: run.id,
         workspaceId,
         model,
@@ -120,7 +127,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         settings,
         env: environmentOf(job, {}),
         files: filesOf(job),
-        secrets,
+        secrets: [...secrets, ...further],
         ...reach,
         credentials,
         limits: readLimits(task.inputContext['limits'], 'inputContext.limits'),
@@ -137,6 +144,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         },
       },
     );
+  };
   const start = (): Promise<AgentSession> => (starting = startNow());
   const restart = async (): Promise<AgentSession> => {
     await driver.remove(run.id);
@@ -144,6 +152,10 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   };
   const session = await start();
   return new AgentExecution({ session, gate, talk, keeper, begin, restart });
+}
+
+function secretsOfServer(server: McpServer): string[] {
+  return Object.values('url' in server ? server.headers : server.env);
 }
 
 /**

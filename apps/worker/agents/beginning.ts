@@ -1,6 +1,6 @@
-import type { AgentEnd, AgentEvent } from '#lib/agent-kinds';
+import type { AgentEnd, AgentEvent, McpServer } from '#lib/agent-kinds';
 import type { AgentWork } from '#lib/agent-sessions';
-import type { RunPrompt } from '../api/types.js';
+import type { FirstWords, RunPrompt } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
 import type { AgentLog } from './agent-log.js';
 import type { Earlier } from './earlier-state.js';
@@ -14,6 +14,11 @@ export interface BeginningParts {
   earlier: Earlier;
   lines: AgentLog;
 }
+
+type SessionPart = Pick<
+  AgentWork,
+  'prompt' | 'instructions' | 'mcpServers' | 'resume' | 'takenOver'
+>;
 
 /** The first words and files of a run's sessions: in the earlier conversation, or in a new one. */
 export class Beginning {
@@ -35,14 +40,15 @@ export class Beginning {
    *
    * @throws the errors of `JobReports.prompt`
    */
-  async session(): Promise<Pick<AgentWork, 'prompt' | 'instructions' | 'resume' | 'takenOver'>> {
+  async session(): Promise<SessionPart> {
     const { earlier } = this.parts;
     const { resume } = this;
     const isOfWork = ({ name }: { name: string }) => name.startsWith('work/');
     const takenOver = resume === undefined ? earlier.files.filter(isOfWork) : earlier.files;
     if (resume === undefined) this.tellNew();
-    const { prompt, instructions } = await this.report.prompt(this.start());
-    return { prompt, instructions: instructions ?? undefined, resume, takenOver };
+    const { prompt, instructions, mcpServers = [] } = await this.report.prompt(this.start());
+    const given = { instructions: instructions ?? undefined, mcpServers: mcpServers.map(toServer) };
+    return { prompt, ...given, resume, takenOver };
   }
 
   heed({ type }: AgentEvent): void {
@@ -80,4 +86,13 @@ export class Beginning {
     const text = `Started a new conversation with a summary: ${why}`;
     lines.note('WARN', text, 'agent_restarted');
   }
+}
+
+/** The server has checked that it is a program or an address. */
+function toServer(server: NonNullable<FirstWords['mcpServers']>[number]): McpServer {
+  const { name, command, args = [], env = {}, url = '', headers = {} } = server;
+  const isTrusted = false;
+  return command === undefined
+    ? { name, isTrusted, url, headers }
+    : { name, isTrusted, command, args, env };
 }

@@ -69,9 +69,9 @@ export type ModelAccess = Schemas['ModelAccess'];
 
 /** The start of a session, as its host knows it. */
 export type RunPrompt = Schemas['CreateRunPrompt'];
-/** Servers of the version before send no instructions. */
+/** Servers of the version before send neither instructions nor MCP servers. */
 export type FirstWords = Pick<Schemas['FirstWords'], 'prompt'> &
-  Partial<Pick<Schemas['FirstWords'], 'instructions'>>;
+  Partial<Pick<Schemas['FirstWords'], 'instructions' | 'mcpServers'>>;
 
 export type ModelHold = Schemas['ModelHold'];
 

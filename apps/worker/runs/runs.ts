@@ -136,7 +136,8 @@ export class Runs {
     const traceId = parseTraceparent(run.traceparent)?.traceId;
     const log = this.options.log.with({ runId: run.id, taskId: task.id, traceId });
     const folder = new RunFolder(config.workDir, run.id);
-    const redactor = () => new Redactor(secretsOf(claimed, execution.passedEnv));
+    const learned: string[] = [];
+    const redactor = () => new Redactor([...secretsOf(claimed, execution.passedEnv), ...learned]);
     const { api } = registered;
     const keeping = { api, runId: run.id, folder, redactor, limit: this.keeping, log };
     return new Run(claimed, {
@@ -160,6 +161,7 @@ export class Runs {
               offered,
               log,
               limit: this.keeping,
+              learn: (secrets) => void learned.push(...secrets),
             })
           : startExecution(job, execution),
       giveUp,

@@ -1,7 +1,7 @@
 export * from './domain/index.js';
 export { AgentSecrets, type SessionColumns } from './holders/agent-secrets.js';
 export { HeldSecrets } from './holders/held-secrets.js';
-export { Secrets } from './http/secrets-field.js';
+export { SecretHeaders, Secrets } from './http/secrets-field.js';
 export { KeyRing } from './keys/key-ring.js';
 export { Resealing } from './keys/resealing.js';
 export { SecretsModule } from './secrets.module.js';
@@ -13,8 +13,9 @@ export {
   writeSecrets,
 } from './holders/task-secrets.sql.js';
 export { ValuesAtHand } from './holders/values-at-hand.js';
-export { type Sealed, TaskSecrets } from './holders/task-secrets.js';
+export { originalsOf, type Sealed, TaskSecrets } from './holders/task-secrets.js';
 export { HostCredentialSecrets } from './holders/host-credential-secrets.js';
+export { ProjectSecrets, type SealedServers } from './holders/project-secrets.js';
 export { ModelProviderSecrets } from './holders/model-provider-secrets.js';
 export { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
 export type { SignerPlace } from './holders/signing-secrets.js';

@@ -16,6 +16,9 @@ SELECT EXISTS (SELECT FROM inbound_hook_secrets WHERE key_id <> $1 AND unreadabl
 -- anything_to_reseal_of_model_providers
 SELECT EXISTS (SELECT FROM model_provider_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
+-- anything_to_reseal_of_projects
+SELECT EXISTS (SELECT FROM project_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
+
 -- anything_to_reseal_of_tasks
 SELECT EXISTS (SELECT FROM task_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
@@ -64,6 +67,15 @@ WHERE (s.workspace_id, s.provider_id) IN (
   AND s.key_id <> $1 AND s.unreadable_at IS NULL
 FOR NO KEY UPDATE SKIP LOCKED
 
+-- lock_originals_of_projects
+SELECT s.workspace_id, s.project_id, s.column_name, s.key_id, s.sealed
+FROM project_secrets s
+WHERE (s.workspace_id, s.project_id) IN (
+    SELECT o.workspace_id, o.project_id FROM project_secrets o
+    WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
+  AND s.key_id <> $1 AND s.unreadable_at IS NULL
+FOR NO KEY UPDATE SKIP LOCKED
+
 -- lock_originals_of_tasks
 SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed
 FROM task_secrets s
@@ -86,11 +98,16 @@ FOR NO KEY UPDATE SKIP LOCKED
 SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed FROM task_secrets s
 WHERE s.workspace_id = $1 AND s.task_id = ANY ($2::uuid[])
 
+-- project_originals
+SELECT s.workspace_id, s.project_id, s.column_name, s.key_id, s.sealed FROM project_secrets s
+WHERE s.workspace_id = $1 AND s.project_id = $2
+
 -- read_data_keys
 SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
   k.created_at < now() - make_interval(days => $1) AS aged,
   (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM project_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)
@@ -104,6 +121,7 @@ DELETE FROM data_keys k
 WHERE k.retired_at <= now() - make_interval(secs => $1)
   AND NOT (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM project_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)
@@ -116,14 +134,20 @@ UPDATE data_keys SET retired_at = now() WHERE id = ANY($1::uuid[]) AND retired_a
 -- secrets_of_holders
 SELECT r.workspace_id, r.agent_id, r.id AS run_id, r.task_id, (
   SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = r.workspace_id AND s.task_id = r.task_id) AS originals, (
-  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = r.workspace_id AND s.agent_id = r.agent_id) AS of_agent
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = r.workspace_id AND s.agent_id = r.agent_id) AS of_agent, (
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_tasks t
+  JOIN project_secrets s ON s.workspace_id = r.workspace_id AND s.project_id = t.project_id
+  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id) AS of_project
 FROM unnest($1::uuid[], $2::uuid[]) AS a (workspace_id, agent_id)
 JOIN task_runs r ON r.workspace_id = a.workspace_id AND r.agent_id = a.agent_id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
 
 -- secrets_of_runs
 SELECT r.id AS run_id, r.task_id, (
   SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = r.workspace_id AND s.task_id = r.task_id) AS originals, (
-  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = r.workspace_id AND s.agent_id = r.agent_id) AS of_agent
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = r.workspace_id AND s.agent_id = r.agent_id) AS of_agent, (
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_tasks t
+  JOIN project_secrets s ON s.workspace_id = r.workspace_id AND s.project_id = t.project_id
+  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id) AS of_project
 FROM task_runs r WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 
 -- set_unreadable_of_agents_aside
@@ -145,6 +169,11 @@ WHERE s.workspace_id = x.workspace_id AND s.hook_id = x.hook_id AND s.column_nam
 UPDATE model_provider_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, provider_id uuid, column_name text)
 WHERE s.workspace_id = x.workspace_id AND s.provider_id = x.provider_id AND s.column_name = x.column_name
+
+-- set_unreadable_of_projects_aside
+UPDATE project_secrets s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, project_id uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.project_id = x.project_id AND s.column_name = x.column_name
 
 -- set_unreadable_of_tasks_aside
 UPDATE task_secrets s SET unreadable_at = now()
@@ -222,6 +251,19 @@ VALUES ($1, $2, $3, $4, $5::jsonb, now() + make_interval(secs => $6))
 ON CONFLICT (workspace_id, provider_id, column_name)
   DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, expires_at = excluded.expires_at, unreadable_at = NULL
 
+-- write_project_secrets
+WITH input AS MATERIALIZED (
+  SELECT x.* FROM jsonb_to_recordset($2::jsonb) AS x (project_id uuid, column_name text, key_id uuid, sealed jsonb)
+),
+removed AS (
+  DELETE FROM project_secrets s USING input i
+  WHERE s.workspace_id = $1 AND s.project_id = i.project_id AND s.column_name = i.column_name AND i.key_id IS NULL
+)
+INSERT INTO project_secrets (workspace_id, project_id, column_name, key_id, sealed)
+SELECT $1, i.project_id, i.column_name, i.key_id, i.sealed FROM input i WHERE i.key_id IS NOT NULL
+ON CONFLICT (workspace_id, project_id, column_name)
+  DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, unreadable_at = NULL
+
 -- write_resealed_of_agents
 UPDATE agent_secrets s SET key_id = $1, sealed = d.sealed
 FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, agent_id uuid, column_name text, sealed jsonb)
@@ -241,6 +283,11 @@ WHERE s.workspace_id = d.workspace_id AND s.hook_id = d.hook_id AND s.column_nam
 UPDATE model_provider_secrets s SET key_id = $1, sealed = d.sealed
 FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, provider_id uuid, column_name text, sealed jsonb)
 WHERE s.workspace_id = d.workspace_id AND s.provider_id = d.provider_id AND s.column_name = d.column_name
+
+-- write_resealed_of_projects
+UPDATE project_secrets s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, project_id uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.project_id = d.project_id AND s.column_name = d.column_name
 
 -- write_resealed_of_tasks
 WITH done AS MATERIALIZED (

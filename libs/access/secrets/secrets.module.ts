@@ -8,6 +8,7 @@ import { ValuesAtHand } from './holders/values-at-hand.js';
 import { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
 import { HostCredentialSecrets } from './holders/host-credential-secrets.js';
 import { ModelProviderSecrets } from './holders/model-provider-secrets.js';
+import { ProjectSecrets } from './holders/project-secrets.js';
 import { WebhookSecrets } from './holders/webhook-secrets.js';
 
 const PROVIDERS = [
@@ -15,6 +16,7 @@ const PROVIDERS = [
   TaskSecrets,
   HeldSecrets,
   AgentSecrets,
+  ProjectSecrets,
   WebhookSecrets,
   InboundHookSecrets,
   ModelProviderSecrets,

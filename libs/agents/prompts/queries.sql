@@ -13,7 +13,7 @@ ON CONFLICT (workspace_id, run_id) DO UPDATE SET prompt = excluded.prompt, creat
 RETURNING created_at
 
 -- live_task_of_run
-SELECT r.task_id, p.instructions FROM task_runs r
+SELECT r.task_id, p.id AS project_id, p.instructions, p.mcp_servers FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
 LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = t.project_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3

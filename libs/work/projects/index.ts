@@ -1,1 +1,3 @@
 export { ProjectsModule } from './projects.module.js';
+export type { McpServerSetting } from './domain/mcp-servers.js';
+export { McpServerDto } from './http/mcp-servers.dto.js';

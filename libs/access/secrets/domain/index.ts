@@ -4,6 +4,7 @@ export {
   asObject,
   keepHidden,
   type KnownValues,
+  REDACTED,
   redactSecrets,
   showsSecret,
 } from './secret-walk.js';

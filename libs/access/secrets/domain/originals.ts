@@ -1,6 +1,7 @@
 import { type DataKey, keyIdOf, openValue, type Place, sealValue, shownOf } from './sealed-text.js';
 import {
   type KnownValues,
+  mapFieldsOf,
   mapSealed,
   mapSecrets,
   mapSentence,
@@ -28,6 +29,7 @@ export const SECRET_COLUMNS = [
 
 export type SecretColumn = (typeof SECRET_COLUMNS)[number];
 export type SecretColumnOfAgent = 'command' | 'secrets';
+export type SecretColumnOfProject = 'mcp_servers';
 
 /** One column of one task. */
 export interface ColumnOfTask {
@@ -41,6 +43,13 @@ export interface ColumnOfAgent {
   workspace_id: string;
   agent_id: string;
   column_name: SecretColumnOfAgent;
+}
+
+/** One column of one project. */
+export interface ColumnOfProject {
+  workspace_id: string;
+  project_id: string;
+  column_name: SecretColumnOfProject;
 }
 
 /** A signing secret, or the previous one. */
@@ -77,6 +86,7 @@ export interface ColumnOfHostCredential {
 export type Column =
   | ColumnOfTask
   | ColumnOfAgent
+  | ColumnOfProject
   | ColumnOfWebhook
   | ColumnOfInboundHook
   | ColumnOfModelProvider
@@ -108,6 +118,7 @@ export function mapColumn(
   replace: Replace,
   known?: KnownValues,
 ): unknown {
+  if (name === 'mcp_servers') return mapFieldsOf(document, ['env', 'headers'], replace);
   if (name === 'secrets') return mapValues(document as Record<string, unknown>, replace);
   if (SENTENCES.has(name) && typeof document === 'string') {
     return mapSentence(document, replace, known);
@@ -196,6 +207,7 @@ function placeOf(column: Column): Place {
 
 /** The table and id of the row that owns a column. */
 export function ownerOf(column: Column): [table: string, id: string] {
+  if ('project_id' in column) return ['projects', column.project_id];
   if ('agent_id' in column) return ['agents', column.agent_id];
   if ('webhook_id' in column) return ['webhooks', column.webhook_id];
   if ('hook_id' in column) return ['inbound_hooks', column.hook_id];

@@ -55,6 +55,15 @@ export function mapValues(secrets: Record<string, unknown>, replace: Replace): u
   return mapEntries(secrets, (_, secret) => replace(secret, REDACTED));
 }
 
+/** Replaces each value in these fields of the objects of a list. */
+export function mapFieldsOf(list: unknown, fields: readonly string[], replace: Replace): unknown {
+  return mapItems(listOf(list), (item) =>
+    mapEntries(item as Record<string, unknown>, (name, child) =>
+      fields.includes(name) ? mapValues(child as Record<string, unknown>, replace) : child,
+    ),
+  );
+}
+
 /** Whether the public form may hide something. */
 export function showsSecret(shown: unknown): boolean {
   return shown !== undefined && JSON.stringify(shown).includes(REDACTED);

@@ -3,6 +3,7 @@ import { isLiveRun } from '#lib/transitions';
 import {
   type Column,
   type ColumnOfAgent,
+  type ColumnOfProject,
   type ColumnOfTask,
   type Original,
   SECRET_COLUMNS,
@@ -14,20 +15,24 @@ export type SecretsInput<Of extends Column = ColumnOfTask> = Of &
   Partial<Pick<Original, 'key_id' | 'sealed'>>;
 
 /**
- * Writes or removes originals of tasks or agents that the same transaction wrote before. A report
- * of a run that no longer holds its task writes neither.
+ * Writes or removes originals. Runs after the statement that writes the columns. Indexes: primary keys.
+ * $1 workspace, $2 JSON array of SecretsInput.
  *
- * Runs after the statement that writes the columns. Indexes: primary keys. $1 workspace, $2 JSON
- * array of SecretsInput.
+ * @param owner the table whose rows the same transaction must have written before: a report of a run that
+ *   no longer holds its task writes no originals
  */
-function writing(name: string, table: string, id: string, owner: string): Sql<unknown> {
+function writing(name: string, table: string, id: string, owner?: string): Sql<unknown> {
+  const guard =
+    owner === undefined
+      ? ''
+      : `
+  JOIN ${owner} t ON t.workspace_id = $1 AND t.id = x.${id}
+  WHERE t.xmin = pg_current_xact_id()::xid`;
   return command<unknown>(
     name,
     `
 WITH input AS MATERIALIZED (
-  SELECT x.* FROM jsonb_to_recordset($2::jsonb) AS x (${id} uuid, column_name text, key_id uuid, sealed jsonb)
-  JOIN ${owner} t ON t.workspace_id = $1 AND t.id = x.${id}
-  WHERE t.xmin = pg_current_xact_id()::xid
+  SELECT x.* FROM jsonb_to_recordset($2::jsonb) AS x (${id} uuid, column_name text, key_id uuid, sealed jsonb)${guard}
 ),
 removed AS (
   DELETE FROM ${table} s USING input i
@@ -48,6 +53,12 @@ export const writeAgentSecrets = writing(
   'agents',
 );
 
+export const writeProjectSecrets = writing(
+  'write_project_secrets',
+  'project_secrets',
+  'project_id',
+);
+
 /** The steps of a pipeline that write originals: one, or none if there are none. */
 export function writeSecrets(workspaceId: string, originals: readonly SecretsInput[]): Step[] {
   if (originals.length === 0) return [];
@@ -60,6 +71,14 @@ export const agentOriginals = query<Original<ColumnOfAgent>>(
   `
 SELECT s.workspace_id, s.agent_id, s.column_name, s.key_id, s.sealed FROM agent_secrets s
 WHERE s.workspace_id = $1 AND s.agent_id = $2`,
+);
+
+/** Index: primary key. $1 workspace, $2 project. */
+export const projectOriginals = query<Original<ColumnOfProject>>(
+  'project_originals',
+  `
+SELECT s.workspace_id, s.project_id, s.column_name, s.key_id, s.sealed FROM project_secrets s
+WHERE s.workspace_id = $1 AND s.project_id = $2`,
 );
 
 /** The columns of a task with the originals of those that contained secrets. */
@@ -84,17 +103,21 @@ SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed FROM task_se
 WHERE s.workspace_id = $1 AND s.task_id = ANY ($2::uuid[])`,
 );
 
-/** The task of a run with the originals of its columns and of its agent's. */
+/** The task of a run with the originals of its columns, of its agent's and of its project's. */
 export interface SecretsOfRun {
   run_id: string;
   task_id: string;
   originals: Original[] | null;
   of_agent: Original<ColumnOfAgent>[] | null;
+  of_project: Original<ColumnOfProject>[] | null;
 }
 
 const OF_RUN = `r.id AS run_id, r.task_id, (
   SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = r.workspace_id AND s.task_id = r.task_id) AS originals, (
-  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = r.workspace_id AND s.agent_id = r.agent_id) AS of_agent`;
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = r.workspace_id AND s.agent_id = r.agent_id) AS of_agent, (
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_tasks t
+  JOIN project_secrets s ON s.workspace_id = r.workspace_id AND s.project_id = t.project_id
+  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id) AS of_project`;
 
 /** Indexes: primary keys. $1 workspace, $2 runs. */
 export const secretsOfRuns = query<SecretsOfRun>(

@@ -16,7 +16,12 @@ import {
 import { hasRoomForSecret, type Secret, secretsIn, SecretValues } from '../domain/secret-values.js';
 import { asObject, redactSecrets } from '../domain/secret-walk.js';
 import { KeyRing } from '../keys/key-ring.js';
-import { originalsOfTasks, type SecretsInput, secretsOfRuns } from './task-secrets.sql.js';
+import {
+  originalsOfTasks,
+  type SecretsInput,
+  type SecretsOfRun,
+  secretsOfRuns,
+} from './task-secrets.sql.js';
 
 /** A document on its way into a column of a task. */
 export interface Sealed {
@@ -24,6 +29,11 @@ export interface Sealed {
   shown: unknown;
   /** The original for `writeSecrets`, if the document contains a secret. */
   original?: Original;
+}
+
+/** The originals from which a run has secrets. */
+export function originalsOf(run: SecretsOfRun): Original<Column>[] {
+  return [...(run.originals ?? []), ...(run.of_agent ?? []), ...(run.of_project ?? [])];
 }
 
 /** Seals the secrets of tasks on their way into the database, and opens them. */
@@ -92,10 +102,10 @@ export class TaskSecrets {
     return { values: SecretValues.of(secrets), unreadable };
   }
 
-  /** The secrets of a run, from its task and its agent, that can be opened. */
+  /** The secrets of a run, from its task, its agent and its project, that can be opened. */
   async valuesOfRun(runner: SqlRunner, workspaceId: string, runId: string): Promise<SecretValues> {
     const run = await firstRow(runner, secretsOfRuns, [workspaceId, [runId]]);
-    const { values } = await this.valuesOf([...(run?.originals ?? []), ...(run?.of_agent ?? [])]);
+    const { values } = await this.valuesOf(run === undefined ? [] : originalsOf(run));
     return values;
   }
 

@@ -3,6 +3,7 @@ import type { Column, Original } from '../domain/originals.js';
 
 const ofTasks = { table: 'task_secrets', id: 'task_id' } as const;
 const ofAgents = { table: 'agent_secrets', id: 'agent_id' } as const;
+const ofProjects = { table: 'project_secrets', id: 'project_id' } as const;
 const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' } as const;
 const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' } as const;
 const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' } as const;
@@ -10,6 +11,7 @@ const ofHostCredentials = { table: 'host_credential_secrets', id: 'credential_id
 type Kind =
   | typeof ofTasks
   | typeof ofAgents
+  | typeof ofProjects
   | typeof ofWebhooks
   | typeof ofInboundHooks
   | typeof ofModelProviders
@@ -20,7 +22,7 @@ type Kind =
  * another transaction writes are left for the next time. A writer of a task waits for this only if
  * it writes originals.
  *
- * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents, webhooks and inbound hooks
+ * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents, projects, webhooks and inbound hooks
  * likewise. $1 current key, $2 maximum number of tasks or agents.
  */
 const locking = (name: string, { table, id }: Kind) =>
@@ -115,6 +117,12 @@ export const RESEALED = [
     lockOriginals: locking('lock_originals_of_agents', ofAgents),
     setUnreadableAside: settingAside('set_unreadable_of_agents_aside', ofAgents),
     anythingToReseal: anythingLeft('anything_to_reseal_of_agents', ofAgents),
+  },
+  {
+    writeResealed: writingResealed('write_resealed_of_projects', ofProjects),
+    lockOriginals: locking('lock_originals_of_projects', ofProjects),
+    setUnreadableAside: settingAside('set_unreadable_of_projects_aside', ofProjects),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_projects', ofProjects),
   },
   {
     writeResealed: writingResealed('write_resealed_of_webhooks', ofWebhooks),

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 beforeEach(async () => {
   await server.db.owner.query(
-    'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, ' +
+    'TRUNCATE task_secrets, agent_secrets, project_secrets, webhook_secrets, inbound_hook_secrets, ' +
       'model_provider_secrets, host_credential_secrets, data_keys',
   );
   workspace = await server.newWorkspace();
@@ -97,6 +97,26 @@ describe('the rotation of the data key', () => {
     expect(await rows('SELECT DISTINCT key_id FROM task_secrets')).toEqual([{ key_id: fresh }]);
   });
 
+  it('a rotation reseals the secrets of a project', async () => {
+    const { body: project } = await workspace.api.post<{ id: string }>('/projects', { name: 'P' });
+    const mcpServers = [{ name: 'issues', url: 'https://a.example', headers: { Key: SECRET } }];
+    const set = () => workspace.api.patch(`/projects/${project.id}`, { mcpServers });
+    // The server has not heard yet that a test before removed its key.
+    const first = await set();
+    if (first.status !== 200)
+      expect(first).toMatchObject({ status: 503, body: { code: 'conflict_retry' } });
+    expect(await set()).toMatchObject({ status: 200 });
+    const { resealing } = rotor();
+    await resealing.rotate();
+    while ((await resealing.round()).more);
+    const [row] = await rows<{ key_id: string }>('SELECT key_id FROM project_secrets');
+    expect(row).toEqual({ key_id: await newest() });
+    const headers = { Key: '[redacted]' };
+    const again = [{ ...mcpServers[0], headers }];
+    const kept = await workspace.api.patch(`/projects/${project.id}`, { mcpServers: again });
+    expect(kept).toMatchObject({ status: 200, body: { mcpServers: again } });
+  });
+
   it('a rotation removes the old key only long after its retirement', async () => {
     await create('a task');
     const old = await newest();
@@ -115,7 +135,7 @@ describe('the rotation of the data key', () => {
   it('a server that missed the rotation finds the new key after its first write is refused', async () => {
     await create('before');
     await server.db.owner.query(
-      'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, ' +
+      'TRUNCATE task_secrets, agent_secrets, project_secrets, webhook_secrets, inbound_hook_secrets, ' +
         'model_provider_secrets, host_credential_secrets, data_keys',
     );
     const wanted = { title: 'x', taskType: 'test', inputContext: { token: SECRET } };
@@ -138,7 +158,7 @@ describe('the rotation of the data key', () => {
         { maxTasks: 1 },
       );
       await server.db.owner.query(
-        'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, ' +
+        'TRUNCATE task_secrets, agent_secrets, project_secrets, webhook_secrets, inbound_hook_secrets, ' +
           'model_provider_secrets, host_credential_secrets, data_keys',
       );
       const path = `/runs/${answer.tasks[0]?.run.id}/${report}`;

@@ -10,12 +10,15 @@ export type PermissionMode = 'auto' | 'ask' | 'plan' | 'read-only';
 /** The wire of a provider. The model proxy has a base path for each. */
 export type Provider = 'anthropic' | 'openai' | 'gemini';
 
-export interface McpServer {
+/** A server of tools (MCP): an address with streamable HTTP, or a program that speaks over stdio. */
+export type McpServer = {
   name: string;
-  /** The address of a server with streamable HTTP. */
-  url: string;
-  headers: Record<string, string>;
-}
+  /** True for Drover's own server: no person is asked about its tools. */
+  isTrusted: boolean;
+} & (
+  | { url: string; headers: Record<string, string> }
+  | { command: string; args: string[]; env: Record<string, string> }
+);
 
 /** Everything that a kind needs to start one session. All paths are paths inside the sandbox. */
 export interface AgentContext {
@@ -48,7 +51,7 @@ export interface AgentContext {
    * `/gemini`. `token` is the key that the agent shows.
    */
   modelProxy: { url: string; token: string };
-  /** Servers of the host's tools. Their headers are in no file. */
+  /** The values of their headers and variables are in no file. */
   mcpServers: readonly McpServer[];
   /** Whether the agent runs as root inside the sandbox. */
   isRoot: boolean;

@@ -1,49 +1,80 @@
-import type { McpServer } from './agent-kind.js';
+import type { McpServer, PermissionMode } from './agent-kind.js';
 
-/** The headers of servers as variables of the session, so that no file has their tokens. */
-export function headerVariables(servers: readonly McpServer[]): Record<string, string> {
-  return Object.fromEntries(
-    servers.flatMap(({ headers }, index) =>
-      Object.values(headers).map((value, header) => [variableOf(index, header), value]),
-    ),
-  );
+/** How the configuration of a program refers to variables. */
+export interface Referring {
+  reference: (variable: string) => string;
+  /** Texts with this in them would be references themselves. None by default. */
+  special?: RegExp;
+  /** The form in which a variable has its text. The default is the text itself. */
+  encode?: (text: string) => string;
 }
 
+/** In the configuration of many programs, `${NAME}` is a reference. */
+export const DOLLARS: Referring = { reference: (variable) => `\${${variable}}`, special: /\$/ };
+
 /**
- * The servers with references to the variables of their headers.
- *
- * @param reference how the configuration of the program refers to a variable
+ * The values of the servers' headers and variables as variables of the session, so that no file has
+ * their secrets. Texts that the program would take for references are among them.
  */
-export function withVariables(
+export function serverVariables(
   servers: readonly McpServer[],
-  reference: (variable: string) => string,
-): McpServer[] {
-  return servers.map((server, index) => ({
-    ...server,
-    headers: Object.fromEntries(
-      Object.keys(server.headers).map((name, header) => [
-        name,
-        reference(variableOf(index, header)),
-      ]),
-    ),
-  }));
+  { encode = (text) => text, ...referring }: Referring,
+): Record<string, string> {
+  const variables: Record<string, string> = {};
+  mapTexts(servers, referring, (text, variable) => (variables[variable] = encode(text)));
+  return variables;
 }
 
-function variableOf(server: number, header: number): string {
-  return `DROVER_MCP_${server}_HEADER_${header}`;
+/** The servers with references to the variables of `serverVariables`. */
+export function withVariables(servers: readonly McpServer[], referring: Referring): McpServer[] {
+  return mapTexts(servers, referring, (_, variable) => referring.reference(variable));
+}
+
+function mapTexts(
+  servers: readonly McpServer[],
+  { special }: Pick<Referring, 'special'>,
+  map: (text: string, variable: string) => string,
+): McpServer[] {
+  return servers.map((server, index) => {
+    let position = 0;
+    const mapped = (text: string) => map(text, `DROVER_MCP_${index}_${position++}`);
+    const literal = (text: string) => (special?.test(text) ? mapped(text) : text);
+    const values = (all: Record<string, string>) =>
+      Object.fromEntries(Object.entries(all).map(([name, value]) => [name, mapped(value)]));
+    if ('url' in server) {
+      return { ...server, url: literal(server.url), headers: values(server.headers) };
+    }
+    const { command, args, env } = server;
+    return { ...server, command: literal(command), args: args.map(literal), env: values(env) };
+  });
+}
+
+/** True if the program can use all tools of the server without a permission. */
+export function needsNoPermission(server: McpServer, mode: PermissionMode): boolean {
+  return server.isTrusted || mode === 'auto';
 }
 
 /**
- * The servers in the settings of Gemini CLI and its forks. No person is asked about their tools.
+ * The servers in the settings of Gemini CLI and its forks.
  *
  * @param more further settings of each server
  */
 export function geminiServers(
   servers: readonly McpServer[],
+  mode: PermissionMode,
   more: object = {},
 ): Record<string, object> {
-  const named = withVariables(servers, (variable) => `\${${variable}}`);
+  const named = withVariables(servers, DOLLARS);
   return Object.fromEntries(
-    named.map(({ name, url, headers }) => [name, { httpUrl: url, headers, trust: true, ...more }]),
+    named.map((server) => {
+      const trust = needsNoPermission(server, mode);
+      return [server.name, { ...geminiServer(server), trust, ...more }];
+    }),
   );
+}
+
+function geminiServer(server: McpServer) {
+  if ('url' in server) return { httpUrl: server.url, headers: server.headers };
+  const { command, args, env } = server;
+  return { command, args, env };
 }

@@ -1,6 +1,12 @@
 import { join } from 'node:path/posix';
-import type { AgentContext, AgentKind, AgentLaunch, PermissionMode } from '../domain/agent-kind.js';
-import { headerVariables, withVariables } from '../domain/mcp-servers.js';
+import type {
+  AgentContext,
+  AgentKind,
+  AgentLaunch,
+  McpServer,
+  PermissionMode,
+} from '../domain/agent-kind.js';
+import { DOLLARS, serverVariables, withVariables } from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { ClaudeConversation } from '../protocols/claude-stream.js';
 
@@ -33,8 +39,8 @@ const MODES: Record<PermissionMode, string> = {
 function launch(context: AgentContext): AgentLaunch {
   const { stateDir, instructions, permissionMode } = context;
   const mcpFile = join(stateDir, 'drover-mcp.json');
-  const servers = withVariables(context.mcpServers, (variable) => `\${${variable}}`).map(
-    ({ name, url, headers }) => [name, { type: 'http', url, headers }] as const,
+  const servers = withVariables(context.mcpServers, DOLLARS).map(
+    (server) => [server.name, toServer(server)] as const,
   );
   const files = [
     { path: mcpFile, content: JSON.stringify({ mcpServers: Object.fromEntries(servers) }) },
@@ -62,11 +68,17 @@ function launch(context: AgentContext): AgentLaunch {
   return { command: commandOf(context.program, ...parameters), env: toEnv(context), files };
 }
 
+function toServer(server: McpServer) {
+  if ('url' in server) return { type: 'http', url: server.url, headers: server.headers };
+  const { command, args, env } = server;
+  return { type: 'stdio', command, args, env };
+}
+
 /** Without telemetry, updates and retries of its own. */
 function toEnv(context: AgentContext): Record<string, string> {
   const { stateDir, modelProxy, isRoot } = context;
   return {
-    ...headerVariables(context.mcpServers),
+    ...serverVariables(context.mcpServers, DOLLARS),
     ANTHROPIC_BASE_URL: `${modelProxy.url}/anthropic`,
     ANTHROPIC_API_KEY: modelProxy.token,
     CLAUDE_CONFIG_DIR: stateDir,

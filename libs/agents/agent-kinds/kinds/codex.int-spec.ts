@@ -13,8 +13,9 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { agentProgram } from '../../../../test/support/agent-programs.js';
 import { type ModelServer, startModelServer } from '../../../../test/support/model-server/index.js';
-import type { AgentContext } from '../index.js';
+import type { AgentContext, McpServer } from '../index.js';
 import { AgentRun } from '../testing/agent-run.js';
+import { aGreeter } from '../testing/greeter.js';
 import { aContext } from '../testing/kind-conformance.js';
 import { codex } from './codex.js';
 
@@ -27,6 +28,8 @@ beforeAll(async () => {
 }, 180_000);
 afterEach(() => server?.close());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const greeter: McpServer = { ...aGreeter('Good morning', '${GREETING}'), isTrusted: false };
 
 type Script = Parameters<typeof startModelServer>[0];
 
@@ -66,6 +69,37 @@ describe('the real Codex', () => {
     expect(await second.end).toEqual({ kind: 'done', summary: 'The same conversation.' });
     expect((await second.until('session')).id).toBe(id);
     expect(existsSync(home)).toBe(false);
+  });
+
+  it.each([
+    ['auto', undefined, true],
+    ['ask', 'allow', true],
+    ['ask', 'deny', false],
+    ['read-only', undefined, false],
+  ] as const)(
+    'it starts a server of tools, and calls one in the mode %s with the decision %s: %s',
+    async (permissionMode, decision, ok) => {
+      const script = [{ calls: [{ tool: 'greet', input: { name: 'Ada' } }] }, { text: 'Greeted.' }];
+      // The models of OpenAI get these tools only after a search, which no script can do.
+      const changes = { model: 'another', permissionMode, mcpServers: [greeter] };
+      const run = await start(`tools-${permissionMode}-${decision}`, script, changes);
+      if (decision !== undefined) {
+        const { id, ...asked } = await run.until('permission');
+        expect(asked).toMatchObject({ tool: 'mcp__greeter__greet', category: 'other' });
+        run.conversation.decide(id, decision);
+      }
+      expect(await run.end).toMatchObject({ kind: 'done', summary: 'Greeted.' });
+      const greeting = { ok: true, output: 'Good morning, "Ada"! $HOME " ${GREETING}' };
+      expect(run.all('tool_result')).toMatchObject([ok ? greeting : { ok: false }]);
+    },
+  );
+
+  it('it tells that a server of tools does not start', async () => {
+    const missing = { ...greeter, command: '/no/such/program' };
+    const run = await start('no-server', [{ text: 'Alone.' }], { mcpServers: [missing] });
+    expect(await run.end).toMatchObject({ kind: 'done' });
+    const text = expect.stringMatching(/^The MCP server greeter does not work: /);
+    expect(run.all('notice')).toContainEqual({ type: 'notice', level: 'warning', text });
   });
 
   it('an interrupt ends a turn in the middle of its stream', async () => {

@@ -1,6 +1,11 @@
 import { join } from 'node:path/posix';
-import type { AgentContext, AgentKind, AgentLaunch } from '../domain/agent-kind.js';
-import { headerVariables, withVariables } from '../domain/mcp-servers.js';
+import type { AgentContext, AgentKind, AgentLaunch, McpServer } from '../domain/agent-kind.js';
+import {
+  needsNoPermission,
+  type Referring,
+  serverVariables,
+  withVariables,
+} from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { CodexConversation } from '../protocols/codex-app-server.js';
 
@@ -35,7 +40,7 @@ function launch(context: AgentContext): AgentLaunch {
   return {
     command: commandOf(program, 'app-server'),
     env: {
-      ...headerVariables(context.mcpServers),
+      ...serverVariables(context.mcpServers, NAMES),
       CODEX_HOME: stateDir,
       [TOKEN]: modelProxy.token,
     },
@@ -44,9 +49,12 @@ function launch(context: AgentContext): AgentLaunch {
 }
 
 const TOKEN = 'DROVER_MODEL_TOKEN';
+/** Its configuration names variables, and has no references in texts. */
+const NAMES: Referring = { reference: String };
 
 /** Without telemetry, updates and retries of its own: the model proxy decides about retries. */
-function toConfig({ model, modelProxy, mcpServers, settings }: AgentContext): string {
+function toConfig(context: AgentContext): string {
+  const { model, modelProxy, mcpServers, permissionMode, settings } = context;
   const effort = new KindSettings(codex, settings).string('reasoningEffort');
   const lines = [
     `model = ${quote(model ?? codex.defaultModel ?? '')}`,
@@ -66,17 +74,36 @@ function toConfig({ model, modelProxy, mcpServers, settings }: AgentContext): st
     'plugins = false',
     'apps = false',
   ];
-  for (const { name, url, headers } of withVariables(mcpServers, String)) {
-    const pairs = Object.entries(headers).map(([key, value]) => `${quote(key)} = ${quote(value)}`);
+  for (const server of withVariables(mcpServers, NAMES)) {
+    const mode = needsNoPermission(server, permissionMode) ? 'approve' : 'prompt';
     lines.push(
-      `[mcp_servers.${quote(name)}]`,
-      `url = ${quote(url)}`,
-      `env_http_headers = { ${pairs.join(', ')} }`,
-      // The host offers these servers: no person is asked again.
-      'default_tools_approval_mode = "approve"',
+      `[mcp_servers.${quote(server.name)}]`,
+      ...toServer(server),
+      `default_tools_approval_mode = "${mode}"`,
+      `startup_timeout_sec = ${SERVER_START_SECONDS}`,
     );
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Servers that a package manager downloads first are slow. */
+const SERVER_START_SECONDS = 60;
+
+function toServer(server: McpServer): string[] {
+  if ('url' in server) {
+    const headers = Object.entries(server.headers);
+    const pairs = headers.map(([key, value]) => `${quote(key)} = ${quote(value)}`);
+    return [`url = ${quote(server.url)}`, `env_http_headers = { ${pairs.join(', ')} }`];
+  }
+  // Codex passes variables on under their own names only, so a shell gives them the wanted ones.
+  const { command, args, env } = server;
+  const exports = Object.entries(env).map(([name, variable]) => `export ${name}="$${variable}"; `);
+  const words = ['-c', `${exports.join('')}exec "$@"`, 'sh', command, ...args];
+  return [
+    'command = "sh"',
+    `args = [${words.map(quote).join(', ')}]`,
+    `env_vars = [${Object.values(env).map(quote).join(', ')}]`,
+  ];
 }
 
 /** A basic string of TOML has the escapes of JSON. */

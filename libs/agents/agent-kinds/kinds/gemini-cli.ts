@@ -1,6 +1,6 @@
 import { join } from 'node:path/posix';
 import type { AgentContext, AgentKind, AgentLaunch } from '../domain/agent-kind.js';
-import { geminiServers, headerVariables } from '../domain/mcp-servers.js';
+import { DOLLARS, geminiServers, serverVariables } from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { AcpConversation } from '../protocols/acp.js';
 
@@ -42,7 +42,7 @@ function launch(context: AgentContext): AgentLaunch {
   const { stateDir, instructions, modelProxy, model, program } = context;
   new KindSettings(geminiCli, context.settings);
   const home = join(stateDir, '.gemini');
-  const mcpServers = geminiServers(context.mcpServers);
+  const mcpServers = geminiServers(context.mcpServers, context.permissionMode);
   const files = [
     { path: join(home, 'settings.json'), content: JSON.stringify({ ...QUIET, mcpServers }) },
   ];
@@ -52,7 +52,7 @@ function launch(context: AgentContext): AgentLaunch {
   return {
     command: commandOf(program, '--acp', '-m', model ?? geminiCli.defaultModel ?? ''),
     env: {
-      ...headerVariables(context.mcpServers),
+      ...serverVariables(context.mcpServers, DOLLARS),
       GEMINI_CLI_HOME: stateDir,
       GEMINI_API_KEY: modelProxy.token,
       GOOGLE_GEMINI_BASE_URL: `${modelProxy.url}/gemini`,

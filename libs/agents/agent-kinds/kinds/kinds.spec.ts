@@ -104,7 +104,9 @@ it('a program that connects to no servers over HTTP gets none, and the log says 
   const events: AgentEvent[] = [];
   const emit = (event: AgentEvent) => void events.push(event);
   const write = (text: string) => void written.push(text);
-  const mcpServers = [{ name: 'drover', url: 'http://127.0.0.1:1/mcp', headers: {} }];
+  const mcpServers = [
+    { name: 'drover', isTrusted: true, url: 'http://127.0.0.1:1/mcp', headers: {} },
+  ];
   const context = aContext({ settings: { command: ['/opt/agent'] }, mcpServers });
   const conversation = acp.converse({ emit, write, endInput: () => undefined }, context);
   conversation.start();
@@ -116,7 +118,7 @@ it('a program that connects to no servers over HTTP gets none, and the log says 
     method: 'session/new',
     params: { mcpServers: [] },
   });
-  const text = expect.stringContaining('no tools of Drover');
+  const text = expect.stringContaining('no tools of drover');
   expect(events).toContainEqual({ type: 'notice', level: 'warning', text });
 });
 

@@ -1,6 +1,17 @@
 import { join } from 'node:path/posix';
-import type { AgentContext, AgentKind, AgentLaunch, PermissionMode } from '../domain/agent-kind.js';
-import { headerVariables, withVariables } from '../domain/mcp-servers.js';
+import type {
+  AgentContext,
+  AgentKind,
+  AgentLaunch,
+  McpServer,
+  PermissionMode,
+} from '../domain/agent-kind.js';
+import {
+  needsNoPermission,
+  type Referring,
+  serverVariables,
+  withVariables,
+} from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { AcpConversation } from '../protocols/acp.js';
 
@@ -61,7 +72,7 @@ function launch(context: AgentContext): AgentLaunch {
   return {
     command: commandOf(program, 'acp'),
     env: {
-      ...headerVariables(context.mcpServers),
+      ...serverVariables(context.mcpServers, BRACES),
       [TOKEN]: context.modelProxy.token,
       XDG_DATA_HOME: join(stateDir, 'data'),
       XDG_CONFIG_HOME: config,
@@ -76,23 +87,26 @@ function launch(context: AgentContext): AgentLaunch {
 
 const TOKEN = 'DROVER_MODEL_TOKEN';
 const reference = (variable: string) => `{env:${variable}}`;
+/** It replaces references in the text of its configuration, before it reads that as JSON. */
+const BRACES: Referring = {
+  reference,
+  special: /\{/,
+  encode: (text) => JSON.stringify(text).slice(1, -1),
+};
 
 function toConfig({ modelProxy, permissionMode, ...context }: AgentContext) {
   const model = context.model ?? opencode.defaultModel ?? '';
   const name = `drover/${model}`;
-  const servers = withVariables(context.mcpServers, reference).map(
-    (server) =>
-      [
-        server.name,
-        { type: 'remote', url: server.url, headers: server.headers, oauth: false },
-      ] as const,
+  const servers = withVariables(context.mcpServers, BRACES).map(
+    (server) => [server.name, toServer(server)] as const,
   );
-  // Tools of the host's servers are its own business: no person is asked.
-  const tools = context.mcpServers.map((server) => [`${server.name}_*`, 'allow'] as const);
+  const tools = context.mcpServers
+    .filter((server) => needsNoPermission(server, permissionMode))
+    .map((server) => [`${server.name}_*`, 'allow'] as const);
   return {
     share: 'disabled',
     autoupdate: false,
-    permission: { ...PERMISSIONS[permissionMode], ...Object.fromEntries(tools) },
+    permission: withTools(PERMISSIONS[permissionMode], Object.fromEntries(tools)),
     enabled_providers: ['drover'],
     model: name,
     small_model: name,
@@ -105,4 +119,17 @@ function toConfig({ modelProxy, permissionMode, ...context }: AgentContext) {
       },
     },
   };
+}
+
+/** The last pattern that matches decides: a server's name must not allow a tool of the program. */
+function withTools(permissions: Record<string, string>, tools: Record<string, string>) {
+  return { '*': permissions['*'], ...tools, ...permissions };
+}
+
+function toServer(server: McpServer) {
+  if ('url' in server) {
+    return { type: 'remote', url: server.url, headers: server.headers, oauth: false };
+  }
+  const { command, args, env } = server;
+  return { type: 'local', command: [command, ...args], environment: env };
 }

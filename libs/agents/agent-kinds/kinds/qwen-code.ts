@@ -1,6 +1,6 @@
 import { join } from 'node:path/posix';
 import type { AgentContext, AgentKind, AgentLaunch } from '../domain/agent-kind.js';
-import { geminiServers, headerVariables } from '../domain/mcp-servers.js';
+import { DOLLARS, geminiServers, serverVariables } from '../domain/mcp-servers.js';
 import { commandOf, KindSettings } from '../domain/settings.js';
 import { AcpConversation } from '../protocols/acp.js';
 
@@ -35,7 +35,9 @@ function launch(context: AgentContext): AgentLaunch {
   const { stateDir, instructions, modelProxy, model, program } = context;
   new KindSettings(qwenCode, context.settings);
   // Their tools are in each request. Otherwise the agent must search for them first.
-  const mcpServers = geminiServers(context.mcpServers, { alwaysLoadTools: true });
+  const mcpServers = geminiServers(context.mcpServers, context.permissionMode, {
+    alwaysLoadTools: true,
+  });
   const files = [
     { path: join(stateDir, 'settings.json'), content: JSON.stringify({ ...QUIET, mcpServers }) },
   ];
@@ -45,7 +47,7 @@ function launch(context: AgentContext): AgentLaunch {
   return {
     command: commandOf(program, '--acp', '-m', model ?? qwenCode.defaultModel ?? ''),
     env: {
-      ...headerVariables(context.mcpServers),
+      ...serverVariables(context.mcpServers, DOLLARS),
       QWEN_HOME: stateDir,
       OPENAI_API_KEY: modelProxy.token,
       OPENAI_BASE_URL: `${modelProxy.url}/openai/v1`,

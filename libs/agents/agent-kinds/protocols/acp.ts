@@ -19,6 +19,7 @@ import type {
   AgentExit,
   AgentIo,
   Conversation,
+  McpServer,
   PermissionMode,
 } from '../domain/agent-kind.js';
 import { classOfMessage } from '../domain/failures.js';
@@ -161,15 +162,16 @@ export class AcpConversation implements Conversation {
     }
   }
 
-  /** Only programs that say so connect to servers over HTTP. */
+  /** Every program starts servers, and only programs that say so connect to servers over HTTP. */
   private serversFor(capabilities: InitializeResponse['agentCapabilities']) {
     const { mcpServers } = this.context;
-    if (mcpServers.length === 0 || capabilities?.mcpCapabilities?.http === true) {
-      return mcpServers.map(toServer);
+    if (capabilities?.mcpCapabilities?.http === true) return mcpServers.map(toServer);
+    const missing = mcpServers.filter((server) => 'url' in server).map(({ name }) => name);
+    if (missing.length > 0) {
+      const text = `The program takes no MCP servers over HTTP, so the agent has no tools of ${missing.join(', ')}.`;
+      this.io.emit({ type: 'notice', level: 'warning', text });
     }
-    const text = 'The program takes no MCP servers over HTTP, so the agent has no tools of Drover.';
-    this.io.emit({ type: 'notice', level: 'warning', text });
-    return [];
+    return mcpServers.filter((server) => !('url' in server)).map(toServer);
   }
 
   /** Some programs have modes, others have an option with the modes as its values. */
@@ -263,9 +265,17 @@ const STOPS: Record<Exclude<StopReason, 'end_turn' | 'cancelled'>, [FailureClass
   max_turn_requests: ['turn_limit', 'The agent reached its limit of model requests in one turn.'],
 };
 
-function toServer({ name, url, headers }: AgentContext['mcpServers'][number]) {
-  const pairs = Object.entries(headers).map(([key, value]) => ({ name: key, value }));
-  return { type: 'http' as const, name, url, headers: pairs };
+function toServer(server: McpServer) {
+  const { name } = server;
+  if ('url' in server) {
+    return { type: 'http' as const, name, url: server.url, headers: toPairs(server.headers) };
+  }
+  const { command, args, env } = server;
+  return { name, command, args, env: toPairs(env) };
+}
+
+function toPairs(values: Record<string, string>) {
+  return Object.entries(values).map(([name, value]) => ({ name, value }));
 }
 
 /** Programs put the provider's words into the data of an internal error. */

@@ -3,7 +3,7 @@ import type { AgentContext, AgentExit, AgentIo, Conversation } from '../domain/a
 import { classOfMessage, classOfStatus } from '../domain/failures.js';
 import { eventsOfAssistant, eventsOfPiece, eventsOfUser, permissionOf } from './claude-lines.js';
 import { Ending } from './ending.js';
-import { type JsonObject, objectOf, parseLine, textOf } from './json-lines.js';
+import { type JsonObject, objectOf, objectsOf, parseLine, textOf } from './json-lines.js';
 import { Turns } from './turns.js';
 
 /** Tools that only ask a person something, or end a plan. */
@@ -102,6 +102,7 @@ export class ClaudeConversation implements Conversation {
 
   private takeSystem(message: JsonObject): void {
     if (message.subtype === 'init') {
+      if (!this.ending.hasSession) this.tellFailures(objectsOf(message.mcp_servers));
       this.ending.hasSession = true;
       const id = textOf(message.session_id);
       return this.io.emit({ type: 'session', id, model: textOf(message.model) });
@@ -112,6 +113,13 @@ export class ClaudeConversation implements Conversation {
     }
     if (message.subtype === 'compact_boundary') {
       this.io.emit({ type: 'notice', level: 'info', text: 'The conversation was shortened.' });
+    }
+  }
+
+  private tellFailures(servers: JsonObject[]): void {
+    for (const { name } of servers.filter(({ status }) => status === 'failed')) {
+      const text = `The MCP server ${textOf(name)} does not work.`;
+      this.io.emit({ type: 'notice', level: 'warning', text });
     }
   }
 
@@ -147,8 +155,10 @@ export class ClaudeConversation implements Conversation {
     const { input } = request;
     const refusal = NO_PERMISSION_FOR[tool];
     if (refusal !== undefined) return this.answer(id, { behavior: 'deny', message: refusal });
-    const isDrovers = this.context.mcpServers.some(({ name }) => tool.startsWith(`mcp__${name}__`));
-    if (isDrovers || this.context.permissionMode === 'auto') {
+    const isTrusted = this.context.mcpServers.some(
+      (server) => server.isTrusted && tool.startsWith(`mcp__${server.name}__`),
+    );
+    if (isTrusted || this.context.permissionMode === 'auto') {
       return this.answer(id, { behavior: 'allow', updatedInput: input });
     }
     if (this.context.permissionMode !== 'ask') {

@@ -14,6 +14,16 @@ const APPROVALS = { auto: 'never', ask: 'untrusted', plan: 'untrusted', 'read-on
 
 type Answer = (result: JsonObject, error: JsonObject | undefined) => void;
 
+/** The result that answers a request for a permission. */
+type ToResult = (isAllowed: boolean) => JsonObject;
+
+const toDecision: ToResult = (isAllowed) => ({ decision: isAllowed ? 'accept' : 'decline' });
+const toElicitation: ToResult = (isAllowed) => ({
+  action: isAllowed ? 'accept' : 'decline',
+  content: isAllowed ? {} : null,
+  _meta: null,
+});
+
 /**
  * A conversation with `codex app-server`: JSON-RPC in lines, in both directions, without the member
  * `jsonrpc`.
@@ -23,7 +33,7 @@ export class CodexConversation implements Conversation {
   private readonly turns: Turns;
   private readonly answers = new Map<number, Answer>();
   /** Requests for a permission, by their id as text. */
-  private readonly asked = new Map<string, unknown>();
+  private readonly asked = new Map<string, { id: unknown; toResult: ToResult }>();
   private readonly files = new Map<string, JsonObject>();
   private lastRequest = 0;
   private threadId = '';
@@ -75,10 +85,10 @@ export class CodexConversation implements Conversation {
   }
 
   decide(permissionId: string, decision: 'allow' | 'deny'): void {
-    if (!this.asked.has(permissionId)) return;
-    const id = this.asked.get(permissionId);
+    const asked = this.asked.get(permissionId);
+    if (asked === undefined) return;
     this.asked.delete(permissionId);
-    this.send({ id, result: { decision: decision === 'allow' ? 'accept' : 'decline' } });
+    this.send({ id: asked.id, result: asked.toResult(decision === 'allow') });
   }
 
   finish(): void {
@@ -156,9 +166,7 @@ export class CodexConversation implements Conversation {
       const what = { title, subjects, input: { changes }, diffs: changes.map(toDiff) };
       return this.ask(id, { tool: 'apply_patch', category: 'edit', ...what });
     }
-    if (method === 'mcpServer/elicitation/request') {
-      return this.send({ id, result: { action: 'decline', content: null, _meta: null } });
-    }
+    if (method === 'mcpServer/elicitation/request') return this.takeElicitation(id, params);
     if (method === 'item/tool/requestUserInput') return this.send({ id, result: { answers: {} } });
     if (method === 'item/permissions/requestApproval') {
       return this.send({ id, result: { permissions: {}, scope: 'turn' } });
@@ -166,12 +174,27 @@ export class CodexConversation implements Conversation {
     this.send({ id, error: { code: -32601, message: `Drover does not know ${method}` } });
   }
 
-  private ask(id: unknown, permission: Omit<PermissionRequest, 'id'>): void {
+  /** Codex asks for the tools of MCP servers in this form. Nobody answers other questions of servers. */
+  private takeElicitation(id: unknown, { serverName, message, _meta: meta }: JsonObject): void {
+    const { codex_approval_kind: kind, tool_name: name, tool_params: input } = objectOf(meta);
+    if (kind !== 'mcp_tool_call') return this.send({ id, result: toElicitation(false) });
+    const tool = `mcp__${textOf(serverName)}__${textOf(name)}`;
+    const title = textOf(message) || tool;
+    const permission = { tool, category: 'other' as const, title, subjects: [title], input };
+    this.ask(id, permission, toElicitation);
+  }
+
+  private ask(
+    id: unknown,
+    permission: Omit<PermissionRequest, 'id'>,
+    toResult: ToResult = toDecision,
+  ): void {
     const { permissionMode } = this.context;
-    if (permissionMode === 'auto') return this.send({ id, result: { decision: 'accept' } });
-    if (permissionMode !== 'ask') return this.send({ id, result: { decision: 'decline' } });
+    if (permissionMode !== 'ask') {
+      return this.send({ id, result: toResult(permissionMode === 'auto') });
+    }
     const permissionId = String(id);
-    this.asked.set(permissionId, id);
+    this.asked.set(permissionId, { id, toResult });
     this.io.emit({ type: 'permission', id: permissionId, ...permission });
   }
 
@@ -198,6 +221,8 @@ export class CodexConversation implements Conversation {
         return this.io.emit({ type: 'plan', entries: objectsOf(params.plan).map(toEntry) });
       case 'turn/completed':
         return this.takeTurnEnd(objectOf(params.turn));
+      case 'mcpServer/startupStatus/updated':
+        return params.status === 'failed' ? this.tellFailure(params) : undefined;
       case 'serverRequest/resolved':
         return this.closePermission(String(params.requestId));
       case 'error':
@@ -229,6 +254,10 @@ export class CodexConversation implements Conversation {
   private cannotBegin(failureClass: FailureClass, error: JsonObject): void {
     this.ending.fails(failureClass, textOf(error.message));
     this.turns.close();
+  }
+
+  private tellFailure({ name, error }: JsonObject): void {
+    this.notify('warning', `The MCP server ${textOf(name)} does not work: ${textOf(error)}`);
   }
 
   private closePermission(id: string): void {

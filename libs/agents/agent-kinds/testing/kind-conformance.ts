@@ -6,6 +6,7 @@ import {
   type AgentEvent,
   type AgentKind,
   KindSettingsError,
+  type PermissionMode,
   type PermissionRequest,
 } from '../index.js';
 import { act, readSamples, SAID, type Sample } from './sample.js';
@@ -39,16 +40,26 @@ export function describeKind(kind: AgentKind, options: ConformanceOptions): void
     aContext({ settings: options.settings ?? {}, ...changes });
 
   describe(`the launch of ${kind.name}`, () => {
-    const server = {
+    const remote = {
       name: 'drover',
+      isTrusted: true,
       url: 'http://127.0.0.1:1/mcp',
       headers: { A: 'header-value' },
     };
+    const local = {
+      name: 'files',
+      isTrusted: false,
+      command: '/opt/files-server',
+      args: ['--root', 'a "b" $c {d}'],
+      env: { FILES_KEY: 'variable-value' },
+    };
+    const mcpServers = [remote, local];
 
-    it('no token, prompt or header is in the command', () => {
-      const changes = { mcpServers: [server], instructions: 'Be kind.' };
-      const command = kind.launch(context(changes)).command.join(' ');
-      expect(command).not.toMatch(/token-of-the-run|greeting|header-value|Be kind/);
+    it('no token, prompt, header or variable is in the command', () => {
+      const command = kind.launch(context({ mcpServers, instructions: 'Be kind.' })).command;
+      expect(command.join(' ')).not.toMatch(
+        /token-of-the-run|greeting|(header|variable)-value|Be k/,
+      );
     });
 
     it('instructions are in one file of its home, if it reads any there', () => {
@@ -58,13 +69,16 @@ export function describeKind(kind: AgentKind, options: ConformanceOptions): void
       expect(names).toEqual(kind.program === null ? [] : [kind.instructionsFile]);
     });
 
-    it('no token and no header is in a file', () => {
-      const { files } = kind.launch(context({ mcpServers: [server] }));
+    it('no token, header or variable is in a file', () => {
+      const { files } = kind.launch(context({ mcpServers }));
       const contents = files.map(({ content }) => content).join('');
-      expect(contents).not.toMatch(/token-of-the-run|header-value/);
+      expect(contents).not.toMatch(/token-of-the-run|(header|variable)-value/);
     });
 
-    it('the program has the MCP servers of its host', async () => {
+    it.each([
+      ['over HTTP', remote, remote.url, 'header-value'],
+      ['over stdio', local, local.command, 'variable-value'],
+    ])('the program has the MCP servers of its host %s', async (_, server, place, value) => {
       const given = context({ mcpServers: [server] });
       const { env, files } = kind.launch(given);
       const written: string[] = [];
@@ -76,15 +90,27 @@ export function describeKind(kind: AgentKind, options: ConformanceOptions): void
       conversation.line(JSON.stringify({ jsonrpc: '2.0', id: 0, result: info }));
       for (let turn = 0; turn < 100; turn += 1) await nextTick();
       await conversation.ended({ exitCode: 0, signal: null });
-      const configured = files.filter(({ content }) => content.includes(server.url));
-      const told = written.filter((line) => line.includes(server.url));
+      const configured = files.filter(({ content }) => content.includes(place));
+      const told = written.filter((line) => line.includes(place));
       expect([...configured, ...told]).toHaveLength(1);
-      const named = configured.flatMap(({ content }) => content.match(/DROVER_MCP_\w+/g) ?? []);
-      const headers = named
-        .map((variable) => env[variable])
-        .concat(told)
-        .join();
-      expect(headers).toContain('header-value');
+      const contents = configured.map(({ content }) => content);
+      const named = contents.join().match(/DROVER_MCP_\w+/g) ?? [];
+      const values = named.map((variable) => env[variable]);
+      const all = [...contents, ...values, ...told].join();
+      expect(all).toContain(value);
+      // A text that would be a reference in a configuration is in a variable itself.
+      if (server === local) expect(all).toMatch(/a \\?"b\\?" \$c \{d\}/);
+    });
+
+    it('without a permission the agent uses the tools of trusted servers only', () => {
+      const configured = (trusted: boolean, permissionMode: PermissionMode) =>
+        kind
+          .launch(context({ mcpServers: [{ ...local, isTrusted: trusted }], permissionMode }))
+          .files.map(({ content }) => content);
+      // Claude Code asks for each tool, and other programs of the protocol decide themselves.
+      if (kind.name === 'claude-code' || kind.program === null) return;
+      expect(configured(true, 'ask')).not.toEqual(configured(false, 'ask'));
+      expect(configured(true, 'auto')).toEqual(configured(false, 'auto'));
     });
 
     it('the program reaches the model proxy with its token', () => {
@@ -95,7 +121,7 @@ export function describeKind(kind: AgentKind, options: ConformanceOptions): void
     });
 
     it('its files are below the state folder', () => {
-      const { files } = kind.launch(context({ mcpServers: [server], instructions: 'Be kind.' }));
+      const { files } = kind.launch(context({ mcpServers, instructions: 'Be kind.' }));
       const outside = files.filter(({ path }) => !path.startsWith('/sandbox/state/'));
       expect(outside).toEqual([]);
     });

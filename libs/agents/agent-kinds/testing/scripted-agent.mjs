@@ -1,5 +1,5 @@
 // A program that speaks the Agent Client Protocol, and does as its prompt says, a line a step:
-//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | recall | wait | refuse | exit CODE | outlive
+//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | recall | servers | wait | refuse | exit CODE | outlive
 // Its conversations are files of its home, one for each, with a line for each prompt.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ const waiting = new Map();
 let lastRequest = 0;
 let cancel = () => {};
 let outlives = false;
+let servers = [];
 
 const send = (message) =>
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -79,6 +80,7 @@ const STEPS = {
     const prompts = readFileSync(fileOf(sessionId), 'utf8').trimEnd().split('\n');
     STEPS.say(sessionId, [`prompts: ${prompts.length}`]);
   },
+  servers: (sessionId) => STEPS.say(sessionId, [JSON.stringify(servers)]),
   wait: () => new Promise((resolve) => (cancel = () => resolve('cancelled'))),
   refuse: () => 'refusal',
   exit: (_sessionId, [code]) => process.exit(Number(code)),
@@ -90,7 +92,8 @@ const METHODS = {
     protocolVersion: 1,
     agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } },
   }),
-  'session/new'() {
+  'session/new'({ mcpServers }) {
+    servers = mcpServers;
     mkdirSync(CONVERSATIONS, { recursive: true });
     return { sessionId: 'scripted' };
   },

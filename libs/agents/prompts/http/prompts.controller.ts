@@ -43,7 +43,7 @@ export class PromptsController {
     summary: 'Make the prompt of a live run, and keep it with the run',
   })
   @ApiOkResponse({ type: FirstWordsDto })
-  @ApiErrors('validation_failed', 'run_not_found', 'stale_run')
+  @ApiErrors('validation_failed', 'run_not_found', 'stale_run', 'secrets_unreadable')
   create(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,

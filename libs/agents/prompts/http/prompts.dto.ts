@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Id, Int, Nested, OneOf, Text, TextList } from '#lib/http';
 import type { Sent } from '#lib/kernel';
+import { type McpServerSetting, McpServerDto } from '#lib/projects';
 import type { CallsUpTo } from '../domain/past-calls.js';
 import { type Beginning, BEGINNINGS, SECTION_NAMES } from '../domain/sections.js';
 import { MAX_TEMPLATE } from '../domain/template.js';
@@ -83,4 +84,10 @@ export class FirstWordsDto extends RunPromptDto implements Sent<FirstWords> {
     description: 'The standing instructions of the project of the task',
   })
   instructions!: string | null;
+
+  @ApiProperty({
+    type: [McpServerDto],
+    description: 'The MCP servers of the project of the task, with their secrets',
+  })
+  mcpServers!: McpServerSetting[];
 }

@@ -65,6 +65,23 @@ describe('the prompt of a run', () => {
     expect(prompt).not.toContain(instructions);
   });
 
+  it('it comes with the MCP servers of the project, whose secrets nobody else sees', async () => {
+    const { body: project } = await scene.workspace.api.post<Body>('/projects', { name: 'Weeks' });
+    const run = await scene.held({ ...CODEX, projectId: project['id'] });
+    expect((await take(run)).body).toMatchObject({ mcpServers: [] });
+    const Authorization = 'Bearer wintergreen-4711';
+    const issues = { name: 'issues', url: 'https://mcp.example.com', headers: { Authorization } };
+    const path = `/projects/${String(project['id'])}`;
+    expect((await scene.workspace.api.patch(path, { mcpServers: [issues] })).status).toBe(200);
+    expect((await take(run)).body).toMatchObject({ mcpServers: [issues] });
+    await log(run, [{ event: 'agent_tool_result', message: `It sent ${Authorization}.` }]);
+    const { body } = await scene.workspace.api.get<{ items: Body[] }>(
+      `/agent-tasks/${run.id}/logs`,
+    );
+    expect(JSON.stringify(body)).toContain('It sent [redacted].');
+    expect(JSON.stringify([body, (await kept(run)).body])).not.toContain('wintergreen');
+  });
+
   it('it tells dependencies, the earlier run, its checkpoint and unheard messages', async () => {
     const before = await scene.held({ title: 'Find the fault' });
     await before.agent.api.post(`/runs/${before.runId}/complete`, {

@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import type { McpServerSetting } from '#lib/projects';
 import type { TaskAnswer } from '#lib/task-manager';
 import { MAX_RESULT } from '../domain/sections.js';
 
@@ -76,13 +77,18 @@ FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
 );
 
 /**
- * The task of a live run, and the instructions of its project. Index: primary keys. $1 workspace, $2
- * run, $3 its agent.
+ * The task of a live run, with the instructions and the shown MCP servers of its project. Index: primary
+ * keys. $1 workspace, $2 run, $3 its agent.
  */
-export const liveTaskOfRun = query<{ task_id: string; instructions: string | null }>(
+export const liveTaskOfRun = query<{
+  task_id: string;
+  project_id: string | null;
+  instructions: string | null;
+  mcp_servers: McpServerSetting[] | null;
+}>(
   'live_task_of_run',
   `
-SELECT r.task_id, p.instructions FROM task_runs r
+SELECT r.task_id, p.id AS project_id, p.instructions, p.mcp_servers FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
 LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = t.project_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,

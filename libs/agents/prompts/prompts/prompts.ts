@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { refuseReport, type Reporter } from '#lib/runs';
-import { TaskSecrets } from '#lib/secrets';
+import type { McpServerSetting } from '#lib/projects';
+import { ProjectSecrets, TaskSecrets } from '#lib/secrets';
 import { requireReadable } from '#lib/task-manager';
 import { DEFAULT_TEMPLATE, RESUMED_TEMPLATE } from '../domain/default-template.js';
 import type { CallsUpTo, ConversationEntry } from '../domain/past-calls.js';
@@ -34,6 +35,8 @@ export interface RunPromptView extends PromptView {
 export interface FirstWords extends RunPromptView {
   /** The standing instructions of its project. */
   instructions: string | null;
+  /** The MCP servers of its project, with their secrets. */
+  mcpServers: readonly McpServerSetting[];
 }
 
 /** The facts about the start of a session that only its host knows. */
@@ -51,6 +54,7 @@ export class Prompts {
   constructor(
     private readonly database: Database,
     private readonly secrets: TaskSecrets,
+    private readonly projectSecrets: ProjectSecrets,
   ) {}
 
   /**
@@ -70,7 +74,7 @@ export class Prompts {
    * Makes the prompt of a live run and keeps it. A repeated call replaces it. A program that resumes the
    * conversation of the last run gets the news only, by no template.
    *
-   * @throws DroverError `run_not_found`, `stale_run`
+   * @throws DroverError `run_not_found`, `stale_run`, `secrets_unreadable`
    */
   async create(by: Reporter, start: SessionStart = {}): Promise<FirstWords> {
     const { workspaceId, runId, agentId } = by;
@@ -80,8 +84,13 @@ export class Prompts {
     const prompt = await this.compose(workspaceId, live.task_id, start);
     const kept = await firstRow(tenant, keepPrompt, [workspaceId, runId, agentId, prompt]);
     if (!kept) return refuseReport(this.database, by);
-    const { task_id: taskId, instructions } = live;
-    return { prompt, instructions, taskId, runId, createdAt: kept.created_at };
+    const { task_id: taskId, project_id: projectId, instructions } = live;
+    const shown = live.mcp_servers ?? [];
+    const mcpServers =
+      projectId === null
+        ? shown
+        : await this.projectSecrets.open(tenant, { workspaceId, projectId }, shown);
+    return { prompt, instructions, mcpServers, taskId, runId, createdAt: kept.created_at };
   }
 
   /**

@@ -21,7 +21,13 @@ async function started(
     endInput: () => undefined,
   } as unknown as RuntimeSession;
   const driver = {
-    surroundings: () => ({ network: 'host', folder: '/box', isRoot: false, memoryMb: 0 }),
+    surroundings: () => ({
+      reach: { network: 'host', allowedHosts: [] },
+      proxy: {},
+      folder: '/box',
+      isRoot: false,
+      memoryMb: 0,
+    }),
     spawn: (spec: { output: OutputSink }) => {
       ({ output } = spec);
       return Promise.resolve(session);
@@ -35,6 +41,7 @@ async function started(
     prompt: 'Hello.',
     permissionMode,
     settings: {},
+    mcpServers: [],
     env: {},
     files: {},
     secrets: [],

@@ -25,6 +25,7 @@ import {
   SpawnError,
   type Surroundings,
 } from '#lib/session-runtime';
+import { serversOfSession } from './servers-of-session.js';
 
 /** A kind that this machine can start. */
 export interface OfferedKind {
@@ -41,7 +42,7 @@ export interface AgentWork
     OfferedKind,
     Pick<
       AgentContext,
-      'prompt' | 'model' | 'permissionMode' | 'settings' | 'instructions' | 'resume'
+      'prompt' | 'model' | 'permissionMode' | 'settings' | 'instructions' | 'mcpServers' | 'resume'
     > {
   /** The UUID of the session. */
   id: string;
@@ -109,14 +110,18 @@ export class AgentSession {
   /** @throws SpawnError */
   static async start(work: AgentWork, parts: AgentSessionParts): Promise<AgentSession> {
     const { driver, gate, onEvent } = parts;
-    const around = driver.surroundings(work.id, work.network, work.env['DROVER_API_URL']);
-    const door = await openDoor(around.network, { token: work.token, ...gate });
+    const { id, network, allowedHosts } = work;
+    const asked = { network, allowedHosts };
+    const around = driver.surroundings(id, asked, work.env['DROVER_API_URL']);
+    const door = await openDoor(around.reach.network, { token: work.token, ...gate });
     try {
-      const context = contextOf(work, around, door.url);
+      const { servers, missing } = serversOfSession(work.mcpServers, around);
+      for (const text of missing) onEvent({ type: 'notice', level: 'warning', text });
+      const context = contextOf({ ...work, mcpServers: servers }, around, door.url);
       const launch = launchOf(work.kind, context);
       const talk = new Talk(work.kind, context, onEvent);
       const session = await driver.spawn({
-        id: work.id,
+        id,
         workspaceId: work.workspaceId,
         command: launch.command,
         env: { ...work.env, ...launch.env },
@@ -131,8 +136,7 @@ export class AgentSession {
         shown: work.folders,
         samePath: true,
         stdin: OPEN_INPUT,
-        network: work.network,
-        allowedHosts: work.allowedHosts,
+        ...asked,
         credentials: work.credentials,
         services: door.services,
         limits: { ...enoughMemory(work.kind, around), ...work.limits },
@@ -318,7 +322,7 @@ function contextOf(
     permissionMode,
     settings,
     instructions,
-    mcpServers: droverTools(apiUrl, work.token),
+    mcpServers: [...droverTools(apiUrl, work.token), ...work.mcpServers],
     program,
     workDir: join(folder, 'work'),
     stateDir: join(folder, 'state'),
@@ -332,7 +336,8 @@ function contextOf(
 function droverTools(apiUrl: string | undefined, token: string): McpServer[] {
   if (apiUrl === undefined) return [];
   const url = `${apiUrl.replace(/\/api\/v1\/?$/, '')}/mcp?hosted=true`;
-  return [{ name: 'drover', url, headers: { Authorization: `Bearer ${token}` } }];
+  const headers = { Authorization: `Bearer ${token}` };
+  return [{ name: 'drover', isTrusted: true, url, headers }];
 }
 
 /** A program of the kind would crash with less. The task can ask for other limits. */

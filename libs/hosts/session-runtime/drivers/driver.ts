@@ -188,8 +188,10 @@ export interface DriverHost {
 
 /** What a session meets, known before it is composed. */
 export interface Surroundings {
-  /** Unless it is `host`, the session reaches `services` only by their own ports. */
-  network: Network;
+  /** Unless its network is `host`, the session reaches `services` only by their own ports. */
+  reach: Reach;
+  /** The variables by which programs find the proxy for allowed hosts, if there is one. */
+  proxy: Record<string, string>;
   /** The path of its folder, as it sees it. */
   folder: string;
   /** The address of the API for it, if the host has one for it. */
@@ -209,11 +211,11 @@ export interface RuntimeDriver {
   /** False while sessions cannot be started, or would not end with this process. */
   readonly healthy: boolean;
   /**
-   * The surroundings of a session with `samePath` that asks for this network.
+   * The surroundings of a session with `samePath` that asks for this reach. The default is `none`.
    *
    * @param apiUrl the address of the API for the host
    */
-  surroundings(id: string, network?: Network, apiUrl?: string): Surroundings;
+  surroundings(id: string, asked?: Partial<Reach>, apiUrl?: string): Surroundings;
   /**
    * Resolves when the session's first process runs.
    *

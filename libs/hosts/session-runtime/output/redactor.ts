@@ -19,10 +19,17 @@ const KEY_ENDS = /-----END [A-Z ]*PRIVATE KEY-----/;
 
 /** Hides secrets in text: given values, and everything that looks like a credential. */
 export class Redactor {
-  private readonly values: RegExp | undefined;
+  private readonly secrets: string[] = [];
+  private values: RegExp | undefined;
 
   constructor(secrets: Iterable<string>) {
-    this.values = patternOf([...secrets].flatMap(variantsOf), MAX_SECRETS);
+    this.add(secrets);
+  }
+
+  /** Hides further values in all later texts. */
+  add(secrets: Iterable<string>): void {
+    this.secrets.push(...secrets);
+    this.values = patternOf(this.secrets.flatMap(variantsOf), MAX_SECRETS);
   }
 
   redact(text: string): string {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Network, strictestNetwork } from '#lib/kernel';
+import { type Reach, reachOf } from '#lib/kernel';
 import {
   type DriverHost,
   OPEN_INPUT,
@@ -17,6 +17,7 @@ import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
 import { addressInside } from '../sandbox/api-forwarder.js';
 import { groupsOf, removeGroups } from '../sandbox/control-group.js';
+import { proxyVariables } from '../sandbox/egress.js';
 import {
   type FolderQuota,
   limitFolder,
@@ -27,6 +28,7 @@ import { limitsOf, type SessionLimits } from '../sandbox/limits.js';
 import {
   networkVariables,
   type Sandbox,
+  reachWithin,
   sandboxLaunch,
   type SandboxLaunch,
 } from '../sandbox/sandbox.js';
@@ -102,16 +104,18 @@ export class ProcessDriver implements RuntimeDriver {
     return this.supervisor.healthy;
   }
 
-  surroundings(id: string, asked?: Network, apiUrl?: string): Surroundings {
+  surroundings(id: string, asked?: Partial<Reach>, apiUrl?: string): Surroundings {
     const { dir, sandbox, accounts } = this.options;
     const isRoot = accounts === undefined && process.getuid?.() === 0;
     if (sandbox === undefined) {
-      return { network: 'host', apiUrl, folder: join(dir, id), isRoot, memoryMb: 0 };
+      const reach = reachOf('host', []);
+      return { reach, proxy: {}, apiUrl, folder: join(dir, id), isRoot, memoryMb: 0 };
     }
-    const network = strictestNetwork(sandbox.network, asked);
+    const reach = reachWithin(sandbox, asked);
     return {
-      network,
-      apiUrl: apiUrl && network !== 'host' ? addressInside({ target: apiUrl }) : apiUrl,
+      reach,
+      proxy: reach.network === 'allow' ? proxyVariables() : {},
+      apiUrl: apiUrl && reach.network !== 'host' ? addressInside({ target: apiUrl }) : apiUrl,
       folder: SAME_PATH,
       isRoot,
       memoryMb: sandbox.limits.memoryMb,

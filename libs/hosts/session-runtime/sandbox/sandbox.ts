@@ -149,19 +149,10 @@ const CONTROL_GROUPS = '/sys/fs/cgroup';
 export function sandboxLaunch(
   sandbox: Sandbox,
   places: SandboxPlaces,
-  {
-    network = 'none',
-    allowedHosts = [],
-    credentials = [],
-    server,
-    services = [],
-  }: SandboxReach = {},
+  { credentials = [], server, services = [], ...asked }: SandboxReach = {},
 ): SandboxLaunch {
   const { program, limits } = sandbox;
-  const reach = strictestReach(reachOf(sandbox.network, sandbox.allowedHosts), {
-    network,
-    allowedHosts,
-  });
+  const reach = reachWithin(sandbox, asked);
   const isCutOff = reach.network !== 'host';
   const egress =
     reach.network === 'allow'
@@ -242,6 +233,15 @@ export function sandboxLaunch(
       ...reached.map(({ port }) => ({ port, socket: socketInside(port) })),
     ],
   };
+}
+
+/** The reach of a session that asks for this one. The default is `none`. */
+export function reachWithin(
+  sandbox: Pick<Sandbox, 'network' | 'allowedHosts'>,
+  { network = 'none', allowedHosts = [] }: Partial<Reach> = {},
+): Reach {
+  const own = reachOf(sandbox.network, sandbox.allowedHosts);
+  return strictestReach(own, { network, allowedHosts });
 }
 
 /** The path of a service's socket within the sandbox. */

@@ -123,9 +123,17 @@ function statementsOf(tx: PrismaTransaction): SqlRunner {
 const UNREACHABLE = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'];
 const CONFLICT = 'P2034';
 
+const REFERENCE_MISSING = '23503';
+
+interface Cause {
+  originalCode?: string;
+  severity?: string;
+  constraint?: { index?: string };
+}
+
 interface PrismaError {
   code?: string;
-  meta?: { driverAdapterError?: { cause?: { originalCode?: string; severity?: string } } };
+  meta?: { driverAdapterError?: { cause?: Cause } };
 }
 
 /**
@@ -136,12 +144,13 @@ function rootCause(error: unknown): unknown {
   const { code = '', meta } = (error ?? {}) as PrismaError;
   if (UNREACHABLE.includes(code))
     return Object.assign(new Error('Connection terminated'), { cause: error });
-  const { originalCode, severity } = meta?.driverAdapterError?.cause ?? {};
+  const { originalCode, severity, constraint } = meta?.driverAdapterError?.cause ?? {};
   const original = Object.assign(new Error(`Prisma ${code}`), {
     code: code === CONFLICT ? '40001' : originalCode,
     severity,
+    constraint: constraint?.index,
     cause: error,
   });
   const passes = isRetryable(original) || isTimedOut(original) || isUnreachable(original);
-  return passes ? original : error;
+  return passes || originalCode === REFERENCE_MISSING ? original : error;
 }

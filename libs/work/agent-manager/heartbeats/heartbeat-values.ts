@@ -6,6 +6,7 @@ import { agentKey, type AgentPlace } from '#lib/kernel';
 import {
   hasRoomForSecret,
   type KnownValues,
+  originalsOf,
   secretsOfHolders,
   TaskSecrets,
   ValuesAtHand,
@@ -54,10 +55,7 @@ export class HeartbeatValues {
     for (const row of await this.database.service.rows(secretsOfHolders, places)) {
       const { workspace_id: workspaceId, agent_id: agentId, run_id: runId } = row;
       if (this.runs.has(runId)) continue;
-      const { values } = await this.secrets.valuesOf([
-        ...(row.originals ?? []),
-        ...(row.of_agent ?? []),
-      ]);
+      const { values } = await this.secrets.valuesOf(originalsOf(row));
       this.atHand.note({ workspaceId, agentId }, runId, values);
       this.runs.set(runId, true);
     }

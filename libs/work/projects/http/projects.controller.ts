@@ -56,7 +56,7 @@ export class ProjectsController {
   @Auth({ role: 'MEMBER', scope: 'projects:write' })
   @ApiOperation({ summary: 'Change a project' })
   @ApiOkResponse({ type: ProjectDto })
-  @ApiErrors('validation_failed', 'project_not_found', 'version_mismatch')
+  @ApiErrors('validation_failed', 'project_not_found', 'version_mismatch', 'secrets_unreadable')
   change(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,

@@ -1,5 +1,15 @@
-import { Flag, HostList, ModelList, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
+import {
+  Flag,
+  HostList,
+  ModelList,
+  NestedList,
+  OneOf,
+  PageQuery,
+  Text,
+  Timestamp,
+} from '#lib/http';
 import { type Network, NETWORKS } from '#lib/kernel';
+import { NewMcpServerDto } from './mcp-servers.dto.js';
 
 export class ListQuery extends PageQuery {
   @Flag({
@@ -53,6 +63,14 @@ export class ChangeProjectDto extends ChangeTextsDto {
       'and project. `*` alone, the default, allows every model. Only an OWNER or ADMIN sets them.',
   })
   allowedModels?: string[];
+  @NestedList(() => NewMcpServerDto, {
+    maxItems: 20,
+    optional: true,
+    description:
+      'Servers of tools (MCP) for the coding agents of the project, in addition to that of Drover. They ' +
+      'replace the earlier ones, and apply to runs that start from now on. Only an OWNER or ADMIN sets them.',
+  })
+  mcpServers?: NewMcpServerDto[];
 }
 
 export class CreateMilestoneDto extends CreateProjectDto {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../../../../test/support/api-client.js';
 import { aMember, aSessionOf } from '../../../../test/support/factories.js';
+import { tablesWith } from '../../../../test/support/tables-with.js';
 import {
   sharedServer,
   type TestServer,
@@ -90,6 +91,10 @@ describe('projects', () => {
       code: 'forbidden',
       detail: 'Only an OWNER or ADMIN allows models.',
     });
+    expect((await member.patch(path, { mcpServers: [] })).body).toMatchObject({
+      code: 'forbidden',
+      detail: 'Only an OWNER or ADMIN sets MCP servers.',
+    });
     expect((await member.patch(path, { network: 'none' })).body).toMatchObject({
       network: 'none',
     });
@@ -121,6 +126,93 @@ describe('projects', () => {
     });
     const removed = await own.api.patch(path, { instructions: null });
     expect(removed.body).toMatchObject({ instructions: null });
+  });
+
+  describe('the MCP servers of a project', () => {
+    const TOKEN = 'the-token-of-issues';
+    const issues = { name: 'issues', url: 'https://mcp.example.com/mcp' };
+    const files = { name: 'files', command: 'files-server', args: ['--root', '$HOME'] };
+    const shownIssues = { ...issues, headers: { Authorization: '[redacted]' } };
+
+    it('the values of variables and headers are never shown', async () => {
+      const path = `/projects/${(await aProject()).id}`;
+      expect((await own.api.get(path)).body).toMatchObject({ mcpServers: [] });
+      const mcpServers = [
+        { ...issues, headers: { Authorization: `Bearer ${TOKEN}` } },
+        { ...files, env: { MODE: 'fast', TOKEN } },
+        { name: 'plain', command: 'plain' },
+      ];
+      const shown = [
+        shownIssues,
+        { ...files, env: { MODE: '[redacted]', TOKEN: '[redacted]' } },
+        { name: 'plain', command: 'plain', args: [], env: {} },
+      ];
+      expect((await own.api.patch<Row>(path, { mcpServers })).body).toMatchObject({
+        mcpServers: shown,
+        version: 2,
+      });
+      expect((await own.api.get(path)).body).toMatchObject({ mcpServers: shown });
+      expect(await tablesWith(app, TOKEN)).toEqual([]);
+      const renamed = await own.api.patch(path, { name: 'Q' });
+      expect(renamed.body).toMatchObject({ mcpServers: shown });
+      expect((await own.api.patch(path, { mcpServers: [] })).body).toMatchObject({
+        mcpServers: [],
+      });
+      const count = 'SELECT FROM project_secrets WHERE workspace_id = $1';
+      expect((await app.db.owner.query(count, [own.id])).rowCount).toBe(0);
+    });
+
+    it('a hidden value stays with its server, and goes to no other', async () => {
+      const path = `/projects/${(await aProject()).id}`;
+      const first = { ...issues, headers: { Authorization: TOKEN } };
+      await own.api.patch(path, { mcpServers: [first] });
+      const more = { name: 'more', url: 'https://more.example.com' };
+      const kept = await own.api.patch(path, { mcpServers: [more, shownIssues] });
+      expect(kept.body).toMatchObject({ mcpServers: [{ ...more, headers: {} }, shownIssues] });
+      for (const mcpServers of [
+        [{ ...shownIssues, url: 'https://elsewhere.example.com' }],
+        [{ ...shownIssues, headers: { 'X-Other': '[redacted]' } }],
+      ]) {
+        const [name] = Object.keys(mcpServers[0]!.headers);
+        expect(await own.api.patch(path, { mcpServers })).toMatchObject({
+          status: 400,
+          body: { errors: [{ field: `mcpServers[0].headers.${name}` }] },
+        });
+      }
+    });
+
+    it.each([
+      [[{ ...issues, name: 'drover' }], '[0].name'],
+      [[{ ...issues, name: 'Issues' }], '[0].name'],
+      [[{ ...issues, name: 'my_issues' }], '[0].name'],
+      [[issues, issues], '[1].name'],
+      [[{ name: 'none' }], '[0].command'],
+      [[{ ...issues, ...files }], '[0].command'],
+      [[{ ...issues, env: {} }], '[0].env'],
+      [[{ ...files, headers: {} }], '[0].headers'],
+      [[{ ...files, env: { PATH: '/x' } }], '[0].env'],
+      [[{ ...issues, headers: { 'a b': 'x' } }], '[0].headers'],
+      [[{ ...issues, headers: { A: 'x\ny' } }], '[0].headers'],
+      [[{ ...issues, url: 'ftp://example.com' }], '[0].url'],
+      [[{ ...issues, url: 'https://a:b@example.com' }], '[0].url'],
+      [[{ ...issues, url: `https://example.com/?key=ghp_${'a1'.repeat(18)}` }], '[0].url'],
+      [[{ ...files, args: ['--token', 'hunter2'] }], '[0].args'],
+      [Array.from({ length: 21 }, (_, index) => ({ ...files, name: `a${index}` })), ''],
+      [
+        Array.from({ length: 20 }, (_, i) => ({
+          ...files,
+          name: `a${i}`,
+          args: ['x'.repeat(4_000), 'x'.repeat(4_000)],
+        })),
+        '',
+      ],
+    ])('malformed ones are refused: %j', async (mcpServers, field) => {
+      const path = `/projects/${(await aProject()).id}`;
+      const refused = await own.api.patch(path, { mcpServers });
+      const errors = [{ field: `mcpServers${field}` }];
+      expect(refused).toMatchObject({ status: 400, body: { errors } });
+      expect((await own.api.get(path)).body).toMatchObject({ mcpServers: [], version: 1 });
+    });
   });
 
   it('a project keeps its allowed models, and refuses malformed ones', async () => {

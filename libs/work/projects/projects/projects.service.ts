@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#lib/database';
+import { Database, firstRow, type Prisma, type SqlRunner } from '#lib/database';
 import { covers, isAtLeast } from '#lib/identity';
 import { type Caller, DroverError, type Network, newId, type Page, toPage } from '#lib/kernel';
+import { ProjectSecrets, type SealedServers, showsSecret } from '#lib/secrets';
+import { type McpServerSetting, readServers, withHidden } from '../domain/mcp-servers.js';
 import { whyUnchanged } from '../shared/errors.js';
 import { type Listing, pageOf } from '../shared/listing.js';
 import { withoutSecrets } from '../shared/texts.js';
 import { PROJECT_FIELDS, type ProjectDto } from '../shared/views.js';
+import { serversOfProject } from './projects.sql.js';
 
 export interface NewProject {
   name: string;
@@ -17,30 +20,33 @@ export type ProjectChange = Partial<NewProject> & {
   allowedHosts?: string[];
   instructions?: string | null;
   allowedModels?: string[];
+  mcpServers?: McpServerSetting[];
 };
+
+/** The columns of a row whose JSON has a type. */
+type ProjectRow = Omit<ProjectDto, 'mcpServers'> & { mcpServers: Prisma.JsonValue };
 
 /** Projects, which group tasks. */
 @Injectable()
 export class ProjectsService {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: ProjectSecrets,
+  ) {}
 
   create({ workspaceId }: Caller, project: NewProject): Promise<ProjectDto> {
     const data = { ...withoutSecrets(project), workspaceId, id: newId() };
     return this.database
       .tenant(workspaceId)
-      .prisma((tx) => tx.project.create({ data, select: PROJECT_FIELDS }));
+      .prisma((tx) => tx.project.create({ data, select: PROJECT_FIELDS }))
+      .then(toView);
   }
 
   async list({ workspaceId }: Caller, listing: Listing): Promise<Page<ProjectDto>> {
     const { where, ...order } = pageOf(listing);
     const query = { where: { ...where, workspaceId }, ...order, select: PROJECT_FIELDS };
     const rows = await this.database.tenant(workspaceId).prisma((tx) => tx.project.findMany(query));
-    return toPage(
-      rows,
-      listing.limit,
-      ({ id }) => [id],
-      (row) => row,
-    );
+    return toPage(rows, listing.limit, ({ id }) => [id], toView);
   }
 
   /** @throws DroverError `project_not_found` */
@@ -50,10 +56,13 @@ export class ProjectsService {
       .tenant(workspaceId)
       .prisma((tx) => tx.project.findUnique({ where, select: PROJECT_FIELDS }));
     if (row === null) throw new DroverError('project_not_found');
-    return row;
+    return toView(row);
   }
 
-  /** @throws DroverError `project_not_found`, `version_mismatch` or `forbidden` */
+  /**
+   * @throws DroverError `project_not_found`, `version_mismatch`, `forbidden`, `validation_failed` or
+   *   `secrets_unreadable`
+   */
   async change(
     caller: Caller,
     id: string,
@@ -61,7 +70,9 @@ export class ProjectsService {
     version?: number,
   ): Promise<ProjectDto> {
     if (!mayLoosen(caller)) refuseLoosening(change);
-    return this.update(caller, { id, version }, withoutSecrets(change));
+    const { mcpServers, ...rest } = change;
+    const servers = mcpServers && readServers(mcpServers);
+    return this.update(caller, { id, version }, { ...withoutSecrets(rest), servers });
   }
 
   /**
@@ -82,28 +93,61 @@ export class ProjectsService {
   private update(
     { workspaceId }: Caller,
     where: { id: string; version?: number },
-    change: ProjectChange & { archivedAt?: Date },
+    {
+      servers,
+      ...fields
+    }: Omit<ProjectChange, 'mcpServers'> & {
+      archivedAt?: Date;
+      servers?: McpServerSetting[];
+    },
   ): Promise<ProjectDto> {
-    return this.database.tenant(workspaceId).prisma(async (tx) => {
+    const place = { workspaceId, projectId: where.id };
+    const written = this.database.tenant(workspaceId).prisma(async (tx, sql) => {
+      const sealed = servers && (await this.seal(sql, place, servers));
+      const mcpServers = sealed && { mcpServers: sealed.shown as unknown as Prisma.InputJsonArray };
       const [row] = await tx.project.updateManyAndReturn({
         where: { ...where, workspaceId },
-        data: { ...change, version: { increment: 1 }, updatedAt: new Date() },
+        data: { ...fields, ...mcpServers, version: { increment: 1 }, updatedAt: new Date() },
         select: PROJECT_FIELDS,
       });
-      if (row !== undefined) return row;
+      if (row !== undefined) {
+        if (sealed) await this.secrets.write(sql, place, sealed.inputs);
+        return toView(row);
+      }
       const exists = await tx.project.count({ where: { workspaceId, id: where.id } });
       throw whyUnchanged(exists > 0, 'project_not_found');
     });
+    return this.secrets.written(written);
+  }
+
+  /** The row stays locked, so that the values of the same moment are kept. */
+  private async seal(
+    sql: SqlRunner,
+    place: { workspaceId: string; projectId: string },
+    given: readonly McpServerSetting[],
+  ): Promise<SealedServers<McpServerSetting> | undefined> {
+    const row = await firstRow(sql, serversOfProject, [place.workspaceId, place.projectId]);
+    if (row === undefined) return undefined;
+    const current = showsSecret(given) ? await this.secrets.open(sql, place, row.mcp_servers) : [];
+    return this.secrets.seal(place, withHidden(given, current, row.mcp_servers));
   }
 }
 
+function toView({ mcpServers, ...row }: ProjectRow): ProjectDto {
+  return { ...row, mcpServers: mcpServers as unknown as McpServerSetting[] };
+}
+
 /** @throws DroverError `forbidden` */
-function refuseLoosening({ network = 'none', allowedHosts, allowedModels }: ProjectChange): void {
+function refuseLoosening(change: ProjectChange): void {
+  const { network = 'none', allowedHosts, allowedModels, mcpServers } = change;
   if (network !== 'none' || allowedHosts !== undefined) {
     throw new DroverError('forbidden', { detail: 'Only an OWNER or ADMIN allows the network.' });
   }
   if (allowedModels !== undefined) {
     throw new DroverError('forbidden', { detail: 'Only an OWNER or ADMIN allows models.' });
+  }
+  if (mcpServers !== undefined) {
+    throw new DroverError('forbidden', { detail: 'Only an OWNER or ADMIN sets MCP servers.' });
   }
 }
 

@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { NETWORKS } from '#lib/kernel';
+import type { McpServerSetting } from '../domain/mcp-servers.js';
+import { McpServerDto } from '../http/mcp-servers.dto.js';
 
 class GroupDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
@@ -21,6 +23,8 @@ export class ProjectDto extends GroupDto {
   instructions!: string | null;
   @ApiProperty({ type: [String], description: 'The models that its coding agents can ask.' })
   allowedModels!: string[];
+  @ApiProperty({ type: [McpServerDto], description: 'Servers of tools for its coding agents.' })
+  mcpServers!: McpServerSetting[];
 }
 
 export class MilestoneDto extends GroupDto {
@@ -55,6 +59,7 @@ export const PROJECT_FIELDS = {
   allowedHosts: true,
   instructions: true,
   allowedModels: true,
+  mcpServers: true,
 } as const;
 
 export const MILESTONE_FIELDS = { ...GROUP_FIELDS, projectId: true, dueAt: true } as const;

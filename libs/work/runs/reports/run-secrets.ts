@@ -6,6 +6,7 @@ import { Logger } from '#lib/observability';
 import {
   type ColumnOfTask,
   hasRoomForSecret,
+  originalsOf,
   type Sealed,
   type SecretsInput,
   type SecretsOfRun,
@@ -106,7 +107,7 @@ export class RunSecrets {
     return result;
   }
 
-  /** The secret values in the run's task and of its agent, as far as they can be decrypted. */
+  /** The secret values of the run's task, agent and project, as far as they can be decrypted. */
   async of(by: Reporter): Promise<SecretValues> {
     return (await this.knownOf(by)).values;
   }
@@ -176,7 +177,7 @@ export class RunSecrets {
 
   private async look(by: Reporter): Promise<Known> {
     const row = await this.coalescer.submit(by.workspaceId, by.runId);
-    const originals = [...(row?.originals ?? []), ...(row?.of_agent ?? [])];
+    const originals = row === undefined ? [] : originalsOf(row);
     const { values, unreadable } = await this.secrets.valuesOf(originals);
     if (row) this.atHand.note(by, by.runId, values);
     if (unreadable) this.warn(by, row?.task_id, unreadable.column);
