@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { ModelRequest } from '#lib/model-proxy';
+import type { ModelRequest, SeenLimit } from '#lib/model-proxy';
 import type { ModelHold } from '../api/types.js';
 import { RunModelGate } from './model-gate.js';
 
@@ -68,4 +68,31 @@ it('a fallback that answered is logged, and asked first until the reset', async 
   const line = 'WARN model_replaced: The model "sonnet" answered instead of "opus".';
   expect(logged).toEqual([`${line} It is overloaded.`, `${line} It is overloaded.`]);
   expect(ended).toEqual([]);
+});
+
+it('the limits of a model and its fallbacks are reported together, whichever was asked first', async () => {
+  const { gate, ended } = aGate({ fallbacks: ['sonnet', 'haiku'] });
+  await gate.admit(REQUEST, NEVER);
+  const refused = [{ model: 'opus', message: 'It is overloaded.', retryAfterMs: undefined }];
+  gate.replaced({ provider: 'anthropic', model: 'sonnet', refused });
+  await gate.admit(REQUEST, NEVER);
+  const limit = (model: string, retryAfterMs?: number): SeenLimit => ({
+    provider: 'anthropic',
+    model,
+    reason: 'rate',
+    scope: 'model',
+    retryAfterMs,
+    resetsAt: undefined,
+    status: 429,
+  });
+  gate.limited(limit('sonnet', 1), [limit('haiku'), limit('opus', 90_500)]);
+  expect(gate.limit).toEqual({
+    provider: 'anthropic',
+    model: 'opus',
+    allModels: false,
+    kind: 'rate_limited',
+    retryAfterSeconds: 91,
+    fallbacks: [{ model: 'sonnet', retryAfterSeconds: 1 }, { model: 'haiku' }],
+  });
+  expect(ended).toEqual(['provider_limited']);
 });

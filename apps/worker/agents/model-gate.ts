@@ -46,6 +46,8 @@ export class RunModelGate implements ModelGate {
   private readonly refused = new Set<string>();
   /** The times by `performance.now()` until which the provider refuses models with fallbacks. */
   private readonly refusedUntil = new Map<string, number>();
+  /** The models of which others are fallbacks, by the model that is asked first instead. */
+  private readonly replaces = new Map<string, string>();
   private replacements = 0;
 
   constructor(private readonly parts: ModelGateParts) {
@@ -98,14 +100,17 @@ export class RunModelGate implements ModelGate {
     ]);
   };
 
-  readonly limited = (seen: SeenLimit): void => {
-    const { provider, model, scope, reason, retryAfterMs } = seen;
+  readonly limited = (seen: SeenLimit, ofFallbacks: readonly SeenLimit[]): void => {
+    const all = [seen, ...ofFallbacks];
+    const asked = this.replaces.get(seen.model);
+    const main = all.find(({ model }) => model === asked) ?? seen;
+    const fallbacks = all.filter((one) => one !== main).map(modelAndTime);
     this.limit = {
-      provider,
-      model,
-      allModels: scope === 'key',
-      kind: reason === 'quota' ? 'quota_exhausted' : 'rate_limited',
-      ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+      provider: main.provider,
+      ...modelAndTime(main),
+      allModels: main.scope === 'key',
+      kind: main.reason === 'quota' ? 'quota_exhausted' : 'rate_limited',
+      ...(fallbacks.length > 0 && { fallbacks }),
     };
     this.parts.report.endEarly('provider_limited');
   };
@@ -131,6 +136,7 @@ export class RunModelGate implements ModelGate {
     const isOpen = (one: string) => (this.refusedUntil.get(one) ?? 0) <= now;
     const all = [model, ...fallbacks];
     const [first = model, ...rest] = [...all.filter(isOpen), ...all.filter((one) => !isOpen(one))];
+    if (first !== model) this.replaces.set(first, model);
     return { kind: 'admitted', ...(first !== asked && { model: first }), fallbacks: rest };
   }
 
@@ -172,6 +178,11 @@ export class RunModelGate implements ModelGate {
       throw error;
     }
   }
+}
+
+function modelAndTime({ model, retryAfterMs }: SeenLimit) {
+  if (retryAfterMs === undefined) return { model };
+  return { model, retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) };
 }
 
 /** It refuses one model, and no other one. */

@@ -84,6 +84,8 @@ describe('A refused report of an end', () => {
     const given = { kind: 'release', reason: 'provider_limited' };
     expect(withoutDetails(limited, malformed)).toEqual({ ...given, checkpointData: checkpoint });
     expect(withoutDetails(limited, tooLarge)).toEqual(given);
+    const withFallbacks = { ...LIMITS, limit: { ...limit, fallbacks: [{ model: 'gpt-5-mini' }] } };
+    expect(withoutDetails(withFallbacks, malformed)).toEqual(LIMITS);
     const failure = { message: 'x', class: 'oom', stackTrace: 'long' } as const;
     const fail: FinalReport = { kind: 'fail', error: failure, checkpointData: checkpoint };
     expect(withoutDetails(fail, tooLarge)).toEqual({

@@ -30,7 +30,10 @@ export function withoutDetails(report: FinalReport, refusal: unknown): FinalRepo
     }
     case 'provider-limits': {
       const { checkpointData } = report;
+      const { fallbacks, ...limit } = report.limit;
       const isTooLarge = statusOf(refusal) === 413;
+      // A server of the version before knows no fallbacks.
+      if (fallbacks !== undefined && !isTooLarge) return { ...report, limit };
       const checkpoint = isTooLarge || checkpointData === undefined ? {} : { checkpointData };
       return { kind: 'release', reason: 'provider_limited', ...checkpoint };
     }

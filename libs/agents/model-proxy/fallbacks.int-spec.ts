@@ -65,7 +65,10 @@ describe('a model that the provider refuses', () => {
       { error: { code: 'provider_limited' } },
     ]);
     expect(models()).toEqual(['claude-sonnet-4-5', 'second', 'third']);
-    expect(rig.limits).toMatchObject([{ model: 'claude-sonnet-4-5', reason: 'overloaded' }]);
+    expect(rig.limits).toMatchObject([
+      { model: 'claude-sonnet-4-5', reason: 'overloaded' },
+      { model: 'third', reason: 'rate', retryAfterMs: 5_000 },
+    ]);
     expect(rig.replacements).toEqual([]);
     expect(await rig.usage()).toMatchObject({ model: 'claude-sonnet-4-5', input: 0, status: 529 });
   });

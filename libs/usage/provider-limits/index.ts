@@ -5,6 +5,7 @@ export {
   hasProviderLimits,
   isAgentLimited,
   isFreeOfProviderLimits,
+  isRunLimited,
   limitsOfTask,
 } from './limits/limit-conditions.sql.js';
 export { ProviderLimits, type UnderstoodLimit } from './limits/provider-limits.js';

@@ -180,9 +180,10 @@ WHERE b.version <> h.budget_version) THEN 0::float8 END AS "throttle_workspaces"
         WHERE lr.workspace_id = k.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = k.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = k.workspace_id AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))
       AND t.unmet_dependencies = 0
       AND (k.budgets IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (k.budgets ->> t.workspace_id::text)::bigint,
@@ -955,6 +956,9 @@ SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, l.id AS limit_id
 FROM provider_limits l JOIN agent_tasks t ON t.workspace_id = l.workspace_id
 JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id AND r.model ~ l.covers
 WHERE l.until > now() AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND EXISTS (SELECT FROM provider_limits_of_models(t.workspace_id, t.id, ARRAY[r.model],
+      coalesce((SELECT m.fallbacks FROM model_routing m
+        WHERE m.workspace_id = t.workspace_id AND t.agent IS NOT NULL), '[]'), '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$'))
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
 ORDER BY t.workspace_id, t.id, l.until DESC
 LIMIT $1

@@ -62,9 +62,10 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,
     CASE WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' END,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))) THEN 'provider_limited' END,
     CASE WHEN NOT (t.unmet_dependencies = 0) THEN 'waiting_for_dependency' END,
     CASE WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
@@ -142,12 +143,13 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model',
     l.model, 'kind', l.kind,
-    'until', to_char(provider_limit_end(l.until, l.over_at, t.id) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-      ORDER BY l.until DESC), '[]') AS provider_limits
-  FROM provider_limits l WHERE l.workspace_id = t.workspace_id
-    AND l.id = ANY (provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    'until', to_char(held.free_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'isOfFallback', held.of_fallback)
+      ORDER BY held.of_fallback, l.until DESC), '[]') AS provider_limits
+  FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END))) limited ON true
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL) held
+  JOIN provider_limits l ON l.workspace_id = t.workspace_id AND l.id = held.limit_id) limited ON true
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'choices', q.choices,
     'deadlineAt', to_char(q.deadline_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'onDeadline', q.on_deadline, 'default', q.default_answer) AS question
@@ -324,9 +326,10 @@ SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,
     CASE WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(p.workspace_id, p.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(p.workspace_id, p.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       p.task_type, p.priority, p.project_id, p.estimated_complexity,
-      CASE WHEN p.estimate_source <> 'default' THEN p.estimated_tokens END) = '{}')) THEN 'provider_limited' END,
+      CASE WHEN p.estimate_source <> 'default' THEN p.estimated_tokens END,
+      p.agent IS NOT NULL)))) THEN 'provider_limited' END,
     CASE WHEN NOT (p.unmet_dependencies = 0) THEN 'waiting_for_dependency' END,
     CASE WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b

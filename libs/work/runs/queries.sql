@@ -368,9 +368,10 @@ best AS MATERIALIZED (
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint,
@@ -673,9 +674,10 @@ best AS MATERIALIZED (
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint,
@@ -955,9 +957,10 @@ best AS MATERIALIZED (
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint,
@@ -1268,9 +1271,10 @@ best AS MATERIALIZED (
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint,
@@ -1656,9 +1660,10 @@ CROSS JOIN LATERAL (
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
     WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
@@ -1699,9 +1704,10 @@ CROSS JOIN LATERAL (
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
     WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NULL
     UNION ALL
@@ -1788,9 +1794,10 @@ waiting AS MATERIALIZED (
         WHERE lr.workspace_id = c.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = c.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = c.workspace_id AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))
       AND t.unmet_dependencies = 0
       AND (w.budgets IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (w.budgets ->> t.workspace_id::text)::bigint,
@@ -1826,9 +1833,10 @@ able AS MATERIALIZED (
         WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))
       AND t.unmet_dependencies = 0
       AND (q.budgets IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint,
@@ -1885,9 +1893,10 @@ FROM queue q CROSS JOIN LATERAL (
         WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
-    WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}',
+    WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
-      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL)))
       AND t.unmet_dependencies = 0
       AND (q.budgets IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint,
@@ -2282,6 +2291,15 @@ page AS MATERIALIZED (
   WHERE before < 8388608
 )
 SELECT id, cut FROM page ORDER BY id DESC
+
+-- tries_at_once
+SELECT t.id FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+JOIN model_routing m ON m.workspace_id = r.workspace_id AND m.fallbacks <> '[]'
+WHERE r.workspace_id = $1 AND r.id = $2 AND t.agent IS NOT NULL
+  AND NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
+      t.task_type, t.priority, t.project_id, t.estimated_complexity,
+      CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END,
+      t.agent IS NOT NULL))
 
 -- waiting_messages
 SELECT m.id, m.run_id, m.sequence AS position, m.type, m.text, m.data, m.deliver, m.question_id, m.sender,

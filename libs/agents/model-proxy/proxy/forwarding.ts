@@ -58,6 +58,8 @@ export class Forwarding {
   private sentAt = 0;
   private firstTokenAt: number | undefined;
   private readOnBytes = 0;
+  /** The limits of the fallbacks. */
+  private readonly otherLimits: SeenLimit[] = [];
 
   constructor(
     private readonly parts: ExchangeParts,
@@ -151,7 +153,9 @@ export class Forwarding {
         options.replaced({ provider, model, refused });
         return answer;
       }
-      refused.push(this.refusedBy(await this.read(answer)));
+      const refusal = await this.read(answer);
+      refused.push(this.refusedBy(refusal));
+      if (refusal.limit) this.otherLimits.push(refusal.limit);
     }
     this.asked = this.call;
     this.status = first.status;
@@ -203,7 +207,7 @@ export class Forwarding {
     }
     const { error } = this.meter?.counts ?? {};
     const limit = error && this.limitIn(200, {}, error);
-    if (limit) this.parts.options.limited(limit);
+    if (limit) this.parts.options.limited(limit, []);
   }
 
   private meterChunk(chunk: Buffer): void {
@@ -237,7 +241,7 @@ export class Forwarding {
   private answerError({ status, headers, body, limit }: Refusal): void {
     const { access } = this.call;
     if (limit !== undefined) {
-      this.parts.options.limited(limit);
+      this.parts.options.limited(limit, this.otherLimits);
       const message = describeLimit(limit);
       return this.refuse({ status: 403, code: 'provider_limited', message });
     }

@@ -34,8 +34,11 @@ export interface ModelProxyOptions {
   admit(request: ModelRequest, signal: AbortSignal): Promise<Admission>;
   /** Called exactly once for each admitted request. */
   ended(usage: ModelUsage): void;
-  /** Called for a limit that the agent gets as its refusal, or sees in its stream. */
-  limited(limit: SeenLimit): void;
+  /**
+   * Called for a limit that the agent gets as its refusal, or sees in its stream, with the limits of
+   * the fallbacks that were asked.
+   */
+  limited(limit: SeenLimit, ofFallbacks: readonly SeenLimit[]): void;
   /** Called when a fallback answers. */
   replaced(replacement: ModelReplacement): void;
   limits?: Partial<ProxyLimits>;

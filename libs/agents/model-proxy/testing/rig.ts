@@ -65,7 +65,7 @@ export class Rig {
       access: (provider) => Promise.resolve({ provider, baseUrl: rig.server.url, key: KEY }),
       admit: () => Promise.resolve({ kind: 'admitted' }),
       ended: (usage) => rig.ended.push(usage),
-      limited: (limit) => rig.limits.push(limit),
+      limited: (...limits) => rig.limits.push(...limits.flat()),
       replaced: (replacement) => rig.replacements.push(replacement),
       ...changes,
     });

@@ -7,7 +7,7 @@ export {
 export { costOf, type TokenPrices } from './cost.js';
 export { ESTIMATE_SOURCES, type EstimateSource } from './estimate-source.js';
 export { type CurrentEstimate, type Estimate, estimatedAnew, MAX_ESTIMATE } from './estimates.js';
-export { anyVersionOf, escapePattern, plainName } from './model-names.js';
+export { anyVersionOf, escapePattern, plainName, VERSION_OF_MODEL } from './model-names.js';
 export type { Price } from './price-list.js';
 export { beginsWith, FAMILIES, providerOf } from './providers.js';
 export { SERVER_RULES, type TaskFacts } from './select-model.js';

@@ -7,7 +7,9 @@ const IS_VERSION = new RegExp(`^${VERSION}$`);
  */
 const SUFFIX =
   '(?:-(?:\\d{8}|\\d{4}-\\d{2}-\\d{2}|\\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\\d+)?';
-const ENDS_WITH_SUFFIX = new RegExp(`(?<=.)${SUFFIX}$`);
+/** The source of a regular expression for the version of a model, in JavaScript and Postgres. */
+export const VERSION_OF_MODEL = `(?<=.)${SUFFIX}$`;
+const ENDS_WITH_SUFFIX = new RegExp(VERSION_OF_MODEL);
 
 /**
  * Lists the names under which a model can have a price, the longest first: the model itself, and

@@ -1,4 +1,4 @@
-import { SERVER_RULES, TIER_MODELS } from '#lib/models';
+import { SERVER_RULES, TIER_MODELS, VERSION_OF_MODEL } from '#lib/models';
 
 /*
  * Conditions on tasks and agents that wait for a provider. Only while the workspace has a limit do
@@ -9,11 +9,22 @@ import { SERVER_RULES, TIER_MODELS } from '#lib/models';
 const RULES = JSON.stringify(Object.values(SERVER_RULES));
 const TIERS = JSON.stringify(TIER_MODELS);
 
-/** SQL: a uuid[] of the limits under which a task waits. `t` is an alias of agent_tasks. */
+/**
+ * SQL: the limits under which a task waits (`limit_id`, `free_at`, `of_fallback`). A coding agent
+ * waits only if all fallbacks of its model are refused, too. `t` is an alias of agent_tasks.
+ */
 export function limitsOfTask(t: string): string {
-  return `provider_limits_of_task(${t}.workspace_id, ${t}.id, '${RULES}', '${TIERS}',
+  return `limits_of_task(${t}.workspace_id, ${t}.id, '${RULES}', '${TIERS}', '${VERSION_OF_MODEL}',
       ${t}.task_type, ${t}.priority, ${t}.project_id, ${t}.estimated_complexity,
-      CASE WHEN ${t}.estimate_source <> 'default' THEN ${t}.estimated_tokens END)`;
+      CASE WHEN ${t}.estimate_source <> 'default' THEN ${t}.estimated_tokens END,
+      ${t}.agent IS NOT NULL)`;
+}
+
+/** SQL: a limit holds the live run `r` of the task `t`, which coding agents pass by their fallbacks. */
+export function isRunLimited(t: string, r: string): string {
+  return `EXISTS (SELECT FROM provider_limits_of_models(${t}.workspace_id, ${t}.id, ARRAY[${r}.model],
+      coalesce((SELECT m.fallbacks FROM model_routing m
+        WHERE m.workspace_id = ${t}.workspace_id AND ${t}.agent IS NOT NULL), '[]'), '${VERSION_OF_MODEL}'))`;
 }
 
 /** SQL: a provider refuses the workspace, or did until a moment ago. Index: primary key. */
@@ -24,7 +35,7 @@ export function hasProviderLimits(workspace: string): string {
 
 /** SQL: no provider refuses the model that a task needs. */
 export function isFreeOfProviderLimits(t: string, workspace: string): string {
-  return `(NOT ${hasProviderLimits(workspace)} OR ${limitsOfTask(t)} = '{}')`;
+  return `(NOT ${hasProviderLimits(workspace)} OR NOT EXISTS (SELECT FROM ${limitsOfTask(t)}))`;
 }
 
 /**

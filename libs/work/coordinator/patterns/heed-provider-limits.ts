@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { query, type Sql, type Transaction } from '#lib/database';
 import { pauseRequest, TaskCommands } from '#lib/task-manager';
 import { countByWorkspace, isLeased, lockTasks, type SweepResult } from '#lib/transitions';
-import { removePastProviderLimits } from '#lib/provider-limits';
+import { isRunLimited, removePastProviderLimits } from '#lib/provider-limits';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
@@ -18,7 +18,7 @@ interface Found {
 const REASON = 'provider_limited';
 
 /**
- * Running tasks with a model that its provider refuses. Indexes: primary keys;
+ * Running tasks with a model that its provider refuses, without a free fallback. Indexes: primary keys;
  * agent_tasks_status_idx of each workspace with a limit. $1 rows at most, $2 workspace or NULL, $3
  * only these tasks or NULL.
  */
@@ -29,6 +29,7 @@ SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, l.id AS limit_id
 FROM provider_limits l JOIN agent_tasks t ON t.workspace_id = l.workspace_id
 JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id AND r.model ~ l.covers
 WHERE l.until > now() AND ${isLeased('t')} AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND ${isRunLimited('t', 'r')}
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
 ORDER BY t.workspace_id, t.id, l.until DESC
 LIMIT $1`,

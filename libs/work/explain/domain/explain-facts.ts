@@ -100,8 +100,10 @@ export interface ProviderLimitFacts {
   /** Null means all of the provider's models. */
   model: string | null;
   kind: LimitKind;
-  /** When this task continues: a little after the limit, each task at its own time. */
+  /** When this task continues: a little after the first limit, each task at its own time. */
   until: string;
+  /** The model is a fallback of the model that the task needs. */
+  isOfFallback: boolean;
 }
 
 /** The question that the task waits for. */

@@ -256,6 +256,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     /The provider anthropic refuses further requests for claude-sonnet-4-6: it waits until 2026-03-01T12:05:00Z/,
   ],
   [
+    'a provider that refuses a fallback as well',
+    { agents: free, task: { providerLimits: [{ ...PROVIDER_LIMIT, isOfFallback: true }] } },
+    ['provider_limited'],
+    /for claude-sonnet-4-6, the fallback of its model, as well: it waits until 2026-03-01T12:05:00Z/,
+  ],
+  [
     'a budget with too little left',
     { agents: free, task: { budgets: [BUDGET] } },
     ['budget'],

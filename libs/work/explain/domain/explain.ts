@@ -285,9 +285,10 @@ const REFUSES = {
 };
 
 function limitedBy(limit: ProviderLimitFacts) {
-  const { provider, model, kind, until } = limit;
+  const { provider, model, kind, until, isOfFallback } = limit;
+  const whose = isOfFallback ? ', the fallback of its model, as well' : '';
   const message =
-    `The provider ${provider} ${REFUSES[kind]} for ${model ?? 'all of its models'}: it ` +
+    `The provider ${provider} ${REFUSES[kind]} for ${model ?? 'all of its models'}${whose}: it ` +
     `waits until ${until}, and goes on by itself.`;
   return { message, facts: limit };
 }

@@ -98,8 +98,12 @@ export const providerLimit = {
     ...time,
     description:
       'The time at which this task resumes. Each task resumes at its own time, shortly ' +
-      'after the limit ends.',
+      'after the limit ends, or that of its first free fallback.',
   } as Schema<string>,
+  isOfFallback: {
+    ...flag,
+    description: 'Whether the model is a fallback of the model that the task needs',
+  } as Schema<boolean>,
 };
 const nearest = list(
   object({ id, name: text, missing: list(text) }),

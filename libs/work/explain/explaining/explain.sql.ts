@@ -149,10 +149,10 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model',
     l.model, 'kind', l.kind,
-    'until', ${isoTime('provider_limit_end(l.until, l.over_at, t.id)')})
-      ORDER BY l.until DESC), '[]') AS provider_limits
-  FROM provider_limits l WHERE l.workspace_id = t.workspace_id
-    AND l.id = ANY (${limitsOfTask('t')})) limited ON true
+    'until', ${isoTime('held.free_at')}, 'isOfFallback', held.of_fallback)
+      ORDER BY held.of_fallback, l.until DESC), '[]') AS provider_limits
+  FROM ${limitsOfTask('t')} held
+  JOIN provider_limits l ON l.workspace_id = t.workspace_id AND l.id = held.limit_id) limited ON true
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'choices', q.choices,
     'deadlineAt', ${isoTime('q.deadline_at')}, 'onDeadline', q.on_deadline, 'default', q.default_answer) AS question

@@ -48,6 +48,7 @@ export const PROVIDER_LIMIT = {
   model: 'claude-sonnet-4-6',
   kind: 'rate_limited' as const,
   until: '2026-03-01T12:05:00Z',
+  isOfFallback: false,
 };
 
 export const QUESTION = {

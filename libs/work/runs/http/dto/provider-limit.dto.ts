@@ -1,4 +1,4 @@
-import { Flag, Int, JsonObject, OneOf, Text, Timestamp } from '#lib/http';
+import { Flag, Int, JsonObject, NestedList, OneOf, Text, Timestamp } from '#lib/http';
 import { ShownIdOrNull, ShownTimeOrNull } from '#lib/task-manager';
 import {
   DEFAULT_LIMIT_SECONDS,
@@ -9,12 +9,23 @@ import {
 import type {
   ProviderLimitOutcome,
   ProviderLimitReport,
+  RefusedFallback,
 } from '../../reports/provider-limit-reports.js';
 import { ReportOutcomeDto } from './run-answers.dto.js';
 import { RunReportDto } from './run-report.dto.js';
 import { MODEL_NAME } from './usage-report.dto.js';
 
 const PROVIDER = { regexp: /^[\w.-]+$/, words: 'be the name of a provider, without blanks' };
+
+export class RefusedFallbackDto implements RefusedFallback {
+  @Text({ max: 100, pattern: MODEL_NAME }) model!: string;
+
+  @Int(1, MAX_LIMIT_SECONDS, {
+    optional: true,
+    description: `The provider's Retry-After; ${DEFAULT_LIMIT_SECONDS} by default`,
+  })
+  retryAfterSeconds?: number;
+}
 
 export class ReportProviderLimitDto extends RunReportDto implements ProviderLimitReport {
   @Text({
@@ -66,6 +77,13 @@ export class ReportProviderLimitDto extends RunReportDto implements ProviderLimi
     description: 'The message of the provider, for the log of the task',
   })
   message?: string;
+
+  @NestedList(() => RefusedFallbackDto, {
+    maxItems: 5,
+    optional: true,
+    description: 'Fallbacks of the model that the provider has refused as well',
+  })
+  fallbacks?: RefusedFallbackDto[];
 
   @JsonObject({
     optional: true,
