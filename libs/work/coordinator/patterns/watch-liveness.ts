@@ -35,6 +35,7 @@ ${journaled('runs')}
 SELECT workspace_id, task_id FROM run_moved`,
 );
 
+/** Index: task_runs_stale_idx. $1 rows, $2 workspace or NULL. */
 const reviveStaleRuns = command<{ workspace_id: string }>(
   'revive_stale_runs',
   `
