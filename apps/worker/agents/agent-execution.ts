@@ -68,6 +68,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   const wanted = readReach(task.inputContext) ?? reachOf('none', []);
   const reach = strictestReach(reachOfRun(run), wanted);
   const { credentials, values } = await credentialsOf(job, reach.network);
+  options.learn(values);
   const secrets = [...secretsOf(job, options.passedEnv), ...values];
   const redactor = new Redactor(secrets);
   const lines = new AgentLog(report, redactor);

@@ -6,7 +6,7 @@ import { Log } from '#lib/agent-host';
 import { bearer, createClient } from '#lib/api-client';
 import { DroverApi } from '../api/drover-api.js';
 import type { LogEntry } from '../api/types.js';
-import { Reporter } from './reporter.js';
+import { Reporter, RunLostError } from './reporter.js';
 
 const never = new AbortController().signal;
 const claims = { claimNext: () => 0, claimFailed: () => undefined };
@@ -44,6 +44,26 @@ function line(message: string): LogEntry {
 function answer(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 }
+
+describe('A lost run', () => {
+  it('the server gets its last lines, until it refuses some', async () => {
+    await reporter.start(never);
+    reporter.write([line('before the question')]);
+    reporter.lose();
+    reporter.progress({ progressPercent: 50 });
+    await expect(reporter.end({ kind: 'complete' }, claims, never)).rejects.toThrow(RunLostError);
+    expect(received).toEqual(['start', 'logs']);
+    held.set('logs', (response) => {
+      response.writeHead(409, { 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify({ status: 409, title: 'Stale', code: 'stale_run' }));
+    });
+    for (const text of ['refused', 'not sent']) {
+      reporter.write([line(text)]);
+      await expect(reporter.end({ kind: 'complete' }, claims, never)).rejects.toThrow(RunLostError);
+    }
+    expect(received).toEqual(['start', 'logs', 'logs']);
+  });
+});
 
 describe('The end of a run', () => {
   it('the end is reported after the progress under way', async () => {

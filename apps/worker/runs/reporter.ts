@@ -80,11 +80,13 @@ export class Reporter {
     return this.lost.signal;
   }
 
-  /** The server, or a signal from it, reports that the run is no longer live. */
+  /**
+   * The server, or a signal from it, reports that the run is no longer live. The log goes on: after a
+   * question of the agent the server takes the last lines, and else it refuses them.
+   */
   lose(): void {
     this.lost.abort();
     this.progressOutbox.stop();
-    this.logOutbox.stop();
     this.receiptOutbox.stop();
   }
 
@@ -191,7 +193,10 @@ export class Reporter {
   private logReports(): Reports<LogEntry> {
     return {
       next: () => firstBatch(this.entries),
-      send: (entries) => this.unlessLost(this.api.logs(this.runId, entries)),
+      send: async (entries) => {
+        const isTaken = await this.unlessLost(this.api.logs(this.runId, entries));
+        if (!isTaken) this.logOutbox.stop();
+      },
       forget: ({ length }) => void this.entries.splice(0, length),
       settleRefused: (_, error) => {
         this.entries.shift();
@@ -228,12 +233,15 @@ export class Reporter {
     }
   }
 
-  private async unlessLost(call: Promise<unknown>): Promise<void> {
+  /** @returns false if the server takes no such report of the run any more */
+  private async unlessLost(call: Promise<unknown>): Promise<boolean> {
     try {
       await call;
+      return true;
     } catch (error) {
       if (!isLost(error)) throw error;
       this.lose();
+      return false;
     }
   }
 

@@ -88,9 +88,10 @@ SELECT EXISTS (SELECT FROM gateways g WHERE g.id = $1)
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
     ON t.workspace_id = r.workspace_id AND t.id = r.task_id
-  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-    AND (t.status <> 'ASSIGNED' OR NOT $7::boolean) AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL)
+    AND (t.run_id = r.id AND (t.status <> 'ASSIGNED' OR NOT $7::boolean)
+      OR r.end_reason = 'question' AND r.ended_at > now() - interval '30 s')
 ),
 appended AS (
   INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details, actor_kind, actor_id, session_key)

@@ -87,6 +87,34 @@ describe('a run that asks', () => {
     await scene.holdsEverything();
   });
 
+  it("the last lines of a run that asked are in its task's log, and hide its secrets", async () => {
+    const [value, held] = ['a-secret-of-the-task', await scene.held({ secrets: { A: 'x' } })];
+    await scene.workspace.api.patch(`/agent-tasks/${held.id}`, { secrets: { A: value } });
+    const question = await asked(held);
+    const say = (message: string) =>
+      held.agent.api.post(`/runs/${held.runId}/logs`, { entries: [{ event: 'late', message }] });
+    expect(await say(`It has ${value}`)).toMatchObject({ status: 202, body: { accepted: 1 } });
+    expect((await answer(question, 'yes')).status).toBe(200);
+    const next = await scene.claim(await scene.heirOf(held));
+    expect((await say('And one after the answer')).status).toBe(202);
+    expect(
+      (await scene.logs(held.id, 'late')).map(({ message, runId }) => [message, runId]),
+    ).toEqual([
+      ['It has [redacted]', held.runId],
+      ['And one after the answer', held.runId],
+    ]);
+    await scene.sql(
+      `UPDATE task_runs SET assigned_at = assigned_at - interval '1 hour',
+         started_at = started_at - interval '1 hour', ended_at = ended_at - interval '1 hour' WHERE id = $1`,
+      held.runId,
+    );
+    expect(await say('Too late')).toMatchObject({ status: 409, body: { code: 'stale_run' } });
+    expect((await next.agent.api.post(`/runs/${next.runId}/release`, {})).status).toBe(200);
+    const entries = [{ message: 'after a release' }];
+    const refused = await next.agent.api.post(`/runs/${next.runId}/logs`, { entries });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'stale_run' } });
+  });
+
   it('the answer resumes the task from its checkpoint and before later tasks', async () => {
     const held = await scene.held();
     const id = await asked(held, { checkpointData: { page: 7 } });

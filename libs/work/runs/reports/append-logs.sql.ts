@@ -1,8 +1,12 @@
 import { command } from '#lib/database';
 import { isInUse, logLine } from '#lib/transitions';
 
+/** The time for the last lines of a run that a question of its agent has ended, in seconds. */
+const LATE_SECONDS = 30;
+
 /**
- * Log entries of the live run, such as its process' output, in order of arrival.
+ * Log entries of the live run, such as its process' output, in order of arrival. An agent ends its
+ * run by a question in the middle of its work, and its host learns of that later.
  *
  * Index: primary keys. $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 JSON array of
  * {level, event, message, details}, $7 whether a task that has not begun is left out.
@@ -13,8 +17,9 @@ export const appendLogs = command<{ accepted: number }>(
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
     ON t.workspace_id = r.workspace_id AND t.id = r.task_id
-  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-    AND (t.status <> 'ASSIGNED' OR NOT $7::boolean) AND ${isInUse('$1')}
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND ${isInUse('$1')}
+    AND (t.run_id = r.id AND (t.status <> 'ASSIGNED' OR NOT $7::boolean)
+      OR r.end_reason = 'question' AND r.ended_at > now() - interval '${LATE_SECONDS} s')
 ),
 appended AS (
   ${logLine(
