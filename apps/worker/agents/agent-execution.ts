@@ -101,7 +101,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     kind: offered.kind,
     folder: folder.root,
     workDir,
-    upTo: () => upToNow(lines.calls.settled(), run.id, earlier),
+    upTo: () => upToNow(run.id, { lines, talk, earlier }),
     limit,
     log,
     warn: (message) => lines.note('WARN', message, 'agent_state'),
@@ -160,12 +160,20 @@ function secretsOfServer(server: McpServer): string[] {
 }
 
 /**
- * The tool calls that the conversation surely has. Before the first one, it may even lack the prompt, which
- * names calls of earlier runs.
+ * The tool calls and messages that the conversation surely has. Before the first one, it may even lack the
+ * prompt, which names those of earlier runs.
  */
-function upToNow(calls: number, runId: string, { resume, upTo }: Earlier): CallsUpTo {
-  const isOfEarlier = calls === 0 && resume !== undefined && upTo !== undefined;
-  return isOfEarlier ? upTo : { runId, calls };
+function upToNow(
+  runId: string,
+  {
+    lines,
+    talk,
+    earlier: { resume, upTo },
+  }: { lines: AgentLog; talk: AgentTalk; earlier: Earlier },
+): CallsUpTo {
+  const [calls, messages] = [lines.calls.settled(), talk.messages.settled()];
+  const isOfEarlier = calls + messages === 0 && resume !== undefined && upTo !== undefined;
+  return isOfEarlier ? upTo : { runId, calls, ...(messages > 0 && { messages }) };
 }
 
 interface Parts {

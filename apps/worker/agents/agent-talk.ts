@@ -3,6 +3,7 @@ import { type AgentSession, composeMessage } from '#lib/agent-sessions';
 import type { RunMessage } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
 import type { AgentLog } from './agent-log.js';
+import { HeardMessages } from './heard-messages.js';
 import type { RunPermissions } from './run-permissions.js';
 
 export interface TalkParts {
@@ -13,6 +14,7 @@ export interface TalkParts {
 
 /** The conversation of people with an agent: messages, and questions for permissions. */
 export class AgentTalk {
+  readonly messages = new HeardMessages();
   /** Messages that the program has not received yet, by their ids. */
   private readonly unheard = new Map<string, RunMessage>();
 
@@ -33,7 +35,7 @@ export class AgentTalk {
       return this.say(message, session);
     }
     this.parts.permissions.answer(questionId, text);
-    this.parts.report.delivered([message.position]);
+    this.delivered([message.position]);
   }
 
   /** Says the unheard messages to a session that has replaced another one. */
@@ -51,6 +53,11 @@ export class AgentTalk {
   private heard(ids: readonly string[]): void {
     const messages = ids.flatMap((id) => this.unheard.get(id) ?? []);
     for (const { id } of messages) this.unheard.delete(id);
-    this.parts.report.delivered(messages.map(({ position }) => position));
+    this.delivered(messages.map(({ position }) => position));
+  }
+
+  private delivered(positions: readonly number[]): void {
+    this.messages.heard(positions);
+    this.parts.report.delivered(positions);
   }
 }

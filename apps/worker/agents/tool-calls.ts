@@ -1,8 +1,8 @@
 /**
- * The time from the report of a result until a program's files surely have it, in milliseconds. A
- * prompt that names a call too often does no harm.
+ * The time from the report of a result, or from the receipt of a message, until a program's files surely
+ * have it, in milliseconds. A prompt that names it too often does no harm.
  */
-const SETTLE_MS = 5_000;
+export const SETTLE_MS = 5_000;
 
 interface Finished {
   number: number;

@@ -91,3 +91,15 @@ test('a server of the version before gets usage without the details that it refu
   });
   expect(bodies).toHaveLength(4);
 });
+
+test('a server that knows no messages of a state is told its tool calls', async () => {
+  pages = { '/api/v1/runs/run/prompt': { prompt: 'Go on.' } };
+  const credentials = new GivenToken({ token: 'token', tokenFile: undefined });
+  const api = new DroverApi(hostClient(url, { credentials }), 'me');
+  const start = { conversation: 'resumed' as const, upTo: { runId: 'run', calls: 7, messages: 2 } };
+  isRefused = (body) => body.includes('messages');
+  expect(await api.createPrompt('run', start)).toEqual({ prompt: 'Go on.' });
+  expect(bodies).toEqual([start, { ...start, upTo: { runId: 'run', calls: 7 } }]);
+  isRefused = () => true;
+  await expect(api.createPrompt('run', start)).rejects.toThrow('Not valid');
+});

@@ -136,8 +136,17 @@ export class DroverApi {
   }
 
   /** Makes the prompt of a live run, and keeps it with the run. */
-  createPrompt(runId: string, start: RunPrompt): Promise<FirstWords> {
-    return this.server.post('/api/v1/runs/{runId}/prompt', { ...run(runId), body: start });
+  async createPrompt(runId: string, start: RunPrompt): Promise<FirstWords> {
+    const send = (body: RunPrompt): Promise<FirstWords> =>
+      this.server.post('/api/v1/runs/{runId}/prompt', { ...run(runId), body });
+    try {
+      return await send(start);
+    } catch (error) {
+      const { messages, ...upTo } = start.upTo ?? {};
+      // A server of the version before knows tool calls only.
+      if (messages === undefined || !hasCode(error, 'validation_failed')) throw error;
+      return send({ ...start, upTo: upTo as RunPrompt['upTo'] });
+    }
   }
 
   /** The address and key of a provider of models for a live run. */

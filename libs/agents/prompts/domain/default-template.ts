@@ -13,6 +13,25 @@ Your conversation may lack these tool calls, and your working folder may be olde
 {{calls}}
 {{/calls}}`;
 
+const MESSAGES = `{{#messages}}
+
+## Messages of people
+
+{{messages}}
+{{/messages}}`;
+
+const CONVERSATION = `{{#conversation}}
+
+## End of the earlier conversation
+
+Lines with [tool] are tool calls. ${PAST_CALLS}
+
+{{conversation}}
+{{/conversation}}`;
+
+/** The sections that each prompt tells, at its end if its template does not. */
+export const ALWAYS_TOLD = { messages: MESSAGES, conversation: CONVERSATION, calls: CALLS };
+
 /** The template of workspaces without one of their own. */
 export const DEFAULT_TEMPLATE = `{{#continuation}}
 You have worked on "{{title}}" before. A person continues your conversation:
@@ -84,20 +103,8 @@ Earlier runs of this task ended without its completion. Check the files before y
 
 {{answers}}
 {{/answers}}
-{{#messages}}
-
-## Messages of people
-
-{{messages}}
-{{/messages}}
-{{#conversation}}
-
-## End of the earlier conversation
-
-Lines with [tool] are tool calls. ${PAST_CALLS}
-
-{{conversation}}
-{{/conversation}}
+${MESSAGES}
+${CONVERSATION}
 ${CALLS}
 {{#lost}}
 
@@ -119,12 +126,7 @@ Do not repeat steps that you have finished. Check the files before you change th
 
 {{answers}}
 {{/answers}}
-{{#messages}}
-
-## Messages of people
-
-{{messages}}
-{{/messages}}
+${MESSAGES}
 ${CALLS}
 {{#lost}}
 

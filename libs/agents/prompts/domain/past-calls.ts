@@ -31,10 +31,11 @@ export interface ConversationEntry {
   isLater: boolean;
 }
 
-/** The first calls of a run, and all of earlier runs. */
+/** The first calls and messages of a run, and all of earlier runs. */
 export interface CallsUpTo {
   runId: string;
   calls: number;
+  messages?: number;
 }
 
 /** A call of a tool. */

@@ -19,7 +19,8 @@ export const SECTIONS = {
   runs: 'the earlier runs of the task, and the reasons for their ends',
   checkpoint: 'the checkpoint of the last run as JSON',
   answers: 'the answers of people to questions of earlier runs',
-  messages: 'the messages of people that no earlier run received',
+  messages:
+    'the messages of people that no earlier run received, or that a resumed conversation may lack',
   conversation: 'the end of the conversations of earlier runs, with their tool calls',
   calls: 'the last tool calls of earlier runs that the resumed conversation may lack',
   lost: 'the files of the last run that no longer exist, as a list',
@@ -58,6 +59,14 @@ export interface Prerequisite {
   result: string | null;
 }
 
+export interface PastMessage {
+  type: string;
+  text: string;
+  data: unknown;
+  /** An earlier run received it, and the conversation may lack it. */
+  isDelivered: boolean;
+}
+
 /** The facts about a task and its past that a prompt can tell. None has secrets. */
 export interface PromptFacts {
   title: string;
@@ -75,7 +84,7 @@ export interface PromptFacts {
   /** Oldest first. */
   runs: readonly PastRun[];
   /** Oldest first. */
-  messages: readonly { type: string; text: string; data: unknown }[];
+  messages: readonly PastMessage[];
   /** The last ones of earlier runs, and of the task that the task continues. Oldest first. */
   entries: readonly ConversationEntry[];
   beginning: Beginning;
@@ -133,9 +142,10 @@ function describeRun(run: PastRun): string {
   return facts.filter((fact) => fact !== '').join('; ');
 }
 
-function describeMessage({ type, text, data }: PromptFacts['messages'][number]): string {
+function describeMessage({ type, text, data, isDelivered }: PastMessage): string {
   const words = type === 'message' ? text : `[${type}] ${text}`;
-  return [words, jsonOf(data)].filter((part) => part !== '').join('\n\n');
+  const note = isDelivered ? 'Your conversation may have this message already:' : '';
+  return [note, words, jsonOf(data)].filter((part) => part !== '').join('\n\n');
 }
 
 function listed(items: readonly string[]): string {

@@ -239,6 +239,26 @@ describe('a template', () => {
     expect(prompt({}, template)).toBe('Think.');
   });
 
+  it('messages and tool calls follow a template that does not insert them', () => {
+    const messages = [{ type: 'message', text: 'Use ISO weeks.', data: null, isDelivered: false }];
+    const calls = [entry('agent_tool', 'ls', { call: 1, isLater: true })];
+    const news = { instructions: 'Mend it.', messages, entries: calls };
+    const template = 'Do it: {{instructions}}';
+    const continued = prompt({ ...news, beginning: 'continued' }, template);
+    expect(continued).toMatch(
+      /^Do it: Mend it\.\n\n## Messages of people\n\nUse ISO weeks\.\n\n## Tool calls of [^]*Call: shell /,
+    );
+    expect(prompt(news, template)).toMatch(
+      /Use ISO weeks\.\n\n## End of the [^]*\n\[tool\] shell /,
+    );
+    const hidden = `${template}{{#steps}}{{messages}}{{calls}}{{/steps}}`;
+    expect(prompt({ ...news, beginning: 'continued' }, hidden)).toBe(continued);
+    const own = '{{instructions}} {{messages}} {{calls}}';
+    expect(prompt({ ...news, beginning: 'continued' }, own)).toMatch(
+      /^Mend it\. Use ISO weeks\. - may have happened\n {2}Call: .*$/,
+    );
+  });
+
   it('a template that inserts nothing gives the title', () => {
     expect(prompt({}, '{{steps}}')).toBe('Mend the parser');
   });

@@ -1,6 +1,7 @@
 import Mustache from 'mustache';
 import { cut } from '#lib/kernel';
-import { type PromptFacts, SECTION_NAMES, sectionsOf } from './sections.js';
+import { ALWAYS_TOLD } from './default-template.js';
+import { type PromptFacts, type Section, SECTION_NAMES, sectionsOf } from './sections.js';
 
 /** Maximum of a template in characters. */
 export const MAX_TEMPLATE = 20_000;
@@ -46,7 +47,8 @@ export function errorInTemplate(template: string): string | undefined {
 
 /**
  * The prompt of a task by a template without errors. A template that inserts nothing of the task
- * gives its title.
+ * gives its title. Messages and tool calls that it does not insert follow it: an agent that does not
+ * know them repeats work.
  */
 export function renderPrompt(template: string, facts: PromptFacts): string {
   const sections = sectionsOf(facts);
@@ -55,8 +57,13 @@ export function renderPrompt(template: string, facts: PromptFacts): string {
   for (const name of SECTION_NAMES) {
     if (sections[name].trim() === '') Object.assign(view, { [name]: '' });
   }
-  const text = new Mustache.Writer().render(template, view, undefined, { escape: String }).trim();
-  return text === '' ? sections.title : text;
+  const render = (one: string): string =>
+    new Mustache.Writer().render(one, view, undefined, { escape: String }).trim();
+  const text = render(template) || sections.title;
+  const missing = Object.entries(ALWAYS_TOLD).filter(
+    ([name]) => !text.includes(sections[name as Section].trim()),
+  );
+  return [text, ...missing.map(([, one]) => render(one))].join('\n\n');
 }
 
 /** The prompt with its maximum length. Secrets are hidden before, which can lengthen it. */

@@ -39,6 +39,12 @@ export class CallsUpToDto implements CallsUpTo {
 
   @Int(0, 1_000_000_000, { description: 'The number of its first tool calls, as in its log' })
   calls!: number;
+
+  @Int(0, 1_000_000_000, {
+    optional: true,
+    description: 'The position of its last message of a person; 0 by default',
+  })
+  messages?: number;
 }
 
 export class CreateRunPromptDto implements SessionStart {
@@ -61,8 +67,8 @@ export class CreateRunPromptDto implements SessionStart {
   @Nested(() => CallsUpToDto, {
     optional: true,
     description:
-      'The tool calls that the conversation surely has: the first ones of a run, and those of all ' +
-      'earlier runs. The prompt names the later ones.',
+      'The tool calls and messages that the conversation surely has: the first ones of a run, and ' +
+      'those of all earlier runs. The prompt names the later ones.',
   })
   upTo?: CallsUpToDto;
 }

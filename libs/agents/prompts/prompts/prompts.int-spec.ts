@@ -159,6 +159,42 @@ describe('the prompt of a run', () => {
     }
   });
 
+  it('a resumed conversation hears again of the messages that it may lack', async () => {
+    const send = async ({ runId }: Held, text: string) => {
+      const body = { text, deliver: 'turn_end', ...(text === 'second' && { type: 'hint' }) };
+      const { status } = await scene.workspace.api.post(`/runs/${runId}/messages`, body);
+      expect(status).toBe(201);
+    };
+    const first = await scene.held(CODEX);
+    for (const text of ['first', 'second', 'never heard']) await send(first, text);
+    const heard = (by: Held, positions: number[]) =>
+      by.agent.api.post(`/runs/${by.runId}/messages/delivered`, { positions });
+    expect((await heard(first, [1, 2])).status).toBe(200);
+    const next = await nextRun(first);
+    const messagesIn = async (by: Held, start: Body = {}) =>
+      /## Messages of people\n\n([^#]*)/.exec((await take(by, start)).body.prompt)?.[1]?.trim();
+    const again = (text: string) => `Your conversation may have this message already:\n\n${text}`;
+    const resumed = (upTo?: Body) => ({ conversation: 'resumed', upTo });
+    const all = [again('first'), again('[hint] second'), 'never heard'].join('\n\n');
+    expect(await messagesIn(next, resumed())).toBe(all);
+    expect(await messagesIn(next, resumed({ runId: first.runId, calls: 0 }))).toBe(all);
+    const upTo = { runId: first.runId, calls: 0, messages: 1 };
+    expect(await messagesIn(next, resumed(upTo))).toBe(all.slice(again('first').length + 2));
+    expect(await messagesIn(next, resumed({ ...upTo, messages: 2 }))).toBe('never heard');
+    const { prompt } = (await take(next)).body;
+    expect(prompt).toMatch(
+      /Messages of people\n\nnever heard\n\n[^]*\[person\] first\n\[person\] second/,
+    );
+
+    await send(next, 'third');
+    expect((await heard(next, [1])).status).toBe(200);
+    const third = await nextRun(next);
+    expect(await messagesIn(third, resumed({ ...upTo, messages: 2 }))).toBe(
+      `never heard\n\n${again('third')}`,
+    );
+    expect(await take(third, resumed({ ...upTo, messages: -1 }))).toMatchObject({ status: 400 });
+  });
+
   it('it has no secret, wherever the secret stands', async () => {
     const run = await scene.held({
       ...CODEX,

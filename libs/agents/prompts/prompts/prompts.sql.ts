@@ -40,7 +40,7 @@ export interface PromptRow {
         branch: string | null;
       }[]
     | null;
-  messages: { type: string; text: string; data: unknown }[] | null;
+  messages: { type: string; text: string; data: unknown; isDelivered: boolean }[] | null;
 }
 
 /**
@@ -48,7 +48,8 @@ export interface PromptRow {
  *
  * Indexes: primary keys of the tasks, their dependencies and templates, task_runs_task_idx,
  * run_messages_sequence_key. Reads the messages of all runs of the task, of which there are at most
- * 1,000 each. $1 workspace, $2 task.
+ * 1,000 each. $1 workspace, $2 task, $3 whether a conversation continues, $4 the run of its point in
+ * the past or NULL, $5 the last message of that run in it.
  */
 export const promptFacts = query<PromptRow>(
   'prompt_facts',
@@ -69,9 +70,13 @@ SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.accept
     FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.ended_at IS NOT NULL
     ORDER BY r.generation DESC LIMIT ${MAX_RUNS}) r) AS runs,
   (SELECT jsonb_agg(to_jsonb(m) - 'run' - 'position' ORDER BY m.run, m.position) FROM (
-    SELECT m.type, m.text, m.data, r.generation AS run, m.sequence AS position
+    SELECT m.type, m.text, m.data, m.state = 'delivered' AS "isDelivered", r.generation AS run,
+      m.sequence AS position
     FROM task_runs r JOIN run_messages m ON m.workspace_id = $1 AND m.run_id = r.id
-    WHERE r.workspace_id = $1 AND r.task_id = $2 AND m.state = 'undelivered' AND m.question_id IS NULL
+    WHERE r.workspace_id = $1 AND r.task_id = $2 AND m.question_id IS NULL
+      AND (m.state = 'undelivered' OR m.state = 'delivered' AND $3::boolean
+        AND (r.generation, m.sequence) > (coalesce((SELECT k.generation FROM task_runs k
+          WHERE k.workspace_id = $1 AND k.task_id = $2 AND k.id = $4::uuid), 0), $5::int))
     ORDER BY r.generation DESC, m.sequence DESC LIMIT ${MAX_MESSAGES}) m) AS messages
 FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
 );

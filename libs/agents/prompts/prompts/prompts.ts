@@ -44,7 +44,7 @@ export interface SessionStart {
   /** Default: a new conversation. */
   conversation?: Beginning;
   lostFiles?: readonly string[];
-  /** The tool calls that the conversation of an earlier run surely has. */
+  /** The tool calls and messages that the conversation of an earlier run surely has. */
   upTo?: CallsUpTo;
 }
 
@@ -118,7 +118,13 @@ export class Prompts {
     const entriesOf = (id: string) =>
       tenant.rows(conversationEntries, [workspaceId, id, upTo?.runId ?? null]);
     const [row, own] = await Promise.all([
-      firstRow(tenant, promptFacts, [workspaceId, taskId]),
+      firstRow(tenant, promptFacts, [
+        workspaceId,
+        taskId,
+        conversation !== 'new',
+        upTo?.runId ?? null,
+        upTo?.messages ?? 0,
+      ]),
       entriesOf(taskId),
     ]);
     if (!row) throw new DroverError('task_not_found');

@@ -15,11 +15,13 @@ export interface StateFile {
   isExecutable: boolean;
 }
 
-/** A point of a task's past: the first tool calls of a run, and all of earlier runs. */
+/** A point of a task's past: the first tool calls and messages of a run, and all of earlier runs. */
 export interface CallsUpTo {
   runId: string;
   /** The number of tool calls. */
   calls: number;
+  /** The number of messages of people. */
+  messages?: number;
 }
 
 /** All that a later session of a coding agent needs to go on where an earlier one stopped. */
@@ -33,7 +35,7 @@ export interface AgentState {
   why?: string;
   /** The path of the working folder, as the session saw it. */
   workDir: string;
-  /** The tool calls whose results the state surely has. */
+  /** The tool calls, with their results, and the messages that the state surely has. */
   upTo?: CallsUpTo;
   files: StateFile[];
   /** Files of the working folder that are not in it. */
