@@ -78,10 +78,12 @@ export class TaskCreation {
     { keep, traceparent }: { keep?: Keep; traceparent?: string },
   ): Promise<TaskView> {
     const request = { tasks: [requested], fieldOf: SINGLE_FIELD, traceparent };
+    // The caller can add to the views that it keeps.
+    let views: TaskView[] | undefined;
     const keepViews =
-      keep && ((tx: Transaction, created: CreatedTasks) => keep(tx, created.views()));
+      keep && ((tx: Transaction, created: CreatedTasks) => keep(tx, (views = created.views())));
     const created = await this.create(caller, request, keepViews);
-    return created.views()[0] as TaskView;
+    return (views ?? created.views())[0] as TaskView;
   }
 
   /** @throws as createOne, and `dependency_cycle` with its path */
