@@ -19,6 +19,7 @@ export const TASK_OPTIONS: readonly OptionSpec[] = [
   ['--depends-on <id...>', 'tasks that must complete first'],
   ['--tag <name...>', 'tags of the task'],
   ['--input <json>', 'inputContext as JSON, or @FILE to read it from a file'],
+  ['--attach <file...>', 'files for the coding agent, such as pictures'],
   ['--env <name=value...>', 'variables of the command; NAME alone uses the local value'],
   ['--secret <name=value...>', 'secret variables of the command; NAME alone uses the local value'],
   ['--network <policy>', 'network of the command: none, allow or host (default none)'],
@@ -30,15 +31,23 @@ export const TASK_OPTIONS: readonly OptionSpec[] = [
 
 type Fields = Partial<NewTask>;
 
-/** Converts the options to task fields. */
-export function toTaskFields(flags: Flags, command: readonly string[]): Fields {
+/**
+ * Converts the options to task fields.
+ *
+ * @param attachments the id of attached files
+ */
+export function toTaskFields(
+  flags: Flags,
+  command: readonly string[],
+  attachments?: string,
+): Fields {
   const { env: inputEnv, ...input } = parseInput(flags.text('input'));
   const env = { ...(inputEnv as object | undefined), ...flags.pairs('env') };
   const network = flags.text('network');
   const allowedHosts = flags.list('allowed-host');
   const inputContext = {
     ...input,
-    ...omitUndefined({ network, allowedHosts }),
+    ...omitUndefined({ network, allowedHosts, attachments }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(command.length > 0 && { command }),
   };

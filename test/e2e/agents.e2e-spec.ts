@@ -1,8 +1,9 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { kindOf, type Provider } from '#lib/agent-kinds';
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
+import { PIXEL } from '../support/pixel.js';
 import { aGreeter } from '../../libs/agents/agent-kinds/testing/greeter.js';
 import { AGENTS, agentProgram } from '../support/agent-programs.js';
 import { TestFleet } from '../support/fleet.js';
@@ -17,12 +18,6 @@ import {
 import { waitFor } from '../support/wait-for.js';
 import { expectUsage } from '../support/usage.js';
 import { Program } from './program.js';
-
-interface Entry {
-  level: string;
-  event: string;
-  message: string | null;
-}
 
 interface Question {
   id: string;
@@ -88,12 +83,7 @@ function drover(words: string[], input: 'ignore' | 'pipe' = 'ignore'): Program {
   return new Program(script, words, fleet.access, undefined, process.execPath, input);
 }
 
-async function logOf(id: string): Promise<Entry[]> {
-  const { body } = await fleet.api.get<{ items: Entry[] }>(
-    `/agent-tasks/${id}/logs?order=asc&limit=200`,
-  );
-  return body.items;
-}
+const logOf = (id: string) => fleet.logOf(id);
 
 /** `requests` is the number of the stand-in's answers. */
 const expectUsageAsServed = (taskId: string, requests: number) =>
@@ -163,18 +153,23 @@ describe('a task with the coding agent Codex', () => {
     await models?.close();
     models = await startModelServer([
       { calls: [{ write: 'haiku.txt', content: 'queues\n' }] },
-      { calls: [{ run: 'echo kept > "$DROVER_ARTIFACTS/kept.txt"' }] },
+      { calls: [{ run: 'cp ../attachments/sketch.png "$DROVER_ARTIFACTS/kept.png"' }] },
       { text: 'Seventeen syllables.' },
     ]);
     await fleet.api.put('/model-providers/openai', { key: KEY, baseUrl: models.url });
     const out = join(fleet.folder, 'out');
-    const words = ['run', '--agent', `codex:${MODEL}`, 'Write a haiku', '--out', out];
+    const sketch = join(fleet.folder, 'sketch.png');
+    writeFileSync(sketch, Buffer.from(PIXEL, 'base64'));
+    const files = ['--attach', sketch, '--out', out];
+    const words = ['run', '--agent', `codex:${MODEL}`, 'Write a haiku', ...files];
     const running = drover(words);
     expect([await running.ended, running.output]).toEqual([
       0,
       expect.stringMatching(/haiku\.txt[^]*Seventeen syllables\./),
     ]);
-    expect(readdirSync(out).sort()).toEqual(['haiku.txt', 'kept.txt']);
+    expect(readdirSync(out).sort()).toEqual(['haiku.txt', 'kept.png']);
+    expect(readFileSync(join(out, 'kept.png'), 'base64')).toBe(PIXEL);
+    expect(JSON.stringify(models.requests.map(({ body }) => body))).toContain('"input_image"');
     expect(readFileSync(join(out, 'haiku.txt'), 'utf8')).toBe('queues\n');
   });
 

@@ -14,6 +14,7 @@ export const ARTIFACT_ATTEMPTS: Record<string, readonly (readonly [sql: string, 
     [`UPDATE artifacts SET sha256 = 'x'`, 'artifacts_sha256_check'],
     [`UPDATE artifacts SET kind = 'folder'`, 'artifacts_kind_check'],
     [`UPDATE artifacts SET key_id = uuidv7()`, 'artifacts_key_check'],
+    [`UPDATE artifacts SET run_id = NULL`, 'artifacts_run_check'],
     [
       `INSERT INTO artifacts (workspace_id, id, task_id, run_id, name, media_type, size_bytes, sha256)
        SELECT workspace_id, uuidv7(), task_id, run_id, name, media_type, size_bytes, sha256 FROM artifacts`,

@@ -17,6 +17,12 @@ export interface FleetOptions {
   env?: Record<string, string>;
 }
 
+export interface LogEntry {
+  level: string;
+  event: string;
+  message: string | null;
+}
+
 /** Built servers and workers as processes, with their own database. */
 export class TestFleet {
   private readonly processes = new Set<BuiltProcess>();
@@ -139,6 +145,12 @@ export class TestFleet {
 
   async task(id: string): Promise<Record<string, unknown>> {
     return (await this.api.get(`/agent-tasks/${id}`)).body;
+  }
+
+  /** The first 200 entries of a task's log. */
+  async logOf(id: string): Promise<LogEntry[]> {
+    const path = `/agent-tasks/${id}/logs?order=asc&limit=200`;
+    return (await this.api.get<{ items: LogEntry[] }>(path)).body.items;
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import { fetchArtifacts, latestArtifacts } from '../artifacts.js';
+import { attachFiles } from '../attachments.js';
 import type { Cli } from '../cli.js';
 import type { Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -33,15 +34,21 @@ const commands: Commands = {
       `run -- node -e 'console.log(1, 2, 3)'`,
       'run --title Tests --timeout 10m --secret GITHUB_TOKEN -- npm test',
       `run --agent codex 'Write a haiku about queues into haiku.txt' --out .`,
+      `run --agent codex 'Build this page' --attach sketch.png`,
     ],
     run: async (cli, command, flags) => {
       if (flags.has('out') && flags.has('detach')) {
         const advice = 'Fetch the files later with `drover artifact get`.';
         throw usageError('--out needs the end of the task, and --detach does not wait.', advice);
       }
+      if (flags.has('attach') && !flags.has('agent')) {
+        throw usageError('--attach needs a coding agent.', 'Name one with --agent.');
+      }
       const body = {
         title: command.join(' ').slice(0, TITLE_LENGTH),
-        ...(flags.has('agent') ? ofAgent(flags, command) : ofCommand(flags, command)),
+        ...(flags.has('agent')
+          ? ofAgent(flags, command, await attachFiles(cli, flags.list('attach')))
+          : ofCommand(flags, command)),
       } as NewTask;
       const task = await createTask(cli, body);
       if (task === undefined) return EXIT.interrupted;
@@ -77,13 +84,17 @@ function ofCommand(flags: Flags, command: readonly string[]): Partial<NewTask> {
   return { taskType: 'command', maxRetries: 0, ...toTaskFields(flags, command) };
 }
 
-function ofAgent(flags: Flags, words: readonly string[]): Partial<NewTask> {
+function ofAgent(
+  flags: Flags,
+  words: readonly string[],
+  attachments: string | undefined,
+): Partial<NewTask> {
   return {
     taskType: 'agent',
     instructions: words.join(' '),
     // The user waits, and the next session continues from what the last one said.
     retryBackoffSeconds: RETRY_SECONDS,
-    ...toTaskFields(flags, []),
+    ...toTaskFields(flags, [], attachments),
   };
 }
 

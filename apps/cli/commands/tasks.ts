@@ -10,6 +10,7 @@ import { sendMessage } from '../messages.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { cleanLine } from '../output/clean.js';
 import { formatAge, formatBar } from '../output/output.js';
+import { attachFiles } from '../attachments.js';
 import { toTaskFields, type NewTask, TASK_OPTIONS, readTaskFile } from '../task-file.js';
 import {
   isFinished,
@@ -36,7 +37,7 @@ const create: CommandSpec = {
     'task create --file graph.yaml',
   ],
   run: async (cli, args, flags) => {
-    const fields = toTaskFields(flags, args);
+    const fields = toTaskFields(flags, args, await attachFiles(cli, flags.list('attach')));
     const path = flags.text('file');
     const found = path === undefined ? { only: {} } : await readTaskFile(path);
     if ('only' in found) {
@@ -230,7 +231,7 @@ async function runForEach(
 const edit: CommandSpec = {
   usage: 'edit <id>',
   summary: 'Change the fields of a task',
-  options: TASK_OPTIONS.filter(([flags]) => !/^--(type|input|env|depends-on)\b/.test(flags)),
+  options: TASK_OPTIONS.filter(([flags]) => !/^--(type|input|env|depends-on|attach)\b/.test(flags)),
   examples: ['task edit 0198c0de-7000-7000-8000-000000000000 --priority 9 --tag urgent'],
   run: async (cli, [id = ''], flags) => {
     const body = toTaskFields(flags, []);
@@ -258,12 +259,14 @@ const continueTask: CommandSpec = {
   usage: 'continue <id> <text>',
   summary: 'Continue the conversation of a finished task in a new task',
   about: 'Prints the ID of the new task. Follow it with `drover attach`.',
+  options: [['--attach <file...>', 'files for the agent, such as pictures']],
   examples: ["task continue $TASK 'Now add a test for week 53'"],
-  run: async (cli, [id = '', text = '']) => {
+  run: async (cli, [id = '', text = ''], flags) => {
     const params = { path: { id } };
+    const attachments = await attachFiles(cli, flags.list('attach'));
     const task = await cli.drover.post('/api/v1/agent-tasks/{id}/continue', {
       params,
-      body: { text },
+      body: { text, ...(attachments !== undefined && { attachments }) },
     });
     cli.out.done(task, task.id);
   },

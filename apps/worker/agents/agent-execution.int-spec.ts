@@ -1,13 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import pLimit from 'p-limit';
 import { Log } from '#lib/agent-host';
 import { kindOf } from '#lib/agent-kinds';
+import { newId } from '#lib/kernel';
 import { type AgentState, packState, unpackState } from '#lib/agent-sessions';
 import { Drivers, type RuntimeDriver } from '#lib/session-runtime';
 import { waitFor } from '../../../test/support/wait-for.js';
-import type { RunPrompt } from '../api/types.js';
+import type { AttachedFile, RunPrompt } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
 import { makeJob, type TestJob } from '../testing/job.js';
 import { startAgent } from './agent-execution.js';
@@ -24,11 +25,12 @@ let kept: Uint8Array | undefined;
 /** The starts of sessions that asked for a prompt. */
 let starts: RunPrompt[];
 let learned: string[];
+let attached: AttachedFile[] | 'too large';
 
 beforeEach(() => {
   made = makeJob({ network: 'host' });
   made.job.run.network = 'host';
-  [kept, starts, learned] = [undefined, [], []];
+  [kept, starts, learned, attached] = [undefined, [], [], []];
   const searchPath = process.env['PATH'] ?? '';
   drivers = new Drivers({ dir: made.workDir }, { process: { searchPath, supervisor } });
   driver = drivers.choose(undefined, 'test');
@@ -50,6 +52,7 @@ async function start(instructions: string, prompt: JobReports['prompt'] = prompt
       kept = content;
       return Promise.resolve();
     },
+    attachments: () => Promise.resolve(attached),
   };
   const kind = kindOf('acp')!;
   const report = { ...made.job.report, prompt };
@@ -91,6 +94,46 @@ test('the agent has the MCP servers of its project, and no log has their secrets
   expect(told).toMatch(/"value":"\[redacted\]".*"value":"\[redacted\]"/);
   expect(JSON.stringify(made.entries)).not.toMatch(/key-of-(files|issues)/);
   expect(learned).toEqual(['key-of-files', 'key-of-issues']);
+});
+
+describe('a task with attachments', () => {
+  const picture = { name: 'shots/a.png', mediaType: 'image/png', content: Buffer.from('pixels') };
+  const notes = { name: 'notes.txt', mediaType: 'text/plain', content: Buffer.from('words') };
+  beforeEach(() => void (made.job.task.inputContext['attachments'] = newId()));
+
+  test('its files are beside the working folder, and the first prompt names them', async () => {
+    attached = [notes, picture];
+    await run('recall\nprompt');
+    const { root, work } = made.job.folder;
+    const path = join(root, 'attachments/shots/a.png');
+    expect(readFileSync(path, 'utf8')).toBe('pixels');
+    expect(readdirSync(work)).not.toContain('attachments');
+    const [, told] = said('agent_message').join('').split('prompts: 1');
+    expect(told).toContain(`- \\"${path}\\" (image/png)`);
+    expect(told).toContain(`{"type":"image","mimeType":"image/png","data":"cGl4ZWxz"}`);
+    expect(said('agent_attachments')).toEqual(['Attached files: notes.txt, shots/a.png']);
+
+    await run('recall');
+    expect(readFileSync(path, 'utf8')).toBe('pixels');
+    const { files } = await unpackState(kept!);
+    const [conversation] = files.filter(({ name }) => name.endsWith('scripted.jsonl'));
+    const prompts = conversation!.content.toString().trimEnd().split('\n');
+    expect(prompts.map((prompt) => prompt.includes('Attached files'))).toEqual([true, false]);
+    expect(files.filter(({ name }) => name.includes('attachments'))).toEqual([]);
+  });
+
+  test('a task without its files begins, and the log says so', async () => {
+    expect(await run('say Hello')).toMatchObject({ kind: 'succeeded' });
+    expect(said('agent_attachments')).toEqual(['The task names attachments, but there are none']);
+  });
+
+  test.each([
+    ['a malformed id', () => (made.job.task.inputContext['attachments'] = 'x'), 'must be a UUID'],
+    ['too many bytes', () => (attached = 'too large'), 'more than 104857600 bytes'],
+  ])('%s fails it', async (_, change_, message) => {
+    change_();
+    await expect(start('say Hello')).rejects.toThrow(message);
+  });
 });
 
 test('a run goes on in the conversation and with the files of the one before', async () => {

@@ -24,7 +24,8 @@ import { readReach } from '../execution/command.js';
 import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
 import { AgentTalk } from './agent-talk.js';
-import { Beginning } from './beginning.js';
+import { type AttachedFiles, attachedFiles } from './attached-files.js';
+import { Beginning, type SessionPart } from './beginning.js';
 import { type Earlier, earlierState } from './earlier-state.js';
 import { type ModelGateParts, RunModelGate } from './model-gate.js';
 import { RunPermissions } from './run-permissions.js';
@@ -32,7 +33,7 @@ import { StateKeeper } from './state-keeper.js';
 
 export interface AgentExecutionOptions {
   driver: RuntimeDriver;
-  api: ModelGateParts['api'] & Pick<DroverApi, 'agentState' | 'saveAgentState'>;
+  api: ModelGateParts['api'] & Pick<DroverApi, 'agentState' | 'saveAgentState' | 'attachments'>;
   offered: (kind: string) => OfferedKind | undefined;
   workspaceId?: string;
   log: Log;
@@ -93,7 +94,11 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
       ),
   });
   const talk = new AgentTalk({ lines, permissions, report });
-  const workDir = join(driver.surroundings(run.id, reach).folder, 'work');
+  const sessionFolder = driver.surroundings(run.id, reach).folder;
+  const workDir = join(sessionFolder, 'work');
+  const parts = { api, folder: sessionFolder, limit, log };
+  const attached = await attachedFiles(task.inputContext, parts);
+  if (attached !== undefined) noteAttached(lines, attached);
   const keeper = new StateKeeper({
     api,
     runId: run.id,
@@ -119,7 +124,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     return AgentSession.start(
       {
         ...offered,
-        ...first,
+        ...withAttached(first, attached),
         id: run.id,
         workspaceId,
         model,
@@ -153,6 +158,23 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   };
   const session = await start();
   return new AgentExecution({ session, gate, talk, keeper, begin, restart });
+}
+
+function noteAttached(lines: AgentLog, { names }: AttachedFiles): void {
+  const event = 'agent_attachments';
+  if (names.length > 0) lines.note('INFO', `Attached files: ${names.join(', ')}`, event);
+  else lines.note('WARN', 'The task names attachments, but there are none', event);
+}
+
+/** The words of a resumed conversation named the files before. */
+function withAttached<Part extends SessionPart>(
+  { isToldAgain, ...part }: Part,
+  attached: AttachedFiles | undefined,
+) {
+  if (attached === undefined) return part;
+  const { files, images, words } = attached;
+  const told = isToldAgain ? { prompt: `${part.prompt}${words}`, images } : {};
+  return { ...part, ...told, takenOver: [...(part.takenOver ?? []), ...files] };
 }
 
 function secretsOfServer(server: McpServer): string[] {

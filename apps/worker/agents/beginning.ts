@@ -15,10 +15,13 @@ export interface BeginningParts {
   lines: AgentLog;
 }
 
-type SessionPart = Pick<
+export type SessionPart = Pick<
   AgentWork,
   'prompt' | 'instructions' | 'mcpServers' | 'resume' | 'takenOver'
->;
+> & {
+  /** False: the conversation of the same task has heard of its attachments. */
+  isToldAgain: boolean;
+};
 
 /** The first words and files of a run's sessions: in the earlier conversation, or in a new one. */
 export class Beginning {
@@ -46,9 +49,11 @@ export class Beginning {
     const isOfWork = ({ name }: { name: string }) => name.startsWith('work/');
     const takenOver = resume === undefined ? earlier.files.filter(isOfWork) : earlier.files;
     if (resume === undefined) this.tellNew();
-    const { prompt, instructions, mcpServers = [] } = await this.report.prompt(this.start());
+    const start = this.start();
+    const { prompt, instructions, mcpServers = [] } = await this.report.prompt(start);
+    const isToldAgain = start.conversation !== 'resumed';
     const given = { instructions: instructions ?? undefined, mcpServers: mcpServers.map(toServer) };
-    return { prompt, ...given, resume, takenOver };
+    return { prompt, ...given, resume, takenOver, isToldAgain };
   }
 
   heed({ type }: AgentEvent): void {

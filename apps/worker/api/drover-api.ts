@@ -2,6 +2,7 @@ import { allowWait, hasCode } from '#lib/agent-host';
 import { ConnectionProblem, type DroverClient, itemsOf } from '#lib/api-client';
 import type { HostCredential } from '#lib/kernel';
 import type {
+  AttachedFile,
   Agent,
   ClaimAnswer,
   ClaimedTask,
@@ -215,6 +216,32 @@ export class DroverApi {
       if (hasCode(error, 'artifact_not_found', 'route_not_found')) return undefined;
       throw error;
     }
+  }
+
+  /**
+   * The files that people attached under an id.
+   *
+   * @param maxBytes the maximum of all together
+   */
+  async attachments(
+    id: string,
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<AttachedFile[] | 'too large'> {
+    const patient = this.server.with({ timeoutMs: UPLOAD_MS });
+    const { items } = await patient.get('/api/v1/attachments/{id}', {
+      params: { path: { id } },
+      signal,
+    });
+    const bytes = items.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    if (bytes > maxBytes) return 'too large';
+    const files: AttachedFile[] = [];
+    for (const item of items) {
+      const answer = await patient.download(item, signal);
+      const content = Buffer.from(await answer.arrayBuffer().catch(cutOff));
+      files.push({ name: item.name, mediaType: item.mediaType, content });
+    }
+    return files;
   }
 
   /** The server accepts usage of a finished run, too. */

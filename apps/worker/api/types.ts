@@ -73,6 +73,13 @@ export type RunPrompt = Schemas['CreateRunPrompt'];
 export type FirstWords = Pick<Schemas['FirstWords'], 'prompt'> &
   Partial<Pick<Schemas['FirstWords'], 'instructions' | 'mcpServers'>>;
 
+/** A file that people attached to a task. */
+export interface AttachedFile {
+  name: string;
+  mediaType: string;
+  content: Buffer;
+}
+
 export type ModelHold = Schemas['ModelHold'];
 
 /** The limit of a provider that has refused a run. Model and time are optional. */

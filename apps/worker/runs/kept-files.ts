@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { LimitFunction } from 'p-limit';
 import { hasCode, type HostLog, messageOf, retrying } from '#lib/agent-host';
-import { withAnySignal } from '#lib/kernel';
+import { mediaTypeOf, withAnySignal } from '#lib/kernel';
 import { listFilesBelow, readFileBelow, type Redactor } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
-import { mediaTypeOf } from './media-types.js';
 import type { Patience } from './patience.js';
 import type { RunFolder } from './run-folder.js';
 

@@ -10,7 +10,7 @@ LEFT JOIN LATERAL (
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
 
 -- artifact_by_id
-SELECT a.id, a.task_id, a.run_id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind = 'file'
+SELECT a.id, a.task_id, a.run_id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind <> 'agent_state'
 
 -- evict_agent_states
 WITH oldest AS (
@@ -41,6 +41,10 @@ WHERE a.workspace_id = $1 AND a.task_id = $2 AND a.kind = 'file'
   AND ($4::uuid IS NULL OR a.id < $4)
 ORDER BY a.id DESC LIMIT $5
 
+-- list_attachments
+SELECT a.id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a
+WHERE a.workspace_id = $1 AND a.task_id = $2 AND a.kind = 'attachment' ORDER BY a.name
+
 -- lock_artifact_usage
 INSERT INTO artifact_usage AS u (workspace_id) VALUES ($1)
 ON CONFLICT (workspace_id) DO UPDATE SET bytes = u.bytes
@@ -55,7 +59,7 @@ ORDER BY u.workspace_id FOR UPDATE
 
 -- remove_artifact
 WITH removed AS (
-  DELETE FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind = 'file'
+  DELETE FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind <> 'agent_state'
   RETURNING a.id, a.size_bytes
 ),
 counted AS (
@@ -88,6 +92,11 @@ FROM task_runs r
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND (r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') OR EXISTS (
     SELECT FROM agent_tasks t WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id
       AND t.generation = r.generation AND t.paused_for = 'question'))
+
+-- room_of_attachment
+SELECT (coalesce((SELECT u.bytes FROM artifact_usage u WHERE u.workspace_id = $1), 0)
+  - coalesce((SELECT a.size_bytes FROM artifacts a WHERE a.workspace_id = $1 AND a.task_id = $2
+    AND a.name = $3 AND a.kind = 'attachment'), 0))::float8 AS kept_bytes
 
 -- run_of_artifacts
 SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
@@ -155,6 +164,33 @@ written AS (
   ON CONFLICT (workspace_id, run_id, name) DO UPDATE SET id = excluded.id, created_at = now(),
     media_type = excluded.media_type, size_bytes = excluded.size_bytes, sha256 = excluded.sha256
   RETURNING a.id, a.task_id, a.run_id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at
+),
+counted AS (
+  UPDATE artifact_usage u SET bytes = u.bytes + f.growth FROM facts f
+  WHERE u.workspace_id = $1 AND EXISTS (SELECT FROM written)
+)
+SELECT f.has_room, f.is_few, f.replaced_id, w.* FROM facts f LEFT JOIN written w ON true
+
+-- write_attachment
+WITH before AS MATERIALIZED (
+  SELECT b.id, b.name, b.size_bytes FROM artifacts b
+  WHERE b.workspace_id = $1 AND b.task_id = $2 AND b.kind = 'attachment'
+),
+facts AS MATERIALIZED (
+  SELECT (SELECT b.id FROM before b WHERE b.name = $4) AS replaced_id,
+    $6::bigint - coalesce((SELECT b.size_bytes FROM before b WHERE b.name = $4), 0) AS growth,
+    u.bytes + $6::bigint - coalesce((SELECT b.size_bytes FROM before b WHERE b.name = $4), 0)
+      <= $8::bigint AS has_room,
+    (SELECT count(*) FROM before b WHERE b.name <> $4) < 50 AS is_few
+  FROM artifact_usage u WHERE u.workspace_id = $1
+),
+written AS (
+  INSERT INTO artifacts AS a (workspace_id, id, task_id, name, media_type, size_bytes, sha256, kind)
+  SELECT $1, $3, $2, $4, $5, $6, $7, 'attachment' FROM facts f WHERE f.has_room AND f.is_few
+  ON CONFLICT (workspace_id, task_id, name) WHERE kind = 'attachment' DO UPDATE SET id = excluded.id,
+    created_at = now(), media_type = excluded.media_type, size_bytes = excluded.size_bytes,
+    sha256 = excluded.sha256
+  RETURNING a.id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at
 ),
 counted AS (
   UPDATE artifact_usage u SET bytes = u.bytes + f.growth FROM facts f

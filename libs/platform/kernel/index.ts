@@ -24,6 +24,7 @@ export * from './system/resolve-name.js';
 export * from './values/addresses.js';
 export * from './values/host-credentials.js';
 export * from './values/host-patterns.js';
+export * from './values/media-types.js';
 export * from './values/model-patterns.js';
 export * from './values/networks.js';
 export * from './values/pagination.js';

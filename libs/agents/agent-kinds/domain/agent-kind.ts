@@ -20,10 +20,21 @@ export type McpServer = {
   | { command: string; args: string[]; env: Record<string, string> }
 );
 
+/** A picture that is attached to the words to an agent. */
+export interface AgentImage {
+  /** Its path inside the sandbox, below the session's folder. */
+  path: string;
+  /** For instance `image/png`. */
+  mediaType: string;
+  content: Uint8Array;
+}
+
 /** Everything that a kind needs to start one session. All paths are paths inside the sandbox. */
 export interface AgentContext {
   /** The first words to the agent, of any length. */
   prompt: string;
+  /** Pictures for the model beside the first words. A program that takes none gets none. */
+  images?: readonly AgentImage[];
   /** The model. The kind's default applies if it is absent. */
   model?: string;
   permissionMode: PermissionMode;

@@ -7,12 +7,14 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { agentProgram } from '../../../../test/support/agent-programs.js';
 import { type ModelServer, startModelServer } from '../../../../test/support/model-server/index.js';
+import { PIXEL } from '../../../../test/support/pixel.js';
 import type { AgentContext, McpServer } from '../index.js';
 import { AgentRun } from '../testing/agent-run.js';
 import { aGreeter } from '../testing/greeter.js';
@@ -100,6 +102,19 @@ describe('the real Codex', () => {
     expect(await run.end).toMatchObject({ kind: 'done' });
     const text = expect.stringMatching(/^The MCP server greeter does not work: /);
     expect(run.all('notice')).toContainEqual({ type: 'notice', level: 'warning', text });
+  });
+
+  it('its model sees an attached picture', async () => {
+    const path = join(folder, 'a.png');
+    const content = Buffer.from(PIXEL, 'base64');
+    writeFileSync(path, content);
+    const images = [{ path, mediaType: 'image/png', content }];
+    const run = await start('picture', [{ text: 'It is one pixel.' }], { images });
+    expect(await run.end).toMatchObject({ kind: 'done' });
+    const [asked] = server!.requests.filter(({ path: asked }) => asked.endsWith('/responses'));
+    expect(JSON.stringify(asked!.body)).toMatch(
+      /"input_image","image_url":"data:image\/png;base64,/,
+    );
   });
 
   it('an interrupt ends a turn in the middle of its stream', async () => {

@@ -17,6 +17,7 @@ import type { AgentEnd, FailureClass } from '../domain/agent-end.js';
 import type {
   AgentContext,
   AgentExit,
+  AgentImage,
   AgentIo,
   Conversation,
   McpServer,
@@ -50,6 +51,7 @@ export class AcpConversation implements Conversation {
   /** A resumed program repeats its conversation. The repetition makes no events. */
   private isReplay = true;
   private isClosed = false;
+  private takesImages = false;
 
   constructor(
     private readonly io: AgentIo,
@@ -57,10 +59,10 @@ export class AcpConversation implements Conversation {
     private readonly dialect: AcpDialect,
   ) {
     const commands = {
-      begin: (words: string) => void this.begin(words),
+      begin: (words: string, images: readonly AgentImage[]) => void this.begin(words, images),
       interrupt: () => this.interruptTurn(),
     };
-    this.turns = new Turns(io, commands, context.prompt, context.staysOpen ?? false);
+    this.turns = new Turns(io, commands, context);
     this.updates = new AcpUpdates(
       (event) => io.emit(event),
       (text) => dialect.noise?.test(text) === true,
@@ -131,6 +133,7 @@ export class AcpConversation implements Conversation {
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
       clientInfo: { name: 'drover', version: '1' },
     });
+    this.takesImages = initialized.agentCapabilities?.promptCapabilities?.image === true;
     const session = await this.openSession(initialized);
     if (session === undefined) return;
     this.ending.hasSession = true;
@@ -191,9 +194,12 @@ export class AcpConversation implements Conversation {
     await agent.request('session/set_config_option', config);
   }
 
-  private async begin(words: string): Promise<void> {
+  private async begin(words: string, images: readonly AgentImage[]): Promise<void> {
     this.isReplay = false;
-    const prompt = [{ type: 'text' as const, text: words }];
+    const prompt = [
+      { type: 'text' as const, text: words },
+      ...(this.takesImages ? images.map(toImage) : []),
+    ];
     try {
       const { sessionId } = this;
       const { stopReason } = await this.connection.agent.request<PromptResponse>('session/prompt', {
@@ -264,6 +270,11 @@ const STOPS: Record<Exclude<StopReason, 'end_turn' | 'cancelled'>, [FailureClass
   max_tokens: ['context_full', 'The agent reached the limit of tokens.'],
   max_turn_requests: ['turn_limit', 'The agent reached its limit of model requests in one turn.'],
 };
+
+function toImage({ mediaType, content }: AgentImage) {
+  const data = Buffer.from(content).toString('base64');
+  return { type: 'image' as const, mimeType: mediaType, data };
+}
 
 function toServer(server: McpServer) {
   const { name } = server;

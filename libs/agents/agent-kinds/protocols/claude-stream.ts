@@ -1,5 +1,11 @@
 import type { AgentEnd, FailureClass } from '../domain/agent-end.js';
-import type { AgentContext, AgentExit, AgentIo, Conversation } from '../domain/agent-kind.js';
+import type {
+  AgentContext,
+  AgentExit,
+  AgentImage,
+  AgentIo,
+  Conversation,
+} from '../domain/agent-kind.js';
 import { classOfMessage, classOfStatus } from '../domain/failures.js';
 import { eventsOfAssistant, eventsOfPiece, eventsOfUser, permissionOf } from './claude-lines.js';
 import { Ending } from './ending.js';
@@ -26,10 +32,10 @@ export class ClaudeConversation implements Conversation {
     private readonly context: AgentContext,
   ) {
     const commands = {
-      begin: (words: string) => this.begin(words),
+      begin: (words: string, images: readonly AgentImage[]) => this.begin(words, images),
       interrupt: () => this.interruptTurn(),
     };
-    this.turns = new Turns(io, commands, context.prompt, context.staysOpen ?? false);
+    this.turns = new Turns(io, commands, context);
   }
 
   start(): void {
@@ -88,9 +94,9 @@ export class ClaudeConversation implements Conversation {
     return Promise.resolve(this.ending.of(exit, this.turns));
   }
 
-  private begin(words: string): void {
+  private begin(words: string, images: readonly AgentImage[]): void {
     this.isInterrupted = false;
-    const content = [{ type: 'text', text: words }];
+    const content = [...images.map(toImage), { type: 'text', text: words }];
     this.send({ type: 'user', message: { role: 'user', content } });
   }
 
@@ -186,6 +192,11 @@ export class ClaudeConversation implements Conversation {
   private send(message: JsonObject): void {
     this.io.write(`${JSON.stringify(message)}\n`);
   }
+}
+
+function toImage({ mediaType, content }: AgentImage) {
+  const data = Buffer.from(content).toString('base64');
+  return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
 }
 
 /** Reads a failed result. Its `subtype` can be `success`, and its text is the provider's. */

@@ -1,6 +1,12 @@
 import type { AgentEnd, FailureClass } from '../domain/agent-end.js';
 import type { PermissionRequest } from '../domain/agent-event.js';
-import type { AgentContext, AgentExit, AgentIo, Conversation } from '../domain/agent-kind.js';
+import type {
+  AgentContext,
+  AgentExit,
+  AgentImage,
+  AgentIo,
+  Conversation,
+} from '../domain/agent-kind.js';
 import { classOfMessage, classOfStatus } from '../domain/failures.js';
 import { eventsOfEnd, eventsOfStart, pathsOf, toDiff } from './codex-items.js';
 import { Ending } from './ending.js';
@@ -46,10 +52,10 @@ export class CodexConversation implements Conversation {
     private readonly context: AgentContext,
   ) {
     const commands = {
-      begin: (words: string) => this.begin(words),
+      begin: (words: string, images: readonly AgentImage[]) => this.begin(words, images),
       interrupt: () => this.interruptTurn(),
     };
-    this.turns = new Turns(io, commands, context.prompt, context.staysOpen ?? false);
+    this.turns = new Turns(io, commands, context);
   }
 
   start(): void {
@@ -123,8 +129,11 @@ export class CodexConversation implements Conversation {
     });
   }
 
-  private begin(words: string): void {
-    const input = [{ type: 'text', text: words, text_elements: [] }];
+  private begin(words: string, images: readonly AgentImage[]): void {
+    const input = [
+      { type: 'text', text: words, text_elements: [] },
+      ...images.map(({ path }) => ({ type: 'localImage', path })),
+    ];
     const settings = { model: this.model, reasoning_effort: null, developer_instructions: null };
     const mode = this.context.permissionMode === 'plan' ? 'plan' : 'default';
     const collaborationMode = { mode, settings };

@@ -13,7 +13,7 @@ function aSession(staysOpen = false) {
     begin: (words: string) => void log.push(`begin ${words}`),
     interrupt: () => void log.push('interrupt'),
   };
-  return { log, turns: new Turns(io, commands, 'prompt', staysOpen) };
+  return { log, turns: new Turns(io, commands, { prompt: 'prompt', staysOpen }) };
 }
 
 describe('the turns of a session', () => {

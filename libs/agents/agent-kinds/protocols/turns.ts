@@ -1,15 +1,16 @@
-import type { AgentIo } from '../domain/agent-kind.js';
+import type { AgentContext, AgentImage, AgentIo } from '../domain/agent-kind.js';
 
 export type TurnOutcome = 'completed' | 'interrupted' | 'failed';
 
 interface Words {
   text: string;
   id?: string;
+  images?: readonly AgentImage[];
 }
 
 /** What a protocol does for its turns. */
 export interface TurnCommands {
-  begin(words: string): void;
+  begin(words: string, images: readonly AgentImage[]): void;
   /** Asks the program to end the current turn. Its end arrives by `turnEnded`. */
   interrupt(): void;
 }
@@ -25,6 +26,7 @@ export class Turns {
   isInputClosed = false;
 
   private readonly waiting: Words[];
+  private staysOpen: boolean;
   private isReady = false;
   private isRunning = false;
   private isCancelled = false;
@@ -32,10 +34,10 @@ export class Turns {
   constructor(
     private readonly io: AgentIo,
     private readonly commands: TurnCommands,
-    prompt: string,
-    private staysOpen: boolean,
+    { prompt, images, staysOpen = false }: Pick<AgentContext, 'prompt' | 'images' | 'staysOpen'>,
   ) {
-    this.waiting = [{ text: prompt }];
+    this.waiting = [{ text: prompt, images }];
+    this.staysOpen = staysOpen;
   }
 
   /** The program takes words from now on. */
@@ -85,7 +87,8 @@ export class Turns {
     if (words !== '') {
       this.isRunning = true;
       this.outcome = undefined;
-      this.commands.begin(words);
+      const images = waiting.flatMap((each) => each.images ?? []);
+      this.commands.begin(words, images);
       const ids = waiting.flatMap(({ id }) => id ?? []);
       if (ids.length > 0) this.io.emit({ type: 'heard', ids });
     } else if (!this.staysOpen) {

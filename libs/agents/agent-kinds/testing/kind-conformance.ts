@@ -113,6 +113,42 @@ export function describeKind(kind: AgentKind, options: ConformanceOptions): void
       expect(configured(true, 'auto')).toEqual(configured(false, 'auto'));
     });
 
+    it('the model gets pictures beside the first words', async () => {
+      const path = '/sandbox/attachments/a.png';
+      const images = [{ path, mediaType: 'image/png', content: Buffer.from('pixels') }];
+      const given = context({ images });
+      const written: string[] = [];
+      const io = {
+        write: (text: string) => void written.push(...text.trimEnd().split('\n')),
+        endInput: noop,
+        emit: noop,
+      };
+      const conversation = kind.converse(io, given);
+      conversation.start();
+      // Each protocol reads its own answers, and none of the others.
+      const capabilities = { promptCapabilities: { image: true } };
+      const result = {
+        protocolVersion: 1,
+        agentCapabilities: capabilities,
+        sessionId: 's',
+        thread: { id: 's' },
+      };
+      const isPrompt = (line: string) => line.includes('greeting');
+      for (let turn = 0, read = 0; turn < 500 && !written.some(isPrompt); turn += 1) {
+        for (; read < written.length; read += 1) {
+          const { id } = JSON.parse(written[read] ?? '{}') as { id?: number };
+          if (id === undefined) continue;
+          // Codex writes no member `jsonrpc`, and does not mind one.
+          conversation.line(JSON.stringify({ jsonrpc: '2.0', id, result }));
+        }
+        await nextTick();
+      }
+      await conversation.ended({ exitCode: 0, signal: null });
+      const prompt = written.find(isPrompt) ?? '';
+      const inline = Buffer.from('pixels').toString('base64');
+      expect(prompt).toContain(kind.name === 'codex' ? path : inline);
+    });
+
     it('the program reaches the model proxy with its token', () => {
       const { env, files } = kind.launch(context());
       const given = `${JSON.stringify(env)}${files.map(({ content }) => content).join('')}`;

@@ -1,5 +1,5 @@
 // A program that speaks the Agent Client Protocol, and does as its prompt says, a line a step:
-//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | recall | servers | wait | refuse | exit CODE | outlive
+//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | recall | prompt | servers | wait | refuse | exit CODE | outlive
 // Its conversations are files of its home, one for each, with a line for each prompt.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,6 +80,11 @@ const STEPS = {
     const prompts = readFileSync(fileOf(sessionId), 'utf8').trimEnd().split('\n');
     STEPS.say(sessionId, [`prompts: ${prompts.length}`]);
   },
+  /** Says the last prompt. */
+  prompt(sessionId) {
+    const prompts = readFileSync(fileOf(sessionId), 'utf8').trimEnd().split('\n');
+    STEPS.say(sessionId, [prompts.at(-1)]);
+  },
   servers: (sessionId) => STEPS.say(sessionId, [JSON.stringify(servers)]),
   wait: () => new Promise((resolve) => (cancel = () => resolve('cancelled'))),
   refuse: () => 'refusal',
@@ -90,7 +95,11 @@ const STEPS = {
 const METHODS = {
   initialize: () => ({
     protocolVersion: 1,
-    agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } },
+    agentCapabilities: {
+      loadSession: true,
+      mcpCapabilities: { http: true },
+      promptCapabilities: { image: true },
+    },
   }),
   'session/new'({ mcpServers }) {
     servers = mcpServers;
@@ -104,7 +113,7 @@ const METHODS = {
   async 'session/prompt'({ sessionId, prompt }) {
     appendFileSync(fileOf(sessionId), `${JSON.stringify(prompt)}\n`);
     const lines = prompt
-      .map(({ text }) => text)
+      .flatMap(({ text }) => text ?? [])
       .join('\n')
       .split('\n');
     for (const line of lines.filter((each) => each.trim() !== '')) {

@@ -1,14 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Id, PageQuery, Text } from '#lib/http';
 import { ShownId, ShownInt, ShownText, ShownTextOrNull, ShownTime } from '#lib/task-manager';
-import type { ArtifactView } from '../reading/artifact-view.js';
+import type { ArtifactView, AttachmentView } from '../reading/artifact-view.js';
 
-export class ArtifactDto implements ArtifactView {
+export class AttachmentDto implements AttachmentView {
   @ShownId() id!: string;
-  @ShownId() taskId!: string;
-  @ShownId({ description: 'The run that stored the file' }) runId!: string;
   @ShownText({
-    description: 'A relative path. It is unique within the run.',
+    description:
+      'A relative path. It is unique within the run, or among the attachments of one id.',
     example: 'report/index.html',
   })
   name!: string;
@@ -25,6 +24,15 @@ export class ArtifactDto implements ArtifactView {
       'credentials and is valid for 5 minutes.',
   })
   downloadPath!: string;
+}
+
+export class ArtifactDto extends AttachmentDto implements ArtifactView {
+  @ShownId() taskId!: string;
+  @ShownId({ description: 'The run that stored the file' }) runId!: string;
+}
+
+export class AttachmentListDto {
+  @ApiProperty({ type: [AttachmentDto] }) items!: AttachmentDto[];
 }
 
 export class ArtifactPageDto {

@@ -1,11 +1,16 @@
 import { API_PREFIX } from '#lib/http';
 import type { ArtifactRow } from '../store/artifacts.sql.js';
+import type { AttachmentRow } from '../uploads/attachments.sql.js';
 
 /** A file of a run, as clients see it. */
-export interface ArtifactView {
-  id: string;
+export interface ArtifactView extends AttachmentView {
   taskId: string;
   runId: string;
+}
+
+/** A file that people attached, as clients see it. */
+export interface AttachmentView {
+  id: string;
   name: string;
   mediaType: string;
   sizeBytes: number;
@@ -17,15 +22,22 @@ export interface ArtifactView {
 
 const DAY_MS = 86_400_000;
 
-/** @param token for the download */
-export function toArtifactView(
-  row: ArtifactRow,
-  { retentionDays, token }: { retentionDays: number; token: string },
-): ArtifactView {
+interface Shown {
+  retentionDays: number;
+  /** For the download. */
+  token: string;
+}
+
+export function toArtifactView(row: ArtifactRow, shown: Shown): ArtifactView {
+  return { taskId: row.task_id, runId: row.run_id, ...toAttachmentView(row, shown) };
+}
+
+export function toAttachmentView(
+  row: AttachmentRow,
+  { retentionDays, token }: Shown,
+): AttachmentView {
   return {
     id: row.id,
-    taskId: row.task_id,
-    runId: row.run_id,
     name: row.name,
     mediaType: row.media_type,
     sizeBytes: row.size_bytes,

@@ -16,7 +16,13 @@ import {
   removeArtifact,
   runOfArtifacts,
 } from '../store/artifacts.sql.js';
-import { type ArtifactView, toArtifactView } from './artifact-view.js';
+import type { AttachmentRow } from '../uploads/attachments.sql.js';
+import {
+  type ArtifactView,
+  type AttachmentView,
+  toArtifactView,
+  toAttachmentView,
+} from './artifact-view.js';
 
 export interface ArtifactList {
   runId?: string;
@@ -26,7 +32,7 @@ export interface ArtifactList {
 
 /** A file on its way to a client. */
 export interface ArtifactDownload {
-  artifact: ArtifactRow;
+  artifact: AttachmentRow;
   /** The part that the client asked for; `none` has no content. */
   part: Part | 'none' | undefined;
   content: Readable | undefined;
@@ -74,9 +80,11 @@ export class Artifacts {
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
     const row = await firstRow(tenant, artifactById, [workspaceId, id]);
-    if (!row) throw new DroverError('artifact_not_found');
+    // An attachment belongs to each task that names it, so nobody gets it by its own id.
+    const runId = row?.run_id ?? null;
+    if (!row || runId === null) throw new DroverError('artifact_not_found');
     await requireReadable(tenant, caller, row.task_id).catch(hideTask);
-    return this.view(workspaceId, row);
+    return this.view(workspaceId, { ...row, run_id: runId });
   }
 
   /** @throws DroverError `artifact_not_found` */
@@ -119,9 +127,17 @@ export class Artifacts {
 
   /** Returns the artifact as clients see it, with a new link. */
   view(workspaceId: string, row: ArtifactRow): ArtifactView {
+    return toArtifactView(row, this.shownOf(workspaceId, row));
+  }
+
+  /** The same for an attachment. */
+  attachment(workspaceId: string, row: AttachmentRow): AttachmentView {
+    return toAttachmentView(row, this.shownOf(workspaceId, row));
+  }
+
+  private shownOf(workspaceId: string, { id }: { id: string }) {
     const { retentionDays } = this.config.artifacts;
-    const token = this.tokens.issueDownload({ workspaceId, id: row.id });
-    return toArtifactView(row, { retentionDays, token });
+    return { retentionDays, token: this.tokens.issueDownload({ workspaceId, id }) };
   }
 }
 

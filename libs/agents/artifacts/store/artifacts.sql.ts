@@ -125,11 +125,14 @@ export const runOfArtifacts = query<{ id: string }>(
 SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2`,
 );
 
-/** A file. Nobody gets the state of an agent by its id. Index: primary key. $1 workspace, $2 artifact. */
-export const artifactById = query<ArtifactRow>(
+/**
+ * A file or an attachment, which has no run. Nobody gets the state of an agent by its id. Index: primary
+ * key. $1 workspace, $2 artifact.
+ */
+export const artifactById = query<Omit<ArtifactRow, 'run_id'> & { run_id: string | null }>(
   'artifact_by_id',
   `
-SELECT ${SHOWN} FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind = 'file'`,
+SELECT ${SHOWN} FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind <> 'agent_state'`,
 );
 
 /** After lockArtifactUsage. Index: primary keys. $1 workspace, $2 artifact. */
@@ -137,7 +140,7 @@ export const removeArtifact = command<{ id: string }>(
   'remove_artifact',
   `
 WITH removed AS (
-  DELETE FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind = 'file'
+  DELETE FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind <> 'agent_state'
   RETURNING a.id, a.size_bytes
 ),
 counted AS (

@@ -1,19 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
-import type { Streamed } from '#lib/http';
-import { DroverError, newId } from '#lib/kernel';
+import { DroverError } from '#lib/kernel';
 import { refuseReport, type Reporter, RunSecrets } from '#lib/runs';
-import { digestOf, requireMediaType, requireName } from '../domain/artifact-file.js';
 import type { ArtifactStore } from '../files/artifact-store.js';
-import {
-  type Arrived,
-  requireNoSecret,
-  requireSize,
-  UploadExamination,
-} from '../files/examine-upload.js';
+import { requireSize } from '../files/examine-upload.js';
 import { ArtifactRoom } from './artifact-room.js';
-import { discardRest, wholeBody } from './whole-body.js';
+import { announced, receiveFile, type StoredUpload, type Upload } from './receive-file.js';
 import { StoreOfInstallation } from '../files/store-of-installation.js';
 import { Artifacts } from '../reading/artifacts.js';
 import type { ArtifactView } from '../reading/artifact-view.js';
@@ -23,19 +16,6 @@ import {
   runOfUpload,
   writeArtifact,
 } from '../store/artifacts.sql.js';
-
-export interface Upload extends Streamed {
-  name: string;
-  /** The value of Content-Digest. */
-  digest?: string;
-}
-
-/** A file in the store whose row is to be written. */
-interface StoredUpload extends Arrived {
-  id: string;
-  name: string;
-  mediaType: string;
-}
 
 /** Stores files that runs send. */
 @Injectable()
@@ -66,25 +46,11 @@ export class ArtifactUploads {
   }
 
   private async take(by: Reporter, store: ArtifactStore, upload: Upload): Promise<ArtifactView> {
-    const name = requireName(upload.name);
-    const mediaType = requireMediaType(upload.type);
-    const digest = digestOf(upload.digest);
-    await this.requireRoom(by, name, upload.length ?? 0);
-    const values = await this.secrets.of(by);
-    requireNoSecret(name, values);
-    const examination = new UploadExamination(this.config.artifacts.maxBytes, values);
-    const id = newId();
-    await store
-      .write(id, examination.examine(wholeBody(upload.content)))
-      .catch((error: unknown) => {
-        discardRest(upload.content);
-        throw error;
-      });
-    const stored = { id, name, mediaType, ...examination.arrived() };
-    if (digest !== undefined && digest !== stored.sha256) {
-      await store.remove(id);
-      throw new DroverError('digest_mismatch');
-    }
+    const file = announced(upload);
+    await this.requireRoom(by, file.name, upload.length ?? 0);
+    const { maxBytes } = this.config.artifacts;
+    const limits = { maxBytes, values: await this.secrets.of(by) };
+    const stored = await receiveFile(store, upload, file, limits);
     return this.artifacts.view(by.workspaceId, await this.record(by, store, stored));
   }
 

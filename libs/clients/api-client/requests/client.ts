@@ -44,6 +44,7 @@ type Answer<P extends keyof paths, M extends HttpMethod> = NonNullable<
 >;
 
 type Artifact = components['schemas']['Artifact'];
+type Attachment = components['schemas']['Attachment'];
 
 /** A method of HTTP over all of its paths. Its errors are those of `transport`. */
 export type Call<M extends HttpMethod> = <P extends PathWith<M>>(
@@ -59,13 +60,14 @@ export interface DroverClient {
   delete: Call<'delete'>;
   /**
    * Stores a file of a run. Its errors are those of `put`.
-   *
-   * @param file.type a media type
    */
-  saveArtifact(
-    runId: string,
-    file: { name: string; content: Uint8Array<ArrayBuffer>; type?: string; signal?: AbortSignal },
-  ): Promise<Artifact>;
+  saveArtifact(runId: string, file: FileToSave): Promise<Artifact>;
+  /**
+   * Stores a file under the id by which tasks name their attachments. Its errors are those of `put`.
+   *
+   * @param id a UUID that the caller chose
+   */
+  saveAttachment(id: string, file: FileToSave): Promise<Attachment>;
   /** Keeps the state of a live run's coding agent, for its host. Its errors are those of `put`. */
   saveAgentState(
     runId: string,
@@ -81,6 +83,16 @@ export interface DroverClient {
    * Returns a client of the same server with other credentials, another workspace or other limits.
    */
   with(options: Partial<ClientOptions>): DroverClient;
+}
+
+/** A file on its way to the server. */
+export interface FileToSave {
+  /** A relative path. */
+  name: string;
+  content: Uint8Array<ArrayBuffer>;
+  /** A media type. */
+  type?: string;
+  signal?: AbortSignal;
 }
 
 /**
@@ -128,26 +140,28 @@ export function createClient(options: ClientOptions): DroverClient {
       });
       return value ?? {};
     }) as unknown as Call<M>;
+  const saveFile = <T>(path: string, of: string, { name, content, type, signal }: FileToSave) => {
+    const params = { path: { of, name } };
+    const request = {
+      method: 'PUT',
+      path: createFinalURL(path, { ...serializers, baseUrl: '', params }),
+      headers: mergeHeaders({ accept: JSON_TYPE, 'content-type': type ?? BYTES_TYPE }),
+      body: content,
+      signal,
+    };
+    const take = (answer: Response, end: AbortSignal, url: string) =>
+      valueOf(answer, url, maxAnswerBytes, end) as Promise<T>;
+    return send(request, { repeatable: true, take });
+  };
   return {
     get: call('get'),
     post: call('post'),
     put: call('put'),
     patch: call('patch'),
     delete: call('delete'),
-    saveArtifact: (runId, { name, content, type, signal }) => {
-      const path = '/api/v1/runs/{runId}/artifacts/{name}';
-      const params = { path: { runId, name } };
-      const request = {
-        method: 'PUT',
-        path: createFinalURL(path, { ...serializers, baseUrl: '', params }),
-        headers: mergeHeaders({ accept: JSON_TYPE, 'content-type': type ?? BYTES_TYPE }),
-        body: content,
-        signal,
-      };
-      const take = (answer: Response, end: AbortSignal, url: string) =>
-        valueOf(answer, url, maxAnswerBytes, end) as Promise<Artifact>;
-      return send(request, { repeatable: true, take });
-    },
+    saveArtifact: (runId, file) =>
+      saveFile<Artifact>('/api/v1/runs/{of}/artifacts/{name}', runId, file),
+    saveAttachment: (id, file) => saveFile<Attachment>('/api/v1/attachments/{of}/{name}', id, file),
     saveAgentState: (runId, { content, signal }) => {
       const params = { path: { runId } };
       const request = {

@@ -42,7 +42,14 @@ export interface AgentWork
     OfferedKind,
     Pick<
       AgentContext,
-      'prompt' | 'model' | 'permissionMode' | 'settings' | 'instructions' | 'mcpServers' | 'resume'
+      | 'prompt'
+      | 'images'
+      | 'model'
+      | 'permissionMode'
+      | 'settings'
+      | 'instructions'
+      | 'mcpServers'
+      | 'resume'
     > {
   /** The UUID of the session. */
   id: string;
@@ -314,9 +321,10 @@ function contextOf(
   { folder, isRoot, apiUrl }: Surroundings,
   modelUrl: string,
 ): AgentContext {
-  const { prompt, model, permissionMode, settings, instructions, program } = work;
+  const { prompt, images, model, permissionMode, settings, instructions, program } = work;
   return {
     prompt,
+    images,
     resume: work.resume,
     model,
     permissionMode,

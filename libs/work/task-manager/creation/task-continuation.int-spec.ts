@@ -56,6 +56,12 @@ it('a completed task continues in a new one, with its agent, secrets and convers
   expect(await scene.read(id)).toMatchObject(expected);
   expect(await scene.read(run.id)).toMatchObject({ status: 'COMPLETED', continuesId: null });
 
+  const attachments = '0199aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee';
+  const { body: more } = await goOn(run.id, { text: TEXT, attachments });
+  expect(more).toMatchObject({ inputContext: { file: 'weeks.ts', attachments } });
+  await scene.workspace.api.post(`/agent-tasks/${String(more['id'])}/cancel`, {});
+  expect(await goOn(run.id, { text: TEXT, attachments: 'x' })).toMatchObject({ status: 400 });
+
   const { body: claim } = await run.agent.api.post<{ tasks: { task: Body }[] }>(
     `/agents/${run.agent.id}/claim`,
   );

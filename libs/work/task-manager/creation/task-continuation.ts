@@ -21,14 +21,15 @@ export class TaskContinuation {
    * Creates a task with the coding agent, the input and the conversation of a finished one. The
    * finished task stays unchanged, because its result, its cost and its dependents count.
    *
-   * @param text the instructions of the new task
+   * @param words.text the instructions of the new task
+   * @param words.attachments the id of its attachments, in place of those of the finished task
    * @throws DroverError `task_not_found`, `not_continuable`, `secrets_unreadable`, and as
    *   `TaskCreation.createOne`
    */
   async continue(
     caller: Caller,
     id: string,
-    text: string,
+    { text, attachments }: { text: string; attachments?: string },
     traceparent?: string,
   ): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -39,6 +40,9 @@ export class TaskContinuation {
     if (!task) throw new DroverError('task_not_found');
     if (task.agent === null || !task.is_over) throw new DroverError('not_continuable');
     const request = { ...toRequest(await this.opened(task)), instructions: text };
+    if (attachments !== undefined) {
+      request.inputContext = { ...request.inputContext, attachments };
+    }
     const { checkpoint_data: checkpoint } = task;
     return this.creation.createWith(caller, request, {
       ...(traceparent !== undefined && { traceparent }),

@@ -26,8 +26,8 @@ export class TaskContinuationController {
   continue(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() { text }: ContinueTaskDto,
+    @Body() body: ContinueTaskDto,
   ) {
-    return this.continuation.continue(caller, id, text);
+    return this.continuation.continue(caller, id, body);
   }
 }

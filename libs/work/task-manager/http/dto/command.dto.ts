@@ -1,5 +1,5 @@
 import { OmitType } from '@nestjs/swagger';
-import { Flag, IdList, Nested, Text } from '#lib/http';
+import { Flag, Id, IdList, Nested, Text } from '#lib/http';
 import type { BulkResult } from '../../commands/bulk-commands.js';
 import { ListTasksQuery } from './list-tasks.dto.js';
 import { ShownInt } from './shown.js';
@@ -24,6 +24,12 @@ export class ContinueTaskDto {
     description: 'The instructions for the agent',
   })
   text!: string;
+
+  @Id({
+    optional: true,
+    description: 'The id of attachments, in place of those of the finished task',
+  })
+  attachments?: string;
 }
 
 /** The filters of the list as JSON: lists are arrays, numbers are numbers. */
