@@ -5,6 +5,7 @@ import { lineWriter, requireArguments } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { createAdministrator } from './create-administrator.js';
 import { createApp } from './create-app.js';
+import { requireOwnFolder } from './own-folder.js';
 import { prepareDatabase } from './prepare-database.js';
 import { rebuildUsage } from './rebuild-usage.js';
 import { rotateKeys } from './rotate-keys.js';
@@ -48,6 +49,7 @@ async function start(config: Config, errands: Errands, force: boolean): Promise<
   if (errands['--rotate-keys']) announce(await rotateKeys(config, logger));
   if (errands['--rebuild-usage']) announce(await rebuildUsage(config, logger));
   if (Object.values(errands).includes(true)) return;
+  await requireOwnFolder(config);
   const app = await createApp(config, logger);
   shutDownOnSignals(app, {
     deadlineSeconds: config.http.shutdownDeadlineSeconds,

@@ -240,7 +240,7 @@ export const variables = z.object({
   /**
    * Folder of the artifacts of runs. Several servers need the same folder, on a file system that
    * they share. Each installation needs a folder of its own, because it removes files that its
-   * database does not know. Without it runs keep no files.
+   * database does not know. A server refuses to start with the folder of another installation. Without it runs keep no files.
    */
   ARTIFACTS_DIR: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
   /** Maximum size of an artifact in MiB. */

@@ -16,7 +16,7 @@ export {
   violatedConstraint,
 } from './errors/db-errors.js';
 export { DatabaseModule } from './database.module.js';
-export { checkMigrated, migrate, MigrationError } from './migrator/index.js';
+export { checkMigrated, installationId, migrate, MigrationError } from './migrator/index.js';
 export { PoolerError, poolerOf, setRoleLimits } from './client/pooler.js';
 export { createPool, REQUEST_LIMITS } from './client/pools.js';
 export type { PrismaTransaction } from './client/prisma.js';

@@ -1,4 +1,4 @@
-import { open, opendir, rename, rm, stat } from 'node:fs/promises';
+import { open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +10,8 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** Where files are until they are complete. A rename works only within one file system. */
 const UNFINISHED = 'unfinished';
+/** The file with the id of the installation to which the folder belongs. */
+const OWNER = 'installation';
 const TWO_DIGITS = /^[0-9a-f]{2}$/;
 
 /**
@@ -19,6 +21,27 @@ const TWO_DIGITS = /^[0-9a-f]{2}$/;
  */
 export class FolderStore implements ArtifactStore {
   constructor(private readonly folder: string) {}
+
+  /**
+   * Takes the folder for an installation, unless it has an owner. It then belongs to it for good.
+   *
+   * @returns the id of the owner
+   * @throws the error of the file system
+   */
+  async claim(installation: string): Promise<string> {
+    makeFolder(this.folder, FOLDER_MODE);
+    const path = join(this.folder, OWNER);
+    const write = (flag: 'wx' | 'w') =>
+      writeFile(path, `${installation}\n`, { flag, mode: FILE_MODE, flush: true });
+    await write('wx').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    const owner = (await readFile(path, 'utf8')).trim();
+    if (owner !== '') return owner;
+    // The server that created the file was killed before it wrote the id.
+    await write('w');
+    return installation;
+  }
 
   async write(key: string, content: AsyncIterable<Buffer>): Promise<void> {
     const unfinished = join(this.folder, UNFINISHED);

@@ -33,6 +33,16 @@ export async function readHistory(client: pg.Client): Promise<AppliedMigration[]
   return rows;
 }
 
+/** The random id of the first migration. */
+export async function firstMigrationId(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM _prisma_migrations WHERE finished_at IS NOT NULL ORDER BY started_at, id LIMIT 1`,
+  );
+  const [first] = rows;
+  if (first === undefined) throw new Error('The database has no migration.');
+  return first.id;
+}
+
 /**
  * Applies a migration and writes its row, both or neither.
  *

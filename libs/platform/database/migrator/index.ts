@@ -3,7 +3,7 @@ import { takeLock, withClient } from './connection.js';
 import { planMigration, refusal } from './decide.js';
 import { MigrationError } from './errors.js';
 import { type MigrationFile, readMigrations } from './files.js';
-import { applyMigration, createHistory, readHistory } from './history.js';
+import { applyMigration, createHistory, firstMigrationId, readHistory } from './history.js';
 import { allowSignIn } from './roles.js';
 import { requireStoppedServers } from './running-servers.js';
 
@@ -72,6 +72,15 @@ export async function checkMigrated(url: string, migrationsDir?: string): Promis
   return pending.length > 0
     ? `The database lacks ${pending.join(', ')}: run the server once with --migrate-only.`
     : problem;
+}
+
+/**
+ * The id of an installation: that of its first migration. Backups and copies of the database have it, too.
+ *
+ * @throws the driver's error
+ */
+export function installationId(url: string): Promise<string> {
+  return withClient(url, firstMigrationId);
 }
 
 async function applyPending(
