@@ -22,6 +22,7 @@ export { fetchOver } from './system/fetch-over.js';
 export * from './system/make-folder.js';
 export * from './system/resolve-name.js';
 export * from './values/addresses.js';
+export * from './values/growing-to.js';
 export * from './values/host-credentials.js';
 export * from './values/host-patterns.js';
 export * from './values/media-types.js';

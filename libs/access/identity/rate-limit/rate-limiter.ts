@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '#lib/kernel';
 
 /** A limit: attempts in a window that starts with the first of them. */
 export interface RateLimit {
@@ -57,7 +58,7 @@ export const SLICES = 20;
  * limits its own requests and refuses nothing because of the outage.
  */
 export class RateLimiter {
-  private readonly windows = new LRUCache<string, Window>({ max: 50_000 });
+  private readonly windows = new LRUCache<string, Window>(growingTo(50_000));
   private readonly shared: SharedCounts | undefined;
   private readonly onOutage: (error: unknown) => void;
   private readonly now: () => number;

@@ -3,7 +3,7 @@ import { decodeJwt, errors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import passport from 'passport';
 import { CONFIG, type Config } from '#lib/config';
-import { DroverError, isUuid } from '#lib/kernel';
+import { DroverError, growingTo, isUuid } from '#lib/kernel';
 import {
   type AgentClaims,
   audienceOf,
@@ -43,7 +43,7 @@ export interface Download {
 export class TokenService {
   private readonly settings: Config['identity'];
   private readonly keys: SigningKeys;
-  private readonly verified = new LRUCache<string, VerifiedToken>({ max: CACHED_TOKENS });
+  private readonly verified = new LRUCache<string, VerifiedToken>(growingTo(CACHED_TOKENS));
   /**
    * Not the package's own instance, which all applications of a process would share with their
    * keys.

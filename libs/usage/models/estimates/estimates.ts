@@ -15,7 +15,6 @@ const REMEMBERED_KINDS = 200_000;
 @Injectable()
 export class Estimates {
   private readonly known = new LRUCache<string, Calibrations>({
-    max: REMEMBERED_KINDS,
     maxSize: REMEMBERED_KINDS,
     sizeCalculation: ({ size }) => size + 1,
     ttl: REMEMBERED_MS,

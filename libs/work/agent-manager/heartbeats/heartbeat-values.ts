@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database } from '#lib/database';
-import { agentKey, type AgentPlace } from '#lib/kernel';
+import { agentKey, type AgentPlace, growingTo } from '#lib/kernel';
 import {
   hasRoomForSecret,
   type KnownValues,
@@ -27,11 +27,11 @@ const REMEMBERED_RUNS = 10_000;
 @Injectable()
 export class HeartbeatValues {
   private readonly texts = new LRUCache<string, string>({
-    max: REMEMBERED_TEXTS,
+    ...growingTo(REMEMBERED_TEXTS),
     ttl: REMEMBERED_TEXT_MS,
   });
   private readonly runs = new LRUCache<string, true>({
-    max: REMEMBERED_RUNS,
+    ...growingTo(REMEMBERED_RUNS),
     ttl: REMEMBERED_RUN_MS,
   });
 

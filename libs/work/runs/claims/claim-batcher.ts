@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Coalescer, Database, firstRow, type Sql } from '#lib/database';
-import { type AgentCaller, agentKey } from '#lib/kernel';
+import { type AgentCaller, agentKey, growingTo } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { takeHolds, type TaskStatus } from '#lib/transitions';
 import {
@@ -51,7 +51,7 @@ export class ClaimBatcher {
    * the same tasks share a statement. The statement checks that; an agent batched by mistake is
    * sent again with agents like it.
    */
-  private readonly offers = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
+  private readonly offers = new LRUCache<string, string>(growingTo(REMEMBERED_AGENTS));
 
   constructor(
     private readonly database: Database,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '#lib/kernel';
 
 const REMEMBERED = 100_000;
 
@@ -9,7 +10,7 @@ const REMEMBERED = 100_000;
  */
 @Injectable()
 export class HeldWorkspaces {
-  private readonly known = new LRUCache<string, true>({ max: REMEMBERED });
+  private readonly known = new LRUCache<string, true>(growingTo(REMEMBERED));
 
   has(workspaceId: string): boolean {
     return this.known.has(workspaceId);

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Revocations } from '#lib/identity';
-import { type AgentCaller, agentKey, DroverError, withAnySignal } from '#lib/kernel';
+import { type AgentCaller, agentKey, DroverError, growingTo, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from '../store/conflicts.sql.js';
 import type { RunMessageView } from '../domain/run-message.js';
@@ -58,7 +58,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly listeners = new Map<string, Set<() => void>>();
   private readonly closing = new AbortController();
   /** The latest answers to agents that do not name their runs, by `agentKey`. */
-  private readonly sent = new LRUCache<string, ReadonlySet<string>>({ max: REMEMBERED_AGENTS });
+  private readonly sent = new LRUCache<string, ReadonlySet<string>>(growingTo(REMEMBERED_AGENTS));
   private readonly unsubscribe: (() => void)[];
 
   constructor(
