@@ -38,6 +38,13 @@ export async function buildPrograms() {
     chunkFileNames: 'parts/[name]-[hash].js',
     // Nest and the OpenAPI document use the names of classes.
     keepNames: true,
+    // The text of a file stays in memory, with two bytes for each character if one is beyond Latin-1.
+    comments: { legal: true, annotation: false, jsdoc: false },
+    minify: {
+      compress: false,
+      mangle: false,
+      codegen: { removeWhitespace: false, asciiOnly: true },
+    },
     sourcemap: true,
     sourcemapExcludeSources: true,
   });
