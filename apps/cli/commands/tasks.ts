@@ -246,11 +246,16 @@ const message: CommandSpec = {
   usage: 'message <id> <text>',
   summary: 'Send a message to the coding agent of a running task',
   about: 'The agent hears it after its current turn. `drover attach` shows its answer.',
-  options: [['--interrupt', 'end the current turn of the agent first']],
+  options: [
+    ['--interrupt', 'end the current turn of the agent first'],
+    ['--attach <file...>', 'pictures for the agent'],
+  ],
   examples: ["task message $TASK 'Use ISO weeks, too'"],
   run: async (cli, [id = '', text = ''], flags) => {
     const deliver = flags.has('interrupt') ? 'interrupt' : 'turn_end';
-    const sent = await sendMessage(cli.drover, id, { text, deliver });
+    const attachments = await attachFiles(cli, flags.list('attach'));
+    const data = attachments === undefined ? undefined : { attachments };
+    const sent = await sendMessage(cli.drover, id, { text, deliver, ...(data && { data }) });
     cli.out.done(sent, `Message ${sent.id} sent to run ${sent.runId}`);
   },
 };

@@ -128,7 +128,11 @@ describe('a task with attachments', () => {
   });
 
   test.each([
-    ['a malformed id', () => (made.job.task.inputContext['attachments'] = 'x'), 'must be a UUID'],
+    [
+      'a malformed id',
+      () => (made.job.task.inputContext['attachments'] = 'x'),
+      'The id of attachments must be a UUID',
+    ],
     ['too many bytes', () => (attached = 'too large'), 'more than 104857600 bytes'],
   ])('%s fails it', async (_, change_, message) => {
     change_();

@@ -24,7 +24,7 @@ import { readReach } from '../execution/command.js';
 import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
 import { AgentTalk } from './agent-talk.js';
-import { type AttachedFiles, attachedFiles } from './attached-files.js';
+import { type AttachedFiles, attachedFiles, attachedPictures } from './attached-files.js';
 import { Beginning, type SessionPart } from './beginning.js';
 import { type Earlier, earlierState } from './earlier-state.js';
 import { type ModelGateParts, RunModelGate } from './model-gate.js';
@@ -93,7 +93,15 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         () => undefined,
       ),
   });
-  const talk = new AgentTalk({ lines, permissions, report });
+  const talk = new AgentTalk({
+    lines,
+    permissions,
+    report,
+    pictures: (id) => {
+      const warn = (text: string) => lines.note('WARN', text, 'agent_attachments');
+      return attachedPictures(id, { api, limit, log, warn });
+    },
+  });
   const sessionFolder = driver.surroundings(run.id, reach).folder;
   const workDir = join(sessionFolder, 'work');
   const parts = { api, folder: sessionFolder, limit, log };

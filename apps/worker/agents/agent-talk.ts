@@ -1,4 +1,4 @@
-import type { AgentEvent } from '#lib/agent-kinds';
+import type { AgentEvent, AgentImage } from '#lib/agent-kinds';
 import { type AgentSession, composeMessage } from '#lib/agent-sessions';
 import type { RunMessage } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
@@ -10,6 +10,8 @@ export interface TalkParts {
   lines: AgentLog;
   permissions: RunPermissions;
   report: Pick<JobReports, 'delivered'>;
+  /** Fetches the pictures that a message names by an id. It never rejects. */
+  pictures: (id: unknown) => Promise<readonly AgentImage[]>;
 }
 
 /** The conversation of people with an agent: messages, and questions for permissions. */
@@ -17,6 +19,9 @@ export class AgentTalk {
   readonly messages = new HeardMessages();
   /** Messages that the program has not received yet, by their ids. */
   private readonly unheard = new Map<string, RunMessage>();
+  /** The messages that wait for pictures, of their own or of one before. */
+  private waiting = 0;
+  private said = Promise.resolve();
 
   constructor(private readonly parts: TalkParts) {}
 
@@ -43,11 +48,18 @@ export class AgentTalk {
     for (const message of this.unheard.values()) this.say(message, session);
   }
 
-  private say(
-    { id, deliver, type, text, data }: RunMessage,
-    session: Pick<AgentSession, 'say'>,
-  ): void {
-    session.say(composeMessage({ type, text, data: data as object | null }), deliver, id);
+  /** Messages keep their order, also if one waits for its pictures. */
+  private say(message: RunMessage, session: Pick<AgentSession, 'say'>): void {
+    const { id, deliver, type, text } = message;
+    const { attachments, ...data } = (message.data ?? {}) as Record<string, unknown>;
+    const words = composeMessage({ type, text, data });
+    if (attachments === undefined && this.waiting === 0) return session.say(words, deliver, id);
+    this.waiting += 1;
+    this.said = this.said.then(async () => {
+      const images = attachments === undefined ? [] : await this.parts.pictures(attachments);
+      this.waiting -= 1;
+      session.say(words, deliver, id, images);
+    });
   }
 
   private heard(ids: readonly string[]): void {

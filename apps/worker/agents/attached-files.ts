@@ -1,6 +1,7 @@
 import { join } from 'node:path/posix';
 import type { LimitFunction } from 'p-limit';
 import { type JsonObject, type Log, messageOf, retrying } from '#lib/agent-host';
+import type { AgentImage } from '#lib/agent-kinds';
 import type { AgentWork } from '#lib/agent-sessions';
 import { isUuid } from '#lib/kernel';
 import { SpawnError } from '#lib/session-runtime';
@@ -43,19 +44,11 @@ export interface AttachedFilesParts {
  */
 export async function attachedFiles(
   { attachments: id }: JsonObject,
-  { api, folder, limit, log }: AttachedFilesParts,
+  parts: AttachedFilesParts,
 ): Promise<AttachedFiles | undefined> {
   if (id === undefined || id === null) return undefined;
-  if (!isUuid(id)) throw new SpawnError('setup', 'inputContext.attachments must be a UUID');
-  const signal = AbortSignal.timeout(FETCH_MS);
-  const fetch = () => limit(() => api.attachments(id, MAX_BYTES, signal));
-  const found = await retrying('attachments', fetch, { log, signal }).catch((error: unknown) => {
-    throw new SpawnError('infrastructure', `No attachments can be read: ${messageOf(error)}`);
-  });
-  if (found === 'too large') {
-    throw new SpawnError('setup', `The attachments have more than ${MAX_BYTES} bytes together`);
-  }
-  const pathOf = ({ name }: AttachedFile) => join(folder, FOLDER, name);
+  const found = await fetched(id, parts);
+  const pathOf = ({ name }: AttachedFile) => join(parts.folder, FOLDER, name);
   const images = found.filter(isImage).slice(0, MAX_IMAGES);
   const lines = found.map((file) => `- ${JSON.stringify(pathOf(file))} (${file.mediaType})`);
   return {
@@ -64,6 +57,44 @@ export async function attachedFiles(
     images: images.map((file) => ({ ...file, path: pathOf(file) })),
     words: lines.length === 0 ? '' : `\n\n## Attached files\n\n${lines.join('\n')}\n`,
   };
+}
+
+/**
+ * Fetches the pictures of a message. A session that runs gets no further files.
+ *
+ * @param warn gets the reason for each file that the agent does not get. Nothing is thrown
+ */
+export async function attachedPictures(
+  id: unknown,
+  parts: Omit<AttachedFilesParts, 'folder'> & { warn: (text: string) => void },
+): Promise<AgentImage[]> {
+  try {
+    const found = await fetched(id, parts);
+    const images = found.filter(isImage).slice(0, MAX_IMAGES);
+    const others = found.filter((file) => !images.includes(file)).map(({ name }) => name);
+    if (others.length > 0) {
+      parts.warn(`A message carries pictures only. The agent does not get ${others.join(', ')}`);
+    }
+    return images.map(({ mediaType, content }) => ({ mediaType, content }));
+  } catch (error) {
+    parts.warn(`The agent does not get the pictures of a message: ${messageOf(error)}`);
+    return [];
+  }
+}
+
+/** @throws SpawnError */
+async function fetched(
+  id: unknown,
+  { api, limit, log }: Omit<AttachedFilesParts, 'folder'>,
+): Promise<AttachedFile[]> {
+  if (!isUuid(id)) throw new SpawnError('setup', 'The id of attachments must be a UUID');
+  const signal = AbortSignal.timeout(FETCH_MS);
+  const fetch = () => limit(() => api.attachments(id, MAX_BYTES, signal));
+  const found = await retrying('attachments', fetch, { log, signal }).catch((error: unknown) => {
+    throw new SpawnError('infrastructure', `No attachments can be read: ${messageOf(error)}`);
+  });
+  if (found !== 'too large') return found;
+  throw new SpawnError('setup', `The attachments have more than ${MAX_BYTES} bytes together`);
 }
 
 function isImage({ mediaType, content }: AttachedFile): boolean {

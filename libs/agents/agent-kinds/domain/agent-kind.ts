@@ -22,8 +22,8 @@ export type McpServer = {
 
 /** A picture that is attached to the words to an agent. */
 export interface AgentImage {
-  /** Its path inside the sandbox, below the session's folder. */
-  path: string;
+  /** Its path inside the sandbox, if it lies there. */
+  path?: string;
   /** For instance `image/png`. */
   mediaType: string;
   content: Uint8Array;
@@ -105,7 +105,12 @@ export interface Conversation {
    * Takes a person's words: after the current turn, or instead of its rest. An event `heard` names
    * the id when the program has them. Without an event, nobody has heard them.
    */
-  say(text: string, deliver: 'turn_end' | 'interrupt', id?: string): void;
+  say(
+    text: string,
+    deliver: 'turn_end' | 'interrupt',
+    id?: string,
+    images?: readonly AgentImage[],
+  ): void;
   /**
    * Ends the current turn and drops waiting words. The conversation then ends or waits as after any
    * other turn.

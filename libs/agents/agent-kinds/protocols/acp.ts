@@ -84,8 +84,8 @@ export class AcpConversation implements Conversation {
     this.ending.errorLine(text);
   }
 
-  say(words: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
-    this.turns.say(words, deliver, id);
+  say(...words: Parameters<Conversation['say']>): void {
+    this.turns.say(...words);
   }
 
   interrupt(): void {

@@ -82,8 +82,8 @@ export class CodexConversation implements Conversation {
     this.ending.errorLine(text);
   }
 
-  say(words: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
-    this.turns.say(words, deliver, id);
+  say(...words: Parameters<Conversation['say']>): void {
+    this.turns.say(...words);
   }
 
   interrupt(): void {
@@ -130,10 +130,7 @@ export class CodexConversation implements Conversation {
   }
 
   private begin(words: string, images: readonly AgentImage[]): void {
-    const input = [
-      { type: 'text', text: words, text_elements: [] },
-      ...images.map(({ path }) => ({ type: 'localImage', path })),
-    ];
+    const input = [{ type: 'text', text: words, text_elements: [] }, ...images.map(toImage)];
     const settings = { model: this.model, reasoning_effort: null, developer_instructions: null };
     const mode = this.context.permissionMode === 'plan' ? 'plan' : 'default';
     const collaborationMode = { mode, settings };
@@ -290,6 +287,14 @@ export class CodexConversation implements Conversation {
   private send(message: JsonObject): void {
     this.io.write(`${JSON.stringify(message)}\n`);
   }
+}
+
+function toImage({ path, mediaType, content }: AgentImage) {
+  if (path !== undefined) return { type: 'localImage', path };
+  return {
+    type: 'image',
+    url: `data:${mediaType};base64,${Buffer.from(content).toString('base64')}`,
+  };
 }
 
 const CLASSES: Record<string, FailureClass> = {

@@ -47,9 +47,14 @@ export class Turns {
     else this.next();
   }
 
-  say(text: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
+  say(
+    text: string,
+    deliver: 'turn_end' | 'interrupt',
+    id?: string,
+    images?: readonly AgentImage[],
+  ): void {
     if (this.isInputClosed) return;
-    this.waiting.push({ text, id });
+    this.waiting.push({ text, id, images });
     if (this.isRunning && deliver === 'interrupt') this.commands.interrupt();
     if (this.isReady && !this.isRunning) this.next();
   }

@@ -174,8 +174,8 @@ export class AgentSession {
   }
 
   /** Words of a person. An event `heard` names their id when the program has them. */
-  say(text: string, deliver: 'turn_end' | 'interrupt', id?: string): void {
-    this.talk.with((conversation) => conversation.say(text, deliver, id));
+  say(...words: Parameters<Conversation['say']>): void {
+    this.talk.with((conversation) => conversation.say(...words));
   }
 
   /** @param why the reason of a denial, for the agent */
