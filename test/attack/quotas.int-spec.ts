@@ -6,7 +6,7 @@ import { findQuotas, type FolderQuotas, type SessionExit } from '#lib/session-ru
 import { ProcessDriver } from '../../libs/hosts/session-runtime/process/process-driver.js';
 import { wasRefusedSpace } from '../../libs/hosts/session-runtime/process/exit-facts.js';
 import { testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
-import { type FileSystem, mountBtrfs } from './btrfs.js';
+import { mountBtrfs } from './btrfs.js';
 
 const shim = join(
   import.meta.dirname,
@@ -39,10 +39,12 @@ const NEW_SUBVOLUMES = [
   [0x5000_9417, 56],
 ];
 
-(typeof mounted === 'string' ? describe.skip : describe).each(['an account', 'root'])(
-  'A session of %s on btrfs',
-  (user) => {
-    const { path, bin, btrfs } = mounted as FileSystem;
+const fileSystems = typeof mounted === 'string' ? [] : [mounted];
+const ways = fileSystems.flatMap((on) => ['an account', 'root'].map((user) => ({ user, on })));
+
+if (ways.length === 0) test.skip('quotas need a file system that only root can mount', () => {});
+else {
+  describe.each(ways)('A session of $user on btrfs', ({ user, on: { path, bin, btrfs } }) => {
     const dir = join(path, `${user.replace(' ', '-')}/sessions`);
     let quotas: FolderQuotas;
     let driver: ProcessDriver;
@@ -134,12 +136,10 @@ const NEW_SUBVOLUMES = [
       expect([classOf(exit), exit.exceeded?.mb]).toEqual(['disk', LIMITS.diskMb]);
       expect(warnings.at(-1)).toMatch(/^The folder of a session has no quota and is measured/);
     });
-  },
-);
+  });
+}
 
-afterAll(() => {
-  if (typeof mounted !== 'string') mounted.remove();
-});
+afterAll(() => fileSystems.forEach(({ remove }) => remove()));
 
 function classOf(exit: SessionExit): string {
   const quotaIsFull = wasRefusedSpace(exit, exit.output);
