@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DroverError } from '#lib/kernel';
 import { type PricedUsage, UsageCharges, type UsageOutcome } from '#lib/budgets';
 import { type UsageReport } from '#lib/ledger';
+import { ValuesAtHand } from '#lib/secrets';
 import type { Reporter } from './reporter.js';
 
 /**
@@ -10,14 +11,17 @@ import type { Reporter } from './reporter.js';
  */
 @Injectable()
 export class RunUsage {
-  constructor(private readonly charges: UsageCharges) {}
+  constructor(
+    private readonly charges: UsageCharges,
+    private readonly atHand: ValuesAtHand,
+  ) {}
 
   /**
    * @throws DroverError `validation_failed`, `unknown_model`, `run_not_found`,
    *   `usage_report_conflict`
    */
   report(by: Reporter, reports: readonly UsageReport[]): Promise<UsageOutcome> {
-    return this.charges.record(by.workspaceId, usageOf(by, reports));
+    return this.charges.record(by.workspaceId, this.usageOf(by, reports));
   }
 
   /**
@@ -28,20 +32,29 @@ export class RunUsage {
     by: Reporter,
     reports: readonly UsageReport[] = [],
   ): Promise<PricedUsage | undefined> {
-    return reports.length === 0 ? undefined : this.charges.price(usageOf(by, reports));
+    return reports.length === 0 ? undefined : this.charges.price(this.usageOf(by, reports));
   }
-}
 
-function usageOf(
-  { runId, agentId }: Reporter,
-  reports: readonly UsageReport[],
-): Parameters<UsageCharges['record']>[1] {
-  const unequal = reports.findIndex(hasMoreReasoning);
-  if (unequal >= 0) throw invalidField(unequal, 'reasoningTokens', 'must not exceed outputTokens');
-  const ids = reports.map(({ id }) => id);
-  const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
-  if (twice < 0) return { runId, agentId, reports };
-  throw invalidField(twice, 'id', 'is that of another report');
+  private usageOf(
+    { workspaceId, agentId, runId }: Reporter,
+    reports: readonly UsageReport[],
+  ): Parameters<UsageCharges['record']>[1] {
+    const unequal = reports.findIndex(hasMoreReasoning);
+    if (unequal >= 0)
+      throw invalidField(unequal, 'reasoningTokens', 'must not exceed outputTokens');
+    const ids = reports.map(({ id }) => id);
+    const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
+    if (twice >= 0) throw invalidField(twice, 'id', 'is that of another report');
+    // Reports are many, so only values that this server has met are known.
+    const known = this.atHand.of({ workspaceId, agentId });
+    const secret = ids.findIndex((id) => known.hide(id) !== id);
+    if (secret >= 0) throw invalidField(secret, 'id', 'must not contain a secret');
+    const clean = reports.map(({ operation, ...report }) => ({
+      ...report,
+      ...(operation !== undefined && { operation: known.hide(operation) }),
+    }));
+    return { runId, agentId, reports: clean };
+  }
 }
 
 function hasMoreReasoning({ reasoningTokens = 0, outputTokens }: UsageReport): boolean {

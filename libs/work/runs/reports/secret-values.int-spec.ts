@@ -290,6 +290,21 @@ describe('the known secret values of a run', () => {
 });
 
 describe('a secret value outside of reports', () => {
+  it('a secret value in the id of a usage report is refused, and one in its operation hidden', async () => {
+    const one = await claimTask();
+    const tokens = { model: 'claude-sonnet-4', inputTokens: 1, outputTokens: 1 };
+    const report = (values: object) =>
+      agent.api.post(byRun(one, 'usage'), { reports: [{ id: 'u-1', ...tokens, ...values }] });
+    expect(await report({ id: `u-${secret}` })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'reports[0].id', message: 'must not contain a secret' }] },
+    });
+    expect((await report({ operation: `with ${secret}` })).status).toBe(200);
+    const { rows } = await server.db.owner.query('SELECT id, operation FROM agent_usage_logs');
+    expect(rows).toContainEqual({ id: 'u-1', operation: `with ${HIDDEN}` });
+    await expectNowhere(one.task.id);
+  });
+
   it('a secret value in a heartbeat appears nowhere during the run', async () => {
     const one = await claimTask();
     const words = `got ${secret}.`;
