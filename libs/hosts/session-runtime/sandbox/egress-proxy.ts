@@ -285,7 +285,9 @@ export class EgressProxy {
   }
 
   /** Programs ask for a tunnel by https://, and then miss the credential without a word. */
-  private noteWithoutCredential({ credential: { host } = { host: '' } }: Target): void {
+  private noteWithoutCredential({ credential }: Target): void {
+    if (!credential) return;
+    const { host } = credential;
     this.note(
       `tunnel ${host}`,
       `A tunnel to ${host} carries no credential: use http://${host} instead of https://${host}`,
