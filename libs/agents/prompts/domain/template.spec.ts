@@ -82,7 +82,7 @@ describe('the prompt of the default template', () => {
           branch: 'drover/1',
         },
       ],
-      messages: [{ type: 'review', text: 'Mind the weeks.', data: null }],
+      messages: [{ type: 'review', text: 'Mind the weeks.', data: null, isDelivered: false }],
       entries: [entry('agent_message', 'I read the file.')],
     });
     expect(text.split('\n\n').filter((part) => /^##? /.test(part))).toEqual([

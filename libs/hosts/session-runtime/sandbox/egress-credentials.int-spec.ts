@@ -158,6 +158,12 @@ test('a tunnel is refused as a request is, and a client that leaves it ends noth
   expect((await open.ask(`http://registry.test:${ports.plain}/`)).status).toBe(200);
 });
 
+test('a tunnel to a host without a credential is not in the log', async () => {
+  const { socket, notes } = await aProxy([]);
+  (await tunnelTo(`registry.test:${ports.plain}`, socket)).destroy();
+  expect(notes).toEqual([]);
+});
+
 (identity ? test : test.skip)(
   'TLS of the session itself carries no credential, and the log says so once',
   async () => {
