@@ -221,9 +221,10 @@ async function tryOut(
   if (mode === 'off') return none('DROVER_SANDBOX is "off"');
   if (process.platform !== 'linux') return none('only Linux has what it needs');
   if (program === undefined) return none('bubblewrap (`bwrap`) is not on the PATH');
-  const means = await findMeans(limits, { dir: sessionsDir, searchPath });
-  const { groups, quotas, description } = means;
   const sharesAccount = accounts.fixed !== undefined;
+  const of = { hasAccounts: user !== undefined, sharesAccount };
+  const means = await findMeans(limits, { dir: sessionsDir, searchPath, ...of });
+  const { groups, quotas, description } = means;
   const sandbox = { ...limits, groups, quotas, sharesAccount, program };
   const why = await whyNoSession({ dir, searchPath, user, sandbox });
   return why === undefined ? { sandbox, limits: description } : none(why);

@@ -65,11 +65,11 @@ export function limitSettings(env: Variables): Pick<Sandbox, 'limits' | 'maxLimi
 /**
  * The means of the machine to limit sessions, and a description of the limits for the log.
  *
- * @param dir the folder that gets a folder for each session
+ * @param where.dir the folder that gets a folder for each session
  */
 export async function findMeans(
   { limits }: Pick<Sandbox, 'limits'>,
-  { dir, searchPath }: { dir: string; searchPath: string },
+  { dir, searchPath, ...of }: { dir: string; searchPath: string } & SessionAccounts,
 ): Promise<{ groups?: ControlGroups; quotas?: FolderQuotas; description: string }> {
   const { memoryMb, processes, diskMb, openFiles } = limits;
   const amounts = [
@@ -79,16 +79,29 @@ export async function findMeans(
     [openFiles, `${openFiles} open files`],
   ] as const;
   const listed = amounts.flatMap(([amount, words]) => (amount > 0 ? [words] : [])).join(', ');
-  const { groups, words: ofGroups } = describeGroups(findGroups());
+  const { groups, words: ofGroups } = describeGroups(findGroups(), of);
   const { quotas, words: ofQuotas } = describeQuotas(await findQuotas(dir, searchPath));
   return { groups, quotas, description: `${listed || 'none'}; ${ofGroups}; ${ofQuotas}` };
 }
 
-function describeGroups(found: ReturnType<typeof findGroups>) {
+/** The users of sessions, which decide whether the kernel counts processes without control groups. */
+export interface SessionAccounts {
+  /** True if sessions run as other users than the host. */
+  hasAccounts: boolean;
+  /** True if sessions of different workspaces run as one user. */
+  sharesAccount: boolean;
+}
+
+export function describeGroups(
+  found: ReturnType<typeof findGroups>,
+  { hasAccounts, sharesAccount }: SessionAccounts,
+) {
   if ('groups' in found) {
     return { groups: found.groups, words: `control groups v${found.groups.version}` };
   }
-  const counted = countsBySandbox() ? '' : ' and processes are not limited';
+  // The kernel counts none of root's processes.
+  const isCounted = hasAccounts ? !sharesAccount : process.getuid?.() !== 0 && countsBySandbox();
+  const counted = isCounted ? '' : ' and processes are not limited';
   const watched = `memory is measured once a second${counted}, since ${found.reason}`;
   return { words: `no control groups: ${watched}` };
 }

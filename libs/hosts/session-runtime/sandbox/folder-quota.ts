@@ -41,8 +41,12 @@ export async function findQuotas(
   dir: string,
   searchPath: string,
 ): Promise<{ quotas: FolderQuotas } | { reason: string }> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  if (statfsSync(dir).type !== BTRFS_MAGIC) return { reason: 'its file system is not btrfs' };
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    if (statfsSync(dir).type !== BTRFS_MAGIC) return { reason: 'their file system is not btrfs' };
+  } catch (error) {
+    return { reason: lastLineOf(error) };
+  }
   if (process.getuid?.() !== 0) return { reason: 'only root can set quotas' };
   // A session that makes subvolumes writes to folders that no quota covers. The filter refuses that.
   if (!isKnownProcessor(process.arch)) return { reason: 'this processor has no filter' };
@@ -54,7 +58,7 @@ export async function findQuotas(
     await makeLimitable(quotas, path);
     await limitFolder({ ...quotas, mb: 1 }, path);
     await writeFile(join(path, 'fill'), Buffer.alloc(2 * MIB));
-    return { reason: 'its file system enforces no quota' };
+    return { reason: 'their file system enforces no quota' };
   } catch (error) {
     if (isOutOfQuota(error)) return { quotas };
     return { reason: lastLineOf(error) };
