@@ -49,7 +49,8 @@ export class PromptsController {
     @UuidParam('runId') runId: string,
     @Body() body: CreateRunPromptDto,
   ) {
-    return this.prompts.create(reporterOf(caller, runId), body);
+    const isHost = caller.kind === 'agent';
+    return this.prompts.create(reporterOf(caller, runId), body, { isHost });
   }
 
   @Get('runs/:runId/prompt')

@@ -93,7 +93,8 @@ export class FirstWordsDto extends RunPromptDto implements Sent<FirstWords> {
 
   @ApiProperty({
     type: [McpServerDto],
-    description: 'The MCP servers of the project of the task, with their secrets',
+    description:
+      'The MCP servers of the project of the task, with their secrets. A run gets none by its own token.',
   })
   mcpServers!: McpServerSetting[];
 }

@@ -74,6 +74,9 @@ describe('the prompt of a run', () => {
     const path = `/projects/${String(project['id'])}`;
     expect((await scene.workspace.api.patch(path, { mcpServers: [issues] })).status).toBe(200);
     expect((await take(run)).body).toMatchObject({ mcpServers: [issues] });
+    const own = apiClient(server.url, { authorization: `Bearer ${run.runToken}` });
+    const ofRun = await own.post<Body>(`/runs/${run.runId}/prompt`);
+    expect(ofRun).toMatchObject({ status: 200, body: { mcpServers: [] } });
     await log(run, [{ event: 'agent_tool_result', message: `It sent ${Authorization}.` }]);
     const { body } = await scene.workspace.api.get<{ items: Body[] }>(
       `/agent-tasks/${run.id}/logs`,

@@ -35,7 +35,7 @@ export interface RunPromptView extends PromptView {
 export interface FirstWords extends RunPromptView {
   /** The standing instructions of its project. */
   instructions: string | null;
-  /** The MCP servers of its project, with their secrets. */
+  /** The MCP servers of its project, with their secrets. Only the host of the run gets any. */
   mcpServers: readonly McpServerSetting[];
 }
 
@@ -76,7 +76,11 @@ export class Prompts {
    *
    * @throws DroverError `run_not_found`, `stale_run`, `secrets_unreadable`
    */
-  async create(by: Reporter, start: SessionStart = {}): Promise<FirstWords> {
+  async create(
+    by: Reporter,
+    start: SessionStart = {},
+    { isHost }: { isHost: boolean },
+  ): Promise<FirstWords> {
     const { workspaceId, runId, agentId } = by;
     const tenant = this.database.tenant(workspaceId);
     const live = await firstRow(tenant, liveTaskOfRun, [workspaceId, runId, agentId]);
@@ -87,8 +91,8 @@ export class Prompts {
     const { task_id: taskId, project_id: projectId, instructions } = live;
     const shown = live.mcp_servers ?? [];
     const mcpServers =
-      projectId === null
-        ? shown
+      projectId === null || !isHost
+        ? []
         : await this.projectSecrets.open(tenant, { workspaceId, projectId }, shown);
     return { prompt, instructions, mcpServers, taskId, runId, createdAt: kept.created_at };
   }
