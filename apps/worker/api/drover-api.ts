@@ -229,8 +229,8 @@ export class DroverApi {
     signal: AbortSignal,
   ): Promise<AttachedFile[] | 'too large'> {
     const patient = this.server.with({ timeoutMs: UPLOAD_MS });
-    const { items } = await patient.get('/api/v1/attachments/{id}', {
-      params: { path: { id } },
+    const { items } = await patient.get('/api/v1/attachments/{attachmentsId}', {
+      params: { path: { attachmentsId: id } },
       signal,
     });
     const bytes = items.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

@@ -61,7 +61,14 @@ const BY_COLLECTION: Record<string, Thing> = {
  * Ids that a client chooses and that name nothing here, and the one that a person's body must not
  * contain.
  */
-const NO_THINGS = ['bootId', 'previousBootId', 'parentTaskId', 'requestId'];
+const NO_THINGS = [
+  'bootId',
+  'previousBootId',
+  'parentTaskId',
+  'requestId',
+  'attachments',
+  'attachmentsId',
+];
 
 /** Returns every place of the route's path, query and body. `headerPlaces` has the headers. */
 export function placesOf(route: Route): Place[] {

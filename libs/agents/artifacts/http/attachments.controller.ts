@@ -17,7 +17,7 @@ import { AttachmentDto, AttachmentListDto } from './artifacts.dto.js';
 const ANY_TYPE = 'application/octet-stream';
 
 @ApiTags('Artifacts')
-@Controller('attachments/:id')
+@Controller('attachments/:attachmentsId')
 export class AttachmentsController {
   constructor(private readonly attachments: Attachments) {}
 
@@ -52,7 +52,7 @@ export class AttachmentsController {
   @ApiErrors('unsupported_media_type')
   save(
     @CurrentCaller() caller: Caller,
-    @UuidParam() id: string,
+    @UuidParam('attachmentsId') id: string,
     @Param('name') name: string,
     @BodyStream() body: Streamed,
     @Headers('content-digest') digest?: string,
@@ -68,7 +68,7 @@ export class AttachmentsController {
   })
   @ApiOkResponse({ type: AttachmentListDto })
   @ApiErrors('validation_failed')
-  async list(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+  async list(@CurrentCaller() caller: Caller, @UuidParam('attachmentsId') id: string) {
     return { items: await this.attachments.list(caller, id) };
   }
 }
