@@ -18,8 +18,8 @@ export interface InstallationEntry {
 export type RouteKind = 'change' | 'read';
 
 const MAX_EMAIL = 320;
-/** Every client repeats it each quarter of an hour. */
-const ROUTINE = 'refreshTokens';
+/** The requests of people who are not signed in yet, but not the exchange of a refresh token, which is routine. */
+const OF_STRANGERS: ReadonlySet<string> = new Set(['signIn', 'signUp']);
 const FLAGS = ['isOperator', 'disabled'] as const;
 
 export function isRefusal(status: number): boolean {
@@ -35,8 +35,17 @@ export function isRefusedRead(status: number, payload: unknown): boolean {
   return status === 401 && !(typeof payload === 'string' && payload.includes('"token_expired"'));
 }
 
-export function isKeptInInstallation(operation: string, status: number): boolean {
-  return isRefusal(status) || (status >= 200 && status < 300 && operation !== ROUTINE);
+/**
+ * Whether a request without a workspace is an entry: what people do, and refusals. Gateways and senders of
+ * events to hooks have no account, and send many requests.
+ */
+export function isKeptInInstallation(
+  operation: string,
+  status: number,
+  { isSignedIn }: { isSignedIn: boolean },
+): boolean {
+  if (isRefusal(status)) return true;
+  return status >= 200 && status < 300 && (isSignedIn || OF_STRANGERS.has(operation));
 }
 
 /** The account that a body names, as people type it. Anything else could be a pasted secret. */

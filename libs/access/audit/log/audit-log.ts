@@ -133,7 +133,11 @@ export class AuditLog {
     const entry = entryOf(request, status, payload);
     if (entry === undefined) return;
     const isOutside = entry.workspaceId === undefined;
-    if (isOutside ? isKeptInInstallation(entry.operation, status) : status === 403) {
+    const isSignedIn = request.account !== undefined;
+    const isKept = isOutside
+      ? isKeptInInstallation(entry.operation, status, { isSignedIn })
+      : status === 403;
+    if (isKept) {
       await this.installation.keep(ofInstallation(request, entry, payload), kind);
     }
     if (!isKeptStatus(status) || !isWhole(entry) || this.isRepeated(entry)) return;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createHmac } from 'node:crypto';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../../../../test/support/api-client.js';
 import {
@@ -81,6 +82,33 @@ describe('the audit log of the installation', () => {
       { operation: 'changeUser', path: `/api/v1/users/${id}`, details: { isOperator: true } },
       { operation: 'createUser', status: 201, details: { email }, actorId: operator.userId },
     ]);
+  });
+
+  it('events for hooks are no entries unless they are refused', async () => {
+    const since = new Date().toISOString();
+    const workspace = await app.newWorkspace();
+    const rules = [{ on: 'push', do: 'create_task', task: { title: 'A push', taskType: 'push' } }];
+    const hook = await workspace.api.post<{ id: string; secret: string }>('/inbound-hooks', {
+      kind: 'github',
+      rules,
+    });
+    const body = JSON.stringify({ email: anEmail() });
+    const signature = createHmac('sha256', hook.body.secret).update(body).digest('hex');
+    const send = (signed: string) =>
+      fetch(`${app.url}/api/v1/hooks/${hook.body.id}`, {
+        method: 'POST',
+        body,
+        headers: {
+          'content-type': 'application/json',
+          'x-github-event': 'ping',
+          'x-github-delivery': newId(),
+          'x-hub-signature-256': `sha256=${signed}`,
+        },
+      });
+    expect([(await send(signature)).ok, (await send('0'.repeat(64))).status]).toEqual([true, 401]);
+    const path = `/installation/audit-log?operation=sendEventToHook&from=${since}`;
+    const { body: kept } = await operator.api.get<{ items: InstallationEntryView[] }>(path);
+    expect(kept.items.map(({ status }) => status)).toEqual([401]);
   });
 
   it('reads without good credentials are one entry', async () => {
