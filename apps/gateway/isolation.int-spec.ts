@@ -1,5 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
@@ -8,6 +11,7 @@ import {
   processesWith,
   uniqueSeconds,
 } from '../../libs/hosts/session-runtime/testing/processes.js';
+import { filesIn } from '../../test/e2e/canary/dumps.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { aSpawn, SECRET } from './testing/gateway-process.js';
@@ -206,6 +210,39 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
         { context, metadata: { network: 'none' } },
       ].map((more) => endOf(world, newId(), reach, more));
       expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 0, 7, 7, 7]);
+    });
+
+    test('the proxy of a session adds a credential, which the session does not see', async () => {
+      const received: (string | undefined)[] = [];
+      const registry = createServer(({ headers: { authorization } }, answer) => {
+        received.push(authorization);
+        answer.end(`got ${authorization}`);
+      });
+      await once(registry.listen(0, '127.0.0.1'), 'listening');
+      const host = `localhost:${(registry.address() as AddressInfo).port}`;
+      await world.gateway.crash();
+      await world.gateway.start({
+        DROVER_SANDBOX_NETWORK: 'allow',
+        DROVER_SANDBOX_ALLOWED_HOSTS: host,
+        DROVER_SANDBOX_PRIVATE_HOSTS: host,
+      });
+      const value = 'Bearer credential-of-a-host';
+      const ask = `const { hostname, port } = new URL(process.env.HTTP_PROXY);
+        require('http').get({ hostname, port, path: 'http://${host}/', headers: { host: 'x' } },
+          (answer) => answer.on('data', (part) => console.log(String(part))));`;
+      const script = `cat /proc/*/environ "$DROVER_TASK_FILE" 2>/dev/null | grep -ac credential-of
+        exec node -e "${ask.replaceAll('\n', ' ')}"`;
+      const { output } = await endOf(world, newId(), script, {
+        metadata: { network: 'allow', allowedHosts: [[host]] },
+        credentials: [{ host, scheme: 'http', header: 'authorization', value }],
+      });
+      registry.close();
+      expect(output?.split('\n').slice(-2)).toEqual(['0', 'got [redacted]']);
+      expect(received).toEqual([value]);
+      const sessions = join(world.gateway.dataDir, 'sessions');
+      await waitFor('the folder to be removed', () => readdirSync(sessions).length === 0);
+      const files = Object.values(filesIn(world.gateway.dataDir));
+      expect(files.filter((text) => text.includes('credential-of'))).toEqual([]);
     });
 
     test('sessions reach the server while the gateway is away', async () => {

@@ -8,6 +8,7 @@ import {
   type Network,
   newId,
   type Reach,
+  valuesOfCredentials,
   whyNoVariable,
 } from '#lib/kernel';
 import { readLimits, secretsIn, SpawnError } from '#lib/session-runtime';
@@ -31,6 +32,7 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
   const id = newId();
   const run = runOf(body);
   const secrets = environmentOf('secrets', body.secrets);
+  const { credentials = [] } = body;
   const order: SessionOrder = {
     command: commandOf(body.command, by),
     env: {
@@ -60,6 +62,7 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
       capabilities: body.capabilities ?? [],
     },
     ...networkOf(body.metadata, context.inputContext),
+    ...(credentials.length > 0 && { credentials }),
     ...limitsOf([
       ['context.inputContext.limits', context.inputContext?.['limits']],
       ['metadata.limits', body.metadata?.['limits']],
@@ -67,6 +70,7 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
     secrets: [
       ...(run ? [run.runToken] : []),
       ...Object.values(secrets),
+      ...valuesOfCredentials(credentials),
       ...by.passedSecrets,
       ...secretsIn(context.inputContext),
       ...secretsIn(context.checkpointData),

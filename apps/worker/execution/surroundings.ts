@@ -1,4 +1,4 @@
-import { type HostCredential, looksSecret, type Network } from '#lib/kernel';
+import { type HostCredential, looksSecret, type Network, valuesOfCredentials } from '#lib/kernel';
 import { secretsIn } from '#lib/session-runtime';
 import { FILES } from '../runs/run-folder.js';
 import type { Job } from './job.js';
@@ -55,10 +55,5 @@ export async function credentialsOf(
   network: Network | undefined,
 ): Promise<{ credentials: HostCredential[]; values: string[] }> {
   const credentials = network === 'allow' ? await report.credentials() : [];
-  // A host can repeat the header in its answer, with or without the word before the token.
-  const values = credentials.flatMap(({ value }) => [
-    value,
-    value.slice(value.lastIndexOf(' ') + 1),
-  ]);
-  return { credentials, values };
+  return { credentials, values: valuesOfCredentials(credentials) };
 }

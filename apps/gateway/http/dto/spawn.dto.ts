@@ -5,10 +5,19 @@ import {
   JsonObject,
   Nested,
   NestedList,
+  OneOf,
   Text,
   TextList,
   Timestamp,
 } from '#lib/http';
+import {
+  CREDENTIAL_SCHEMES,
+  HEADER_NAME,
+  HEADER_VALUE,
+  type HostCredential,
+  MAX_HOST_PATTERN,
+  ONE_HOST,
+} from '#lib/kernel';
 
 /** The characters of one argument. The kernel accepts no longer one. */
 const ARGUMENT = { min: 0, max: 131_071 };
@@ -22,6 +31,17 @@ export class SpawnAnswerDto {
   @Text({ max: 1_000, optional: true, nullable: true }) answeredBy?: string | null;
   @Flag() byDefault!: boolean;
   @Timestamp() answeredAt!: string;
+}
+
+/** A header that the proxy of the session adds to its requests to a host. */
+export class SpawnCredentialDto implements HostCredential {
+  @Text({ max: MAX_HOST_PATTERN, pattern: { regexp: ONE_HOST, words: 'be a host in lower case' } })
+  host!: string;
+  @OneOf(CREDENTIAL_SCHEMES) scheme!: HostCredential['scheme'];
+  @Text({ max: 100, pattern: { regexp: HEADER_NAME, words: 'be a header in lower case' } })
+  header!: string;
+  @Text({ max: 8_000, pattern: { regexp: HEADER_VALUE, words: 'be printable ASCII' } })
+  value!: string;
 }
 
 export class SpawnContextDto {
@@ -57,6 +77,8 @@ export class SpawnAgentDto {
   apiUrl?: string;
   @TextList({ item: ARGUMENT, minItems: 1, maxItems: 1_000, optional: true }) command?: string[];
   @JsonObject({ optional: true }) secrets?: Record<string, unknown>;
+  @NestedList(() => SpawnCredentialDto, { maxItems: 1_000, optional: true })
+  credentials?: SpawnCredentialDto[];
   @Int(1, LONGEST_RUN_SECONDS, { optional: true, nullable: true })
   timeoutSeconds?: number | null;
   @Int(0, 3_600, { optional: true }) graceSeconds?: number;

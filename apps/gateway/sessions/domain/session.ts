@@ -1,5 +1,5 @@
 import type { HostedRecord } from '#lib/agent-host';
-import type { Network, Reach } from '#lib/kernel';
+import type { HostCredential, Network, Reach } from '#lib/kernel';
 import type { SessionLimits } from '#lib/session-runtime';
 
 export const SESSION_STATUSES = [
@@ -41,6 +41,7 @@ export interface SessionOrder {
   /** Records of earlier versions can have `off`, which starts only in a sandbox. */
   network?: Network;
   allowedHosts?: Reach['allowedHosts'];
+  credentials?: readonly HostCredential[];
   limits?: Partial<SessionLimits>;
   /** Values to hide in its output. */
   secrets: string[];

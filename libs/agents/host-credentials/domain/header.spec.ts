@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { HEADER_VALUE, readHeaderName } from './header.js';
+import { HEADER_VALUE } from '#lib/kernel';
+import { readHeaderName } from './header.js';
 
 it.each([
   ['Authorization', { header: 'authorization' }],

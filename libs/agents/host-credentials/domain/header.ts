@@ -1,5 +1,4 @@
-/** A token of HTTP. */
-const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+import { HEADER_NAME } from '#lib/kernel';
 
 /** Headers of the connection and of the message, which the proxy of a session writes itself. */
 const NOT_CREDENTIALS: ReadonlySet<string> = new Set([
@@ -23,13 +22,10 @@ const NOT_CREDENTIALS: ReadonlySet<string> = new Set([
   'x-forwarded-proto',
 ]);
 
-/** Printable ASCII without a space at either end, so that nothing can end the header. */
-export const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-
 /** @returns why it cannot be the name of a header with a credential, or the name in lower case */
 export function readHeaderName(text: string): { why: string } | { header: string } {
   const header = text.toLowerCase();
-  if (!NAME.test(header)) return { why: 'must be the name of a header' };
+  if (!HEADER_NAME.test(header)) return { why: 'must be the name of a header' };
   if (NOT_CREDENTIALS.has(header)) return { why: `cannot be ${header}, which the proxy sets` };
   return { header };
 }

@@ -1,8 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Id, OneOf, Text } from '#lib/http';
-import { CREDENTIAL_SCHEMES, type HostCredential, type Sent } from '#lib/kernel';
+import { CREDENTIAL_SCHEMES, HEADER_VALUE, type HostCredential, type Sent } from '#lib/kernel';
 import type { HostCredentialRequest, HostCredentialView } from '../credentials/host-credentials.js';
-import { HEADER_VALUE } from '../domain/header.js';
 
 type Scheme = HostCredential['scheme'];
 

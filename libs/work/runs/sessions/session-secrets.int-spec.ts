@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { KeyRing, Resealing } from '#lib/secrets';
 import { apiClient } from '../../../../test/support/api-client.js';
@@ -121,4 +121,53 @@ it('unreadable secrets fail the task, and an agent cannot set its own', async ()
   });
   expect(failed).toMatchObject({ failureReason: 'secrets_unreadable' });
   expect(gateway.spawns).toEqual([]);
+});
+
+describe('a credential for a host', () => {
+  const host = 'registry.example.com';
+  const allow = { inputContext: { network: 'allow' } };
+  const start = async (network: string) => {
+    const body = { network, allowedHosts: [host] };
+    expect((await workspace.api.patch(`/workspaces/${workspace.id}`, body)).status).toBe(200);
+    await register(newId(), { command: ['node'] });
+  };
+  const set = (value: string) => workspace.api.put(`/host-credentials/${host}`, { value });
+
+  it('it reaches the host of a session with allowed hosts, beside everything that the session gets', async () => {
+    await start('allow');
+    expect((await set(`Bearer ${secret}`)).status).toBe(200);
+    await aTask(allow);
+    const { credentials, ...rest } = await nextSpawn();
+    expect(credentials).toEqual([
+      { host, scheme: 'https', header: 'authorization', value: `Bearer ${secret}` },
+    ]);
+    expect(rest.metadata).toMatchObject({ network: 'allow' });
+    expect(JSON.stringify(rest)).not.toContain(secret);
+  });
+
+  it('it stays with the server if the session has no proxy', async () => {
+    await start('none');
+    await set(`Bearer ${secret}`);
+    await aTask(allow);
+    expect(await nextSpawn()).not.toHaveProperty('credentials');
+  });
+
+  it('a session without its credential does not start', async () => {
+    await start('allow');
+    await set(`Bearer ${secret}`);
+    await workspace.api.put(`/host-credentials/other.example`, { value: 'x' });
+    // The value of another row does not open.
+    await server.db.owner.query(
+      `UPDATE host_credential_secrets s SET sealed = o.sealed FROM host_credential_secrets o
+       WHERE s.workspace_id = $1 AND o.workspace_id = $1 AND o.credential_id > s.credential_id`,
+      [workspace.id],
+    );
+    const { body } = await aTask(allow);
+    const failed = await waitFor('its failure', async () => {
+      const { body: task } = await workspace.api.get<Json>(`/agent-tasks/${body.id}`);
+      return task['status'] === 'FAILED' ? task : undefined;
+    });
+    expect(failed['lastError']).toContain('A credential for a host cannot be opened');
+    expect(gateway.spawns).toEqual([]);
+  });
 });

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AdmissionModule } from '#lib/admission';
+import { HostCredentialsModule } from '#lib/host-credentials';
 import { RunsModule } from '../runs.module.js';
 import { GatewayClient } from './gateway/gateway-client.js';
 import { GatewayProofs } from './gateway/gateway-proofs.js';
@@ -13,11 +14,12 @@ import { SessionReports } from './reports/session-reports.js';
 import { SessionAssigner } from './spawning/session-assigner.js';
 import { SpawnAttempts } from './spawning/spawn-attempts.js';
 import { SpawnObstacles } from './spawning/spawn-obstacles.js';
+import { SpawnRequests } from './spawning/spawn-requests.js';
 import { Spawner } from './spawning/spawner.js';
 
 /** Sessions of push agents: the assignment of tasks, the gateway that spawns, and its reports. */
 @Module({
-  imports: [AdmissionModule, RunsModule],
+  imports: [AdmissionModule, HostCredentialsModule, RunsModule],
   controllers: [GatewayController],
   providers: [
     GatewayTokens,
@@ -26,6 +28,7 @@ import { Spawner } from './spawning/spawner.js';
     GatewayClient,
     GatewayReach,
     SpawnAttempts,
+    SpawnRequests,
     Spawner,
     SpawnObstacles,
     SessionAssigner,

@@ -1,4 +1,4 @@
-import { fullJitter, type Network, type Reach } from '#lib/kernel';
+import { fullJitter, type HostCredential, type Network, type Reach } from '#lib/kernel';
 import type { TaskAnswer } from '#lib/task-manager';
 import type { ModelTier } from '#lib/models';
 
@@ -26,6 +26,11 @@ export interface SpawnRequest {
    * older gateways refuse unknown fields.
    */
   secrets?: Record<string, string>;
+  /**
+   * Headers for hosts, which the proxy of the session adds. The session must not get them. Omitted
+   * when there are none, as `secrets`.
+   */
+  credentials?: readonly HostCredential[];
   /**
    * The agent's session settings and the chosen model; omitted when empty. Older gateways accept
    * anything here, and refuse new fields.

@@ -1,31 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
-import { TokenService } from '#lib/identity';
-import {
-  assertNever,
-  COORDINATOR,
-  DroverError,
-  type Reach,
-  reachWanted,
-  strictestReach,
-  traceparentWithin,
-} from '#lib/kernel';
+import { assertNever, COORDINATOR, DroverError } from '#lib/kernel';
 import { instruments } from '#lib/observability';
-import { HeldSecrets, type SessionColumns } from '#lib/secrets';
+import { HeldSecrets } from '#lib/secrets';
 import { type Reporter } from '../../reports/reporter.js';
 import { RunReports } from '../../reports/run-reports.js';
-import {
-  type AfterSpawn,
-  afterSpawn,
-  labelOf,
-  type SessionMetadata,
-  type SpawnRequest,
-} from '../domain/spawn.js';
-import { reachOfLevels } from '../../store/network-policy.sql.js';
+import { type AfterSpawn, afterSpawn } from '../domain/spawn.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import type { DueSpawn } from './due-spawns.sql.js';
 import { postponeSpawn, settleSpawn } from './settle-spawn.sql.js';
+import { SpawnRequests } from './spawn-requests.js';
 
 /** One call to the gateway for one intent, and its consequences. */
 @Injectable()
@@ -33,9 +18,9 @@ export class SpawnAttempts {
   constructor(
     private readonly database: Database,
     private readonly gateway: GatewayClient,
-    private readonly tokens: TokenService,
     private readonly reports: RunReports,
     private readonly secrets: HeldSecrets,
+    private readonly requests: SpawnRequests,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -53,7 +38,12 @@ export class SpawnAttempts {
     const { command, agent_secrets: secrets } = spawn;
     const agent = await this.secrets.openForSession(holder, spawn, { command, secrets });
     if (!agent) return;
-    const result = await this.gateway.spawn(this.requestFor(spawn, opened, agent));
+    const request = await this.requests.make(spawn, opened, agent);
+    if (request === undefined) {
+      const message = 'A credential for a host cannot be opened: set it again';
+      return this.failed(spawn, { kind: 'failed', message, retryable: false });
+    }
+    const result = await this.gateway.spawn(request);
     const attempt = { attempts: spawn.attempts, ageSeconds: spawn.age_seconds };
     const { spawnAttempts: maxAttempts, spawnDeadlineSeconds: deadlineSeconds } =
       this.config.gateway;
@@ -164,72 +154,10 @@ export class SpawnAttempts {
       throw error;
     }
   }
-
-  /**
-   * @param shown the same without its secrets, for everything outside the session
-   */
-  private requestFor(shown: DueSpawn, spawn: DueSpawn, agent: SessionColumns): SpawnRequest {
-    const { workspace_id: workspaceId, run_id: runId, id: taskId, agent_id: agentId } = spawn;
-    const run = { workspaceId, agentId, taskId, runId };
-    const secrets = { ...agent.secrets, ...spawn.secrets };
-    const metadata = metadataOf(spawn);
-    return {
-      ...run,
-      label: labelOf(taskId, shown.title),
-      context: {
-        taskTitle: spawn.title,
-        taskDescription: spawn.description,
-        inputContext: spawn.input_context,
-        checkpointData: spawn.checkpoint_data,
-        // Left out without answers, so gateways without support for them still work.
-        ...(spawn.answers && { answers: spawn.answers }),
-      },
-      generation: spawn.generation,
-      runToken: this.tokens.issueRunToken({ ...run, tokenVersion: spawn.token_version }),
-      apiUrl: this.apiUrl(),
-      command: agent.command,
-      ...(Object.keys(secrets).length > 0 && { secrets }),
-      ...(Object.keys(metadata).length > 0 && { metadata }),
-      timeoutSeconds: spawn.timeout_seconds,
-      graceSeconds: this.config.tasks.cancelGraceSeconds,
-      capabilities: spawn.capabilities,
-    };
-  }
-
-  private apiUrl(): string {
-    const { publicUrl, host, port } = this.config.http;
-    return `${(publicUrl ?? `http://${host}:${port}`).replace(/\/$/, '')}/api/v1`;
-  }
 }
 
 const BROKE_OFF = 'The server ended, or lost its database, while it asked the gateway';
 const REFUSALS = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
-
-function metadataOf({ model, model_tier: modelTier, ...spawn }: DueSpawn): SessionMetadata {
-  const traceparent = traceparentWithin(spawn.traceparent, spawn.run_id);
-  return {
-    ...(traceparent !== null && { traceparent }),
-    ...networkOf(spawn),
-    ...(model !== null && { model, modelTier }),
-  };
-}
-
-/** Empty if neither the task nor its agent names a network. Only `allow` has lists. */
-function networkOf(
-  spawn: Pick<
-    DueSpawn,
-    'network_levels' | 'agent_network' | 'agent_allowed_hosts' | 'input_context'
-  >,
-): Partial<Reach> {
-  const context = (spawn.input_context ?? {}) as { network?: unknown; allowedHosts?: unknown };
-  const wanted = [
-    reachWanted(context.network, context.allowedHosts),
-    reachWanted(spawn.agent_network, spawn.agent_allowed_hosts),
-  ].filter((reach) => reach !== undefined);
-  if (wanted.length === 0) return {};
-  const { network, allowedHosts } = strictestReach(reachOfLevels(spawn.network_levels), ...wanted);
-  return { network, ...(network === 'allow' && { allowedHosts }) };
-}
 
 function reporterOf(spawn: DueSpawn): Reporter {
   const { workspace_id: workspaceId, run_id: runId, agent_id: agentId } = spawn;
