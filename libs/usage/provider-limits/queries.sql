@@ -4,12 +4,13 @@
 SELECT model FROM task_runs WHERE workspace_id = $1 AND id = $2 AND agent_id = $3
 
 -- note_provider_limit
+WITH turn AS MATERIALIZED (SELECT FROM workspaces WHERE id = $1 FOR NO KEY UPDATE)
 INSERT INTO provider_limits AS l
   (workspace_id, id, provider, model, covers, kind, until, over_at, run_id, agent_id)
 SELECT $1, $2, $3::text, $4::text, $5, $6, u.until,
   u.until + make_interval(secs => greatest(
     least($7::float8 * 0.1, 60), 2)), $8, $9
-FROM task_runs r
+FROM turn CROSS JOIN task_runs r
 CROSS JOIN LATERAL (
   SELECT CASE WHEN $10::boolean THEN now() ELSE coalesce(r.ended_at, now()) END
     + make_interval(secs => $7::float8)) AS u (until)

@@ -22,19 +22,23 @@ const REPORTED = ['kind', 'until', 'run_id', 'agent_id', 'reported_at'];
  * then on. For an ended run, `retryAfterSeconds` counts from its end. Nothing is noted if that time
  * is past, or if too many limits are open.
  *
- * Index: provider_limits_is_one. $1 workspace, $2 id, $3 provider, $4 model or NULL, $5 pattern of
+ * Reports of one workspace take turns. The mark of the workspace locks its row behind a new limit. So
+ * of two reports each would wait for the other, if they did not lock that row before the limits.
+ *
+ * Indexes: workspaces (primary key), provider_limits_is_one. $1 workspace, $2 id, $3 provider, $4 model or NULL, $5 pattern of
  * covered names, $6 kind, $7 seconds, $8 run, $9 agent, $10 whether the time is absolute, $11 the
  * refused model, $12 the pattern that covers it alone.
  */
 export const noteProviderLimit = command<{ id: string; until: Date }>(
   'note_provider_limit',
   `
+WITH turn AS MATERIALIZED (SELECT FROM workspaces WHERE id = $1 FOR NO KEY UPDATE)
 INSERT INTO provider_limits AS l
   (workspace_id, id, provider, model, covers, kind, until, over_at, run_id, agent_id)
 SELECT $1, $2, $3::text, $4::text, $5, $6, u.until,
   u.until + make_interval(secs => greatest(
     least($7::float8 * ${SPREAD.part}, ${SPREAD.maxSeconds}), ${SPREAD.minSeconds})), $8, $9
-FROM task_runs r
+FROM turn CROSS JOIN task_runs r
 CROSS JOIN LATERAL (
   SELECT CASE WHEN $10::boolean THEN now() ELSE coalesce(r.ended_at, now()) END
     + make_interval(secs => $7::float8)) AS u (until)

@@ -69,7 +69,7 @@ describe('the mark of a workspace', () => {
         const { rowCount } = await server.db.owner.query(
           `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
         );
-        return rowCount;
+        return rowCount === 1;
       });
       await client.query('COMMIT');
       await other;
