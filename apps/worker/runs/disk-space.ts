@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { isOutOfQuota, measureFolder } from '#lib/session-runtime';
+import { isOutOfQuota } from '#lib/kernel';
+import { measureFolder } from '#lib/session-runtime';
 import type { Outcome } from '../execution/job.js';
 import type { RunFailure } from '../api/types.js';
 

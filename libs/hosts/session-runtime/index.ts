@@ -44,7 +44,7 @@ export {
   readLimits,
   type SessionLimits,
 } from './sandbox/limits.js';
-export { findQuotas, type FolderQuotas, isOutOfQuota } from './sandbox/folder-quota.js';
+export { findQuotas, type FolderQuotas } from './sandbox/folder-quota.js';
 export { measureFolder } from './sandbox/folder-size.js';
 export { whyNoSession } from './sandbox/open-sandbox.js';
 export type { Sandbox, SandboxProgram } from './sandbox/sandbox.js';

@@ -20,6 +20,7 @@ export { looksSecret } from './secrets/secret-names.js';
 export * from './values/log-cost.js';
 export { fetchOver } from './system/fetch-over.js';
 export * from './system/make-folder.js';
+export { isOutOfQuota } from './system/out-of-quota.js';
 export * from './system/resolve-name.js';
 export * from './values/addresses.js';
 export * from './values/growing-to.js';

@@ -41,13 +41,17 @@ describe('explainValkey', () => {
 describe('explainFileError', () => {
   it.each([
     ['ENOSPC', 'disk_full'],
-    ['EDQUOT', 'disk_full'],
     ['EACCES', 'permission_denied'],
     ['EROFS', 'permission_denied'],
   ])('%s is explained as %s', (code, expected) => {
     const explained = explainFileError(Object.assign(new Error(), { code }), '/data');
     expect(explained).toBeInstanceOf(EmbeddedError);
     expect(explained).toMatchObject({ code: expected, message: expect.stringMatching('/data') });
+  });
+
+  it('an exceeded quota, for which Node has no name, is explained as disk_full', () => {
+    const error = Object.assign(new Error(), { code: 'UNKNOWN', errno: -122 });
+    expect(explainFileError(error, '/data')).toMatchObject({ code: 'disk_full' });
   });
 
   it('any other error stays unchanged', () => {

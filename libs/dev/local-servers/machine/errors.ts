@@ -1,3 +1,5 @@
+import { isOutOfQuota } from '#lib/kernel';
+
 export type EmbeddedErrorCode =
   | 'binaries_missing'
   | 'bubblewrap_missing'
@@ -34,9 +36,9 @@ export function errnoOf(error: unknown): string | undefined {
 /** Turns a file system error on `path` into a sentence. Returns other errors unchanged. */
 export function explainFileError(error: unknown, path: string): unknown {
   const cause = { cause: error };
+  if (isOutOfQuota(error)) return new EmbeddedError('disk_full', diskFull(path), cause);
   switch (errnoOf(error)) {
     case 'ENOSPC':
-    case 'EDQUOT':
       return new EmbeddedError('disk_full', diskFull(path), cause);
     case 'EACCES':
     case 'EPERM':

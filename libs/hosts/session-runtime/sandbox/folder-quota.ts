@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 import { lstat, mkdir, writeFile } from 'node:fs/promises';
-import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { newId } from '#lib/kernel';
+import { isOutOfQuota, newId } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
 import { removeTree } from '../files/remove-tree.js';
 import { isKnownProcessor } from './seccomp.js';
@@ -92,11 +91,6 @@ export async function isFolderFull({ program, mb }: FolderQuota, path: string): 
   const shown = run(program, 'qgroup', 'show', '--raw', '--sync', '-f', path);
   const [, bytes] = /^0\/\d+\s+(\d+)/m.exec(await shown.catch(() => '')) ?? [];
   return bytes !== undefined && mb * MIB - Number(bytes) < FULL_BYTES;
-}
-
-/** Node has no name for this error. */
-export function isOutOfQuota(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).errno === -constants.errno.EDQUOT;
 }
 
 /**
