@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { withRetry } from '../client/transaction.js';
 import type { AppliedMigration } from './decide.js';
 import { MigrationError } from './errors.js';
 import type { MigrationFile } from './files.js';
@@ -44,11 +45,25 @@ export async function firstMigrationId(client: pg.Client): Promise<string> {
 }
 
 /**
- * Applies a migration and writes its row, both or neither.
+ * Applies a migration and writes its row, both or neither. A migration that a deadlock with a server
+ * has undone is repeated.
  *
  * @throws MigrationError with what the server said, after everything was undone
  */
 export async function applyMigration(client: pg.Client, file: MigrationFile): Promise<void> {
+  try {
+    await withRetry(() => attempt(client, file));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new MigrationError(
+      `The migration ${file.name} failed and was undone (${why}): remove the cause, then start ` +
+        'again.',
+      { cause: error },
+    );
+  }
+}
+
+async function attempt(client: pg.Client, file: MigrationFile): Promise<void> {
   const id = randomUUID();
   try {
     await client.query('BEGIN');
@@ -64,11 +79,6 @@ export async function applyMigration(client: pg.Client, file: MigrationFile): Pr
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
-    const why = error instanceof Error ? error.message : String(error);
-    throw new MigrationError(
-      `The migration ${file.name} failed and was undone (${why}): remove the cause, then start ` +
-        'again.',
-      { cause: error },
-    );
+    throw error;
   }
 }

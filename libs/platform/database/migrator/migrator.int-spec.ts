@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startCluster, type TestCluster } from '../../../../test/support/cluster.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { checkMigrated, migrate, MigrationError, migrationStatus } from './index.js';
 
 const OUR_MIGRATIONS = 'prisma/migrations';
@@ -154,6 +155,27 @@ describe('migrate', () => {
     expect(await ask('SELECT FROM _prisma_migrations')).toHaveLength(1);
     await write(SECOND, 'CREATE TABLE two (id int);');
     expect(await run()).toEqual([SECOND]);
+  });
+
+  it('a migration is repeated after a deadlock with a server', async () => {
+    await run();
+    const third = '20260103000000_third';
+    await write(third, 'ALTER TABLE one ADD n int; ALTER TABLE two ADD n int;');
+    const server = new pg.Client({ connectionString: ownerUrl });
+    await server.connect();
+    await server.query('BEGIN; SELECT * FROM two');
+    const migrating = run();
+    await waitFor('the migration to wait', async () => {
+      const waiting = await ask(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return waiting.length > 0;
+    });
+    // The migration has waited for longer, so Postgres undoes it.
+    await server.query('SELECT * FROM one');
+    await server.end();
+    expect(await migrating).toEqual([third]);
+    expect(await ask('SELECT one.n, two.n FROM one, two')).toEqual([]);
   });
 
   it("a missing database fails with the driver's code", async () => {
