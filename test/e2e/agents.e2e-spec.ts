@@ -465,8 +465,8 @@ describe('a task with the coding agent Codex', () => {
     worker = await startWorker('heir');
     const task = await untilStatus(id, 'COMPLETED', 'FAILED');
     expect(task).toMatchObject({ status: 'COMPLETED', summary: 'Counted once.', retryCount: 1 });
-    expect(asked()).toHaveLength(5);
-    const words = JSON.stringify(asked()[3]?.body);
+    // The heir asks for one call and the end, behind two or three requests of the killed worker.
+    const words = JSON.stringify(asked().at(-2)?.body);
     expect(words).toMatch(/Write it into haiku[^]*echo once[^]*Your session was interrupted/);
     expect(words).not.toContain('End of the earlier conversation');
     expect(words).toMatch(/Tool calls of the interrupted run[^]*- done, with [^]*echo twice/);
