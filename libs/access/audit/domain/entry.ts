@@ -6,7 +6,7 @@ const OF_TASKS = '/api/v1/agent-tasks';
 /** Creating a ticket changes nothing, and every page of the dashboard asks for one. */
 const TICKETS = '/api/v1/events/tickets';
 
-/** Whether refused requests to a route are recorded. @param url as below */
+/** True for a route of the API, whose refused requests are recorded. @param url as below */
 export function isOfApi(url: string): boolean {
   return url.startsWith(API);
 }

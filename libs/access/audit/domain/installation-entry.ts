@@ -27,8 +27,8 @@ export function isRefusal(status: number): boolean {
 }
 
 /**
- * Whether a request to a route that changes nothing, or tasks only, was refused for its credentials or
- * rights. Expired tokens are routine: each client meets one every quarter of an hour.
+ * True for a refusal of credentials or rights on a route that changes nothing, or tasks only. Expired
+ * tokens are routine: each client meets one every quarter of an hour.
  */
 export function isRefusedRead(status: number, payload: unknown): boolean {
   if (status === 403) return true;
@@ -36,8 +36,8 @@ export function isRefusedRead(status: number, payload: unknown): boolean {
 }
 
 /**
- * Whether a request without a workspace is an entry: what people do, and refusals. Gateways and senders of
- * events to hooks have no account, and send many requests.
+ * True if a request without a workspace is an entry: actions of people, and refusals. Gateways and
+ * senders of events to hooks have no account, and send many requests.
  */
 export function isKeptInInstallation(
   operation: string,

@@ -40,7 +40,7 @@ export class HostCredentials {
     private readonly secrets: HostCredentialSecrets,
   ) {}
 
-  /** Those of the workspace and of its projects, by host. */
+  /** Lists the credentials of the workspace and of its projects, by host. */
   async list({ workspaceId }: Caller): Promise<HostCredentialView[]> {
     const rows = await this.database.tenant(workspaceId).rows(listHostCredentials, [workspaceId]);
     return rows.map(toView);

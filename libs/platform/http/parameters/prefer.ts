@@ -3,7 +3,7 @@ import { ApiHeader } from '@nestjs/swagger';
 
 const MINIMAL = /(?:^|,)\s*return\s*=\s*"?minimal"?\s*(?:[,;]|$)/i;
 
-/** Whether the client wants the shortest answer: `Prefer: return=minimal` (RFC 7240). */
+/** True if the client asks for the shortest answer: `Prefer: return=minimal` (RFC 7240). */
 export function prefersMinimal({ prefer }: IncomingHttpHeaders): boolean {
   return prefer !== undefined && MINIMAL.test(String(prefer));
 }

@@ -10,7 +10,7 @@ export interface ExitFacts {
   exceeded?: { limit: ExceededLimit };
   /** Whether its last output says that its own heap was full. */
   heapIsFull: boolean;
-  /** Whether its folder was full by a quota, or its last output says so. */
+  /** True if a quota allowed its folder no more, or its last output says so. */
   quotaIsFull: boolean;
   /** Whether it had been asked to end. */
   asked: boolean;

@@ -22,12 +22,12 @@ const REPORTED = ['kind', 'until', 'run_id', 'agent_id', 'reported_at'];
  * then on. For an ended run, `retryAfterSeconds` counts from its end. Nothing is noted if that time
  * is past, or if too many limits are open.
  *
- * Reports of one workspace take turns. The mark of the workspace locks its row behind a new limit. So
- * of two reports each would wait for the other, if they did not lock that row before the limits.
+ * Reports of one workspace take turns: the mark of the workspace locks its row behind each new limit.
+ * If they did not lock that row first, two reports could wait for each other.
  *
- * Indexes: workspaces (primary key), provider_limits_is_one. $1 workspace, $2 id, $3 provider, $4 model or NULL, $5 pattern of
- * covered names, $6 kind, $7 seconds, $8 run, $9 agent, $10 whether the time is absolute, $11 the
- * refused model, $12 the pattern that covers it alone.
+ * Indexes: workspaces (primary key), provider_limits_is_one. $1 workspace, $2 id, $3 provider, $4
+ * model or NULL, $5 pattern of covered names, $6 kind, $7 seconds, $8 run, $9 agent, $10 whether the
+ * time is absolute, $11 the refused model, $12 the pattern that covers it alone.
  */
 export const noteProviderLimit = command<{ id: string; until: Date }>(
   'note_provider_limit',

@@ -94,7 +94,7 @@ function picked(task: TaskInput, fields: readonly InputField[]): Record<string, 
   return values;
 }
 
-/** Whether two values are surely the same. Defaults are the same object in all tasks. */
+/** True if two values are surely the same. Defaults are the same object in all tasks. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (!Array.isArray(one) || !Array.isArray(other)) return false;
