@@ -322,6 +322,28 @@ describe('a task with the coding agent Codex', () => {
     expect(words).not.toContain('End of the earlier conversation');
   });
 
+  it('a task pauses after the turn of its agent, and resumes in the same conversation', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const id = await run([{ text: 'First.', beforeChunk: () => released }, { text: 'Second.' }]);
+    await waitFor('the first request', () =>
+      models?.requests.some(({ path }) => path.includes('/responses')),
+    );
+    expect(await drover(['task', 'pause', id, '--after-turn']).ended).toBe(0);
+    await worker.said('Pause after the turn');
+    expect(await drover(['task', 'message', id, 'Now the second.']).ended).toBe(0);
+    release();
+    await waitFor('the end of the run', async () => (await fleet.task(id))['runId'] === null);
+    expect(await fleet.task(id)).toMatchObject({ status: 'PAUSED', pausedFor: 'request' });
+    expect((await logOf(id)).map(({ message }) => message)).toContain('First.');
+    expect(await drover(['task', 'resume', id]).ended).toBe(0);
+    const task = await untilStatus(id, 'COMPLETED', 'FAILED', 'ABORTED');
+    expect(task).toMatchObject({ status: 'COMPLETED', summary: 'Second.', retryCount: 0 });
+    const words = JSON.stringify(models?.requests.at(-1)?.body);
+    expect(words).toMatch(/First\.[^]*Now the second\./);
+    expect(words).not.toContain('End of the earlier conversation');
+  });
+
   it('a provider that refuses for a while holds the task back at no attempt', async () => {
     const id = await run([{ fails: { status: 429, retryAfter: 3_600 } }]);
     await waitFor('the limit of the provider', async () => {

@@ -184,9 +184,26 @@ const cancel: CommandSpec = {
     ),
 };
 
+const pause: CommandSpec = {
+  usage: 'pause <id...>',
+  summary: 'Pause tasks; running agents are asked to stop',
+  options: [...REASON, ['--after-turn', 'wait until the coding agent has ended its current turn']],
+  examples: ['task pause 0198c0de-7000-7000-8000-000000000000 --after-turn'],
+  run: (cli, ids, flags) =>
+    runForEach(cli, ids, 'paused', (id) =>
+      cli.drover.post('/api/v1/agent-tasks/{id}/pause', {
+        params: { path: { id } },
+        body: omitUndefined({
+          reason: flags.text('reason'),
+          afterTurn: flags.has('after-turn') || undefined,
+        }),
+      }),
+    ),
+};
+
 /** Defines a command whose only option is a reason. */
 function transition(
-  verb: 'pause' | 'resume' | 'retry' | 'archive',
+  verb: 'resume' | 'retry' | 'archive',
   summary: string,
   result: string,
 ): CommandSpec {
@@ -315,7 +332,7 @@ const commands: Commands = {
       explain,
       cancel,
       transition('retry', 'Retry failed or aborted tasks', 'requeued'),
-      transition('pause', 'Pause tasks; running agents are asked to stop', 'paused'),
+      pause,
       transition('resume', 'Resume paused tasks', 'resumed'),
       transition('archive', 'Archive finished tasks', 'archived'),
       edit,

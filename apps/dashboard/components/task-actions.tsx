@@ -18,12 +18,31 @@ const CONFIRMATIONS: Record<TaskCommand, string> = {
 export function TaskActions({ task }: { task: Task }) {
   const { may } = useWorkspace();
   if (!may('MEMBER')) return null;
-  return allowedCommands(task).map((name) =>
+  const commands = allowedCommands(task).map((name) =>
     name === 'cancel' ? (
       <Cancel key={name} task={task} />
     ) : (
       <Command key={name} name={name} id={task.id} />
     ),
+  );
+  const isInTurn = task.status === 'RUNNING' && task.agent !== null;
+  return isInTurn ? [<PauseAfterTurn key="after-turn" id={task.id} />, ...commands] : commands;
+}
+
+/** Pauses a running task when its coding agent has ended the current turn. */
+function PauseAfterTurn({ id }: { id: string }) {
+  const command = useCommand(
+    (api) =>
+      api.post('/api/v1/agent-tasks/{id}/pause', {
+        params: { path: { id } },
+        body: { afterTurn: true },
+      }),
+    { done: 'Task paused; its agent ends the current turn', changes: keysOfTask(id) },
+  );
+  return (
+    <Button disabled={command.isPending} onClick={() => command.mutate(undefined)}>
+      Pause after this turn
+    </Button>
   );
 }
 

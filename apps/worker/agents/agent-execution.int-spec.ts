@@ -173,6 +173,18 @@ test('a run goes on in the conversation and with the files of the one before', a
   expect(script).toMatchObject({ isExecutable: true });
 });
 
+test('a run that pauses after its turn keeps its conversation, and hears nothing more', async () => {
+  const running = await start('say First.\nwrite now.txt now\nwait');
+  await waitFor('the first words', () => said('agent_tool').length > 0);
+  running.pauseAfterTurn?.(true);
+  const message = { id: 'm', questionId: null, type: 'message', text: 'say Second.', data: null };
+  running.hear?.({ ...message, deliver: 'interrupt', position: 1 } as never);
+  expect(await running.exit).toEqual({ kind: 'paused' });
+  expect(await run('recall')).toMatchObject({ kind: 'succeeded' });
+  expect(said('agent_resumed')).toEqual(["Resumed the agent's conversation"]);
+  expect(said('agent_message')).toEqual(['First. ']);
+});
+
 test('a state is kept while the agent works, and the last one after a kill of its processes', async () => {
   const running = await start('say Hello.\nwait');
   const whole = async () => (kept ? (await unpackState(kept)).conversation : undefined);

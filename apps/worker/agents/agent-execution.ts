@@ -220,6 +220,7 @@ class AgentExecution implements RunningJob {
   readonly exit: Promise<Outcome>;
   private session: AgentSession;
   private stopMs: number | undefined;
+  private pausesAfterTurn = false;
 
   constructor(private readonly parts: Parts) {
     this.session = parts.session;
@@ -229,6 +230,11 @@ class AgentExecution implements RunningJob {
   stop(graceMs: number): void {
     this.stopMs = graceMs;
     this.session.stop(graceMs);
+  }
+
+  pauseAfterTurn(isWanted: boolean): void {
+    this.pausesAfterTurn = isWanted;
+    this.session.pauseAfterTurn(isWanted);
   }
 
   notify(signal: SessionSignal): void {
@@ -263,6 +269,7 @@ class AgentExecution implements RunningJob {
       return { kind: 'failed', error: failureOfStart(error) };
     }
     this.parts.talk.sayAgain(this.session);
+    this.session.pauseAfterTurn(this.pausesAfterTurn);
     if (this.stopMs !== undefined) this.session.stop(this.stopMs);
     return undefined;
   }
@@ -272,6 +279,7 @@ class AgentExecution implements RunningJob {
     if (end.kind === 'done') {
       return { kind: 'succeeded', summary: end.summary, result: { summary: end.summary ?? '' } };
     }
+    if (end.kind === 'paused') return end;
     if (limit !== undefined) return { kind: 'refused', limit };
     return { kind: 'failed', error: failureOf(end, exit) };
   }
@@ -292,7 +300,7 @@ const CLASSES: Partial<Record<AgentFailure, FailureClass>> = {
 };
 
 function failureOf(
-  end: Exclude<AgentEnd, { kind: 'done' }>,
+  end: Exclude<AgentEnd, { kind: 'done' | 'paused' }>,
   exit: AgentSessionEnd['exit'],
 ): RunFailure {
   const evidence = classifyExit({ ...exit, lastWords: [] });

@@ -59,6 +59,8 @@ export interface JobReports {
 /** A running job. One that hears gets the messages to its run, in their order. */
 export interface RunningJob extends Running<Outcome> {
   hear?(message: RunMessage): void;
+  /** Whether it ends after its current turn, with the outcome `paused`. */
+  pauseAfterTurn?(isWanted: boolean): void;
 }
 
 export type Outcome =
@@ -67,4 +69,6 @@ export type Outcome =
   | { kind: 'refused'; limit: ProviderLimit }
   | { kind: 'asked'; question: Question }
   /** The disk of this machine is full, and another worker can run the task. */
-  | { kind: 'displaced' };
+  | { kind: 'displaced' }
+  /** It ended after a turn, because its task is paused. */
+  | { kind: 'paused' };

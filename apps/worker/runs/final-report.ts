@@ -51,6 +51,8 @@ export function decideFinalReport({
       return { kind: 'fail', error: outcome.error, ...checkpointData };
     case 'displaced':
       return { kind: 'release', reason: 'disk_full', ...checkpointData };
+    case 'paused':
+      return { kind: 'release', reason: 'paused', ...checkpointData };
     case 'asked':
       // The task was paused meanwhile. The agent asks again when the task is resumed.
       return { kind: 'release', reason: 'paused', ...checkpointData };

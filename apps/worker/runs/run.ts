@@ -65,6 +65,8 @@ export class Run {
   private readonly live: LiveSession<Outcome, RunningJob>;
   /** The position of the last message. */
   private heardUpTo = 0;
+  /** Whether its task is paused, and its job ends after the current turn. */
+  private pausesAfterTurn = false;
   /** Messages that came before the job could hear them. */
   private readonly early: RunMessage[] = [];
   private readonly budget: OutputBudget;
@@ -96,7 +98,12 @@ export class Run {
   get heard(): Heard | undefined {
     const { agent } = this.claimed.task;
     if (agent === undefined || agent === null || !this.wantsSignals) return undefined;
-    return { runId: this.id, position: this.heardUpTo };
+    const { pausesAfterTurn } = this;
+    return {
+      runId: this.id,
+      position: this.heardUpTo,
+      ...(pausesAfterTurn && { pausesAfterTurn }),
+    };
   }
 
   /** Passes a message on, once. */
@@ -106,6 +113,14 @@ export class Run {
     const { work } = this.live;
     if (work === undefined) this.early.push(message);
     else work.hear?.(message);
+  }
+
+  /** Whether it is released after the current turn of its agent. */
+  pauseAfterTurn(isWanted: boolean): void {
+    if (this.pausesAfterTurn === isWanted) return;
+    this.pausesAfterTurn = isWanted;
+    this.parts.log.info('Pause after the turn', { isWanted });
+    this.live.work?.pauseAfterTurn?.(isWanted);
   }
 
   /** Never rejects. */
@@ -174,6 +189,7 @@ export class Run {
     memory.add(this.record);
     const work = await start(job);
     for (const message of this.early.splice(0)) work.hear?.(message);
+    if (this.pausesAfterTurn) work.pauseAfterTurn?.(true);
     return work;
   }
 

@@ -87,6 +87,9 @@ export class Runs {
   }
 
   follow({ runs, messages }: Signals): void {
+    const pausing = new Set(runs.flatMap(({ runId, afterTurn }) => (afterTurn ? [runId] : [])));
+    // A pause that an answer lacks is withdrawn.
+    for (const run of this.host.all()) run.pauseAfterTurn(pausing.has(run.id));
     for (const signal of runs) {
       const run = this.host.find(signal.runId);
       if (run?.wantsSignals === true) this.followOne(run, signal);
@@ -120,8 +123,9 @@ export class Runs {
   }
 
   private followOne(run: Run, signal: RunSignal): void {
-    const { runId, action, reason, graceSeconds } = signal;
+    const { runId, action, reason, graceSeconds, afterTurn } = signal;
     if (action === 'warn') return run.warn(reason);
+    if (afterTurn) return;
     const graceMs = graceSeconds * 1000;
     this.options.log.info('Run stop requested by the server', { runId, action, reason });
     if (action === 'pause') run.stop(causeOf({ action, reason }), graceMs);

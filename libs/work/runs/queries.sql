@@ -2132,6 +2132,7 @@ SELECT a.lifecycle, held.run_id,
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
        WHEN r.hung_warned_at IS NOT NULL THEN 'hung'
        ELSE 'budget' END AS reason,
+  coalesce(r.pause_after_turn, false) AS after_turn,
   coalesce((t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled', 'budget_exceeded') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'

@@ -177,6 +177,11 @@ FROM sides s JOIN agent_tasks t
   ON t.workspace_id = $1 AND t.id = ANY(s.before[:$3] || s.after[:$3])
 ORDER BY t.id
 
+-- hasten_pauses
+UPDATE task_runs r SET pause_requested_at = now(), pause_after_turn = false
+WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.pause_after_turn
+RETURNING r.id
+
 -- link_continuation
 UPDATE agent_tasks SET continues_id = $3, checkpoint_data = $4::jsonb
 WHERE workspace_id = $1 AND id = $2 RETURNING id
@@ -254,8 +259,11 @@ SELECT version, became_ready FROM changed
 
 -- request_pause
 UPDATE task_runs r SET pause_requested_at = CASE WHEN $3::boolean THEN now() END,
+  pause_after_turn = $3::boolean AND $4::boolean AND t.agent IS NOT NULL,
   hung_warned_at = NULL
+FROM agent_tasks t
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[])
+  AND t.workspace_id = r.workspace_id AND t.id = r.task_id
 RETURNING r.id
 
 -- resume_tasks
@@ -280,7 +288,7 @@ FROM free f WHERE t.workspace_id = f.workspace_id AND t.id = f.id
 RETURNING t.workspace_id, t.status
 
 -- runs_of_task
-SELECT r.id AS "id", r.task_id AS "taskId", r.agent_id AS "agentId", r.generation AS "generation", r.state AS "state", r.version AS "version", r.session_key AS "sessionKey", r.lease_seconds AS "leaseSeconds", r.lease_by_heartbeat AS "leaseByHeartbeat", r.renewals AS "renewals", r.deadline_at AS "deadlineAt", r.pause_requested_at AS "pauseRequestedAt", r.end_reason AS "endReason", r.error AS "error", r.error_class AS "errorClass", r.exit_code AS "exitCode", r.signal AS "signal", r.stack_trace AS "stackTrace", r.branch AS "branch", r.review_url AS "reviewUrl", r.assigned_at AS "assignedAt", r.started_at AS "startedAt", r.stale_at AS "staleAt", r.ended_at AS "endedAt", r.last_report_at AS "lastReportAt", r.last_progress_at AS "lastProgressAt", r.hung_warned_at AS "hungWarnedAt", r.budget_ids AS "budgetIds", r.held_tokens AS "heldTokens", r.estimated_tokens AS "estimatedTokens", r.used_tokens AS "usedTokens", r.used_cost_usd AS "usedCostUsd", r.model AS "model", greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat
+SELECT r.id AS "id", r.task_id AS "taskId", r.agent_id AS "agentId", r.generation AS "generation", r.state AS "state", r.version AS "version", r.session_key AS "sessionKey", r.lease_seconds AS "leaseSeconds", r.lease_by_heartbeat AS "leaseByHeartbeat", r.renewals AS "renewals", r.deadline_at AS "deadlineAt", r.pause_requested_at AS "pauseRequestedAt", r.pause_after_turn AS "pauseAfterTurn", r.end_reason AS "endReason", r.error AS "error", r.error_class AS "errorClass", r.exit_code AS "exitCode", r.signal AS "signal", r.stack_trace AS "stackTrace", r.branch AS "branch", r.review_url AS "reviewUrl", r.assigned_at AS "assignedAt", r.started_at AS "startedAt", r.stale_at AS "staleAt", r.ended_at AS "endedAt", r.last_report_at AS "lastReportAt", r.last_progress_at AS "lastProgressAt", r.hung_warned_at AS "hungWarnedAt", r.budget_ids AS "budgetIds", r.held_tokens AS "heldTokens", r.estimated_tokens AS "estimatedTokens", r.used_tokens AS "usedTokens", r.used_cost_usd AS "usedCostUsd", r.model AS "model", greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat
   AND r.ended_at IS NULL THEN (
     SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
     WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END) AS "leaseExpiresAt" FROM task_runs r

@@ -32,6 +32,8 @@ export type AgentEnd =
   | { kind: 'done'; summary?: string }
   /** The last turn was interrupted on request. The conversation can be resumed. */
   | { kind: 'interrupted' }
+  /** A pause was requested for the end of the last turn. The conversation can be resumed. */
+  | { kind: 'paused' }
   | {
       kind: 'failed';
       class: FailureClass;

@@ -124,6 +124,11 @@ export interface Conversation {
   decide(permissionId: string, decision: 'allow' | 'deny', why?: string): void;
   /** Ends the session after the current turn and the waiting words. */
   finish(): void;
+  /**
+   * Whether the session ends after the current turn, without the waiting words. It changes nothing
+   * after that.
+   */
+  pauseAfterTurn(isWanted: boolean): void;
   /** The program has ended, and all its lines were taken. Returns the meaning of its end. */
   ended(exit: AgentExit): Promise<AgentEnd>;
 }

@@ -101,6 +101,10 @@ export class AcpConversation implements Conversation {
     this.turns.finish();
   }
 
+  pauseAfterTurn(isWanted: boolean): void {
+    this.turns.pauseAfterTurn(isWanted);
+  }
+
   async ended(exit: AgentExit): Promise<AgentEnd> {
     // The SDK reads the lines later than they arrive. It has read all when its input has ended.
     this.isClosed = true;

@@ -101,6 +101,10 @@ export class CodexConversation implements Conversation {
     this.turns.finish();
   }
 
+  pauseAfterTurn(isWanted: boolean): void {
+    this.turns.pauseAfterTurn(isWanted);
+  }
+
   ended(exit: AgentExit): Promise<AgentEnd> {
     return Promise.resolve(this.ending.of(exit, this.turns));
   }

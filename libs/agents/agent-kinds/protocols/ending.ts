@@ -45,10 +45,14 @@ export class Ending {
     this.errors = `${this.errors}${text.replaceAll(COLOURS, '')}\n`.slice(-MAX_ERRORS);
   }
 
-  of({ exitCode, signal: ownSignal }: AgentExit, { outcome, isInputClosed }: Turns): AgentEnd {
+  of(
+    { exitCode, signal: ownSignal }: AgentExit,
+    { outcome, isInputClosed, isPaused }: Turns,
+  ): AgentEnd {
     const signal = ownSignal ?? (exitCode === null ? null : (SIGNALS[exitCode - 128] ?? null));
     if (this.failure !== undefined) return this.failure;
     // A program that outlives its closed input is ended by its host.
+    if (isPaused) return { kind: 'paused' };
     const isEnded = exitCode === 0 || (isInputClosed && signal !== null && isFromOutside(signal));
     if (outcome === 'completed' && isEnded) return { kind: 'done', summary: this.summary };
     // Claude Code exits with 1 after an interrupted turn.

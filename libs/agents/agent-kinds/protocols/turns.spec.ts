@@ -84,6 +84,29 @@ describe('the turns of a session', () => {
     expect(log).toEqual(['begin prompt', 'interrupt', 'turn_ended', 'close']);
   });
 
+  it('a pause ends the session after the turn, without the waiting words', () => {
+    const { log, turns } = aSession(true);
+    turns.pauseAfterTurn(true);
+    turns.ready();
+    turns.say('more', 'turn_end', 'a');
+    turns.turnEnded('completed');
+    expect(log).toEqual(['begin prompt', 'turn_ended', 'close']);
+    expect(turns.isPaused).toBe(true);
+  });
+
+  it('a withdrawn pause changes nothing, and one after the end comes too late', () => {
+    const { log, turns } = aSession();
+    turns.ready();
+    turns.pauseAfterTurn(true);
+    turns.say('more', 'turn_end');
+    turns.pauseAfterTurn(false);
+    turns.turnEnded('completed');
+    turns.turnEnded('completed');
+    turns.pauseAfterTurn(true);
+    expect(log).toEqual(['begin prompt', 'turn_ended', 'begin more', 'turn_ended', 'close']);
+    expect(turns.isPaused).toBe(false);
+  });
+
   it('a failed turn ends the session, and waiting words are not said', () => {
     const { log, turns } = aSession(true);
     turns.ready();

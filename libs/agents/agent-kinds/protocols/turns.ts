@@ -24,12 +24,16 @@ export class Turns {
   /** The outcome of the last turn. */
   outcome?: TurnOutcome;
   isInputClosed = false;
+  /** The session ended for a pause. */
+  isPaused = false;
 
   private readonly waiting: Words[];
   private staysOpen: boolean;
   private isReady = false;
   private isRunning = false;
   private isCancelled = false;
+  private hasBegun = false;
+  private pausesAfterTurn = false;
 
   constructor(
     private readonly io: AgentIo,
@@ -65,6 +69,12 @@ export class Turns {
     this.isCancelled = !this.isReady;
   }
 
+  /** Whether the session ends after the current turn, without the waiting words. */
+  pauseAfterTurn(isWanted: boolean): void {
+    this.pausesAfterTurn = isWanted;
+    if (isWanted && this.isReady && !this.isRunning) this.next();
+  }
+
   finish(): void {
     this.staysOpen = false;
     if (this.isReady && !this.isRunning) this.next();
@@ -87,11 +97,16 @@ export class Turns {
   }
 
   private next(): void {
+    if (this.isInputClosed) return;
+    // The prompt of a session always gets its turn.
+    if (this.pausesAfterTurn && this.hasBegun) {
+      this.isPaused = true;
+      return this.close();
+    }
     const waiting = this.waiting.splice(0);
     const words = waiting.map(({ text }) => text).join('\n\n');
     if (words !== '') {
-      this.isRunning = true;
-      this.outcome = undefined;
+      [this.isRunning, this.hasBegun, this.outcome] = [true, true, undefined];
       const images = waiting.flatMap((each) => each.images ?? []);
       this.commands.begin(words, images);
       const ids = waiting.flatMap(({ id }) => id ?? []);

@@ -17,9 +17,9 @@ const WRITE: PersonAccess = { role: 'MEMBER', scope: 'tasks:write' };
 
 const reason = z.string().optional().describe('Reason for the log of the task.');
 
-type Command = 'pause' | 'resume' | 'retry';
+type Command = 'resume' | 'retry';
 
-/** Defines a tool that pauses, resumes or retries a task. */
+/** Defines a tool that resumes or retries a task. */
 function command(name: Command, title: string, description: string): Tool {
   const path = `/api/v1/agent-tasks/{id}/${name}` as const;
   return personTool(WRITE, {
@@ -143,11 +143,29 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
         }),
       ),
   }),
-  command(
-    'pause',
-    'Pause a task',
-    'Pauses a task. The agent of a running task saves a checkpoint and stops.',
-  ),
+  personTool(WRITE, {
+    name: 'pause_task',
+    title: 'Pause a task',
+    description: 'Pauses a task. The agent of a running task saves a checkpoint and stops.',
+    route: 'POST /api/v1/agent-tasks/{id}/pause',
+    effect: 'changes',
+    input: z.strictObject({
+      taskId,
+      reason,
+      afterTurn: z
+        .boolean()
+        .optional()
+        .describe('Whether a coding agent ends its current turn first.'),
+    }),
+    call: async ({ client, signal }, { taskId: id, ...body }) =>
+      toBrief(
+        await client.post('/api/v1/agent-tasks/{id}/pause', {
+          params: { path: { id } },
+          body,
+          signal,
+        }),
+      ),
+  }),
   command('resume', 'Resume a task', 'Resumes a paused task from its checkpoint.'),
   command('retry', 'Retry a task', 'Requeues a failed or aborted task and resets its retries.'),
 ];

@@ -169,6 +169,11 @@ export class AgentSession {
     void this.session.exit.then(() => clearTimeout(timer));
   }
 
+  /** Whether the session ends after the current turn. */
+  pauseAfterTurn(isWanted: boolean): void {
+    this.talk.with((conversation) => conversation.pauseAfterTurn(isWanted));
+  }
+
   notify(signal: SessionSignal): void {
     this.session.notify(signal);
   }

@@ -36,10 +36,13 @@ import {
 /** The maximum number of messages in one answer to an agent. */
 const MAX_ANSWERED = 20;
 
-/** The last message that an agent has of one of its runs; 0 for none. */
+/** What an agent has of one of its runs. */
 export interface Heard {
   runId: string;
+  /** That of the last message; 0 for none. */
   position: number;
+  /** Whether it will pause the run after its current turn. */
+  pausesAfterTurn?: boolean;
 }
 
 /** An answer to a question for which a run waits. */

@@ -2,11 +2,19 @@ interface Signal {
   runId: string;
   action: 'stop' | 'pause' | 'warn';
   reason: string;
+  /** A pause that waits for the end of the turn. */
+  afterTurn?: boolean;
+}
+
+/** What the agent of a run knows already. */
+interface Known {
+  runId: string;
+  pausesAfterTurn?: boolean;
 }
 
 /** A key that identifies a signal. A run can be warned for several reasons, one after another. */
-export const signalKey = ({ runId, action, reason }: Signal): string =>
-  `${runId} ${action} ${reason}`;
+export const signalKey = ({ runId, action, reason, afterTurn }: Signal): string =>
+  `${runId} ${action} ${afterTurn === true} ${reason}`;
 
 /** The keys of the warnings of an answer. */
 export function warnedIn(runs: readonly Signal[]): ReadonlySet<string> {
@@ -16,10 +24,23 @@ export function warnedIn(runs: readonly Signal[]): ReadonlySet<string> {
 /**
  * True if an answer holds signals that must not wait. A stop or a pause is new until the agent
  * obeys. A warning is new once: the run goes on, and an agent that asks again must not get an
- * answer at once every time.
+ * answer at once every time. A pause after the turn is new until the agent knows it, and its
+ * withdrawal as well.
  */
-export function hasNewSignals(runs: readonly Signal[], warnedBefore: ReadonlySet<string>): boolean {
-  return runs.some((signal) => signal.action !== 'warn' || !warnedBefore.has(signalKey(signal)));
+export function hasNewSignals(
+  runs: readonly Signal[],
+  warnedBefore: ReadonlySet<string>,
+  known: readonly Known[] = [],
+): boolean {
+  const pausing = runs.flatMap(({ runId, afterTurn }) => (afterTurn === true ? [runId] : []));
+  const toPause = known.flatMap(({ runId, pausesAfterTurn }) =>
+    pausesAfterTurn === true ? [runId] : [],
+  );
+  const isNew = (signal: Signal) => {
+    if (signal.afterTurn === true) return !toPause.includes(signal.runId);
+    return signal.action !== 'warn' || !warnedBefore.has(signalKey(signal));
+  };
+  return runs.some(isNew) || toPause.some((runId) => !pausing.includes(runId));
 }
 
 /**

@@ -19,6 +19,8 @@ export interface SignalRow {
   run_id: string | null;
   action: 'stop' | 'pause' | 'warn' | null;
   reason: string | null;
+  /** A pause waits for the end of the turn. */
+  after_turn: boolean;
   /** Another run of its task has begun, and this conflict is not recorded yet. */
   in_conflict: boolean;
   /** Milliseconds until its deadline. */
@@ -50,6 +52,7 @@ SELECT a.lifecycle, held.run_id,
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
        WHEN r.hung_warned_at IS NOT NULL THEN 'hung'
        ELSE 'budget' END AS reason,
+  coalesce(r.pause_after_turn, false) AS after_turn,
   coalesce(${IN_CONFLICT}, false) AS in_conflict,
   (extract(epoch FROM r.deadline_at - now()) * 1000)::float8 AS time_left_ms
 FROM agents a

@@ -21,6 +21,8 @@ export interface RunSignal {
   /** `warn`: the run goes on. The reason `hung` aborts it unless its agent reports progress soon. */
   action: 'stop' | 'pause' | 'warn';
   reason: string;
+  /** A pause that waits for the current turn of a coding agent. */
+  afterTurn: boolean;
   /** Seconds between the polite and the final signal to the process. */
   graceSeconds: number;
 }
@@ -107,7 +109,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
         const isNew =
           request.runIds === undefined
             ? hasUnsent(runs, this.sent.get(agentKey(request.agent)) ?? NOTHING)
-            : hasNewSignals(runs, warnedBefore);
+            : hasNewSignals(runs, warnedBefore, request.heard);
         const left = deadline - performance.now();
         if (drain || isNew || messages.length > 0 || left <= 0 || stop.aborted) {
           if (request.runIds === undefined) this.noteTold(agentKey(request.agent), runs);
@@ -130,13 +132,14 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
     const lifecycle = rows[0]?.lifecycle;
     if (lifecycle === undefined) throw new DroverError('agent_not_found');
     await this.noteConflicts(workspaceId, agentId, rows);
-    const runs = rows.flatMap(({ run_id: runId, action, reason }) =>
+    const runs = rows.flatMap(({ run_id: runId, action, reason, after_turn: afterTurn }) =>
       runId && action
         ? [
             {
               runId,
               action,
               reason: reason ?? action,
+              afterTurn: action === 'pause' && afterTurn,
               graceSeconds: this.config.tasks.cancelGraceSeconds,
             },
           ]

@@ -12,13 +12,15 @@ import {
 import { dependentsOf } from './dependents-of.sql.js';
 import { applyTransitions, type LockedTask, lockTasks, type Transition } from '#lib/transitions';
 import { reconsiderPrerequisites } from './reconsider-prerequisites.sql.js';
-import { requestPause, takeOverPauses } from './request-pause.sql.js';
+import { hastenPauses, requestPause, takeOverPauses } from './request-pause.sql.js';
 import { illegalCommand } from './illegal-command.js';
 
 export interface CommandOptions {
   reason?: string;
   /** Only for cancel: includes its subtasks and everything that depends on it. */
   cascade?: boolean;
+  /** Only for pause: a coding agent ends its current turn first. */
+  afterTurn?: boolean;
   /** The version that the caller has read. Another version refuses the command. */
   ifVersion?: number;
 }
@@ -176,11 +178,14 @@ export class TaskCommands {
     runner: SqlRunner,
     caller: Caller,
     ids: readonly string[],
-    { reason }: CommandOptions,
+    { reason, afterTurn }: CommandOptions,
   ): Promise<CommandRequest> {
-    const actor = actorOf(caller);
-    if (reason === undefined) return { actor };
-    return { actor, reason: await this.secrets.hideIn(reason, runner, caller.workspaceId, ids) };
+    const request = { actor: actorOf(caller), afterTurn };
+    if (reason === undefined) return request;
+    return {
+      ...request,
+      reason: await this.secrets.hideIn(reason, runner, caller.workspaceId, ids),
+    };
   }
 
   private async withDependents(
@@ -226,16 +231,22 @@ export class TaskCommands {
     workspaceId: string,
     decided: readonly Decided[],
   ): Promise<void> {
-    const pausing = runsOf(
-      decided,
-      ({ decision }) => decision.kind === 'transition' && decision.pauseRun === true,
-    );
+    for (const when of ['now', 'after_turn'] as const) {
+      const pausing = runsOf(
+        decided,
+        ({ decision }) => decision.kind === 'transition' && decision.pauseRun === when,
+      );
+      if (pausing.length > 0) {
+        await tx.rows(requestPause, [workspaceId, pausing, true, when === 'after_turn']);
+      }
+    }
     const resuming = runsOf(
       decided,
       ({ decision }) => decision.kind === 'transition' && decision.transition.to === 'RUNNING',
     );
-    if (pausing.length > 0) await tx.rows(requestPause, [workspaceId, pausing, true]);
-    if (resuming.length > 0) await tx.rows(requestPause, [workspaceId, resuming, false]);
+    if (resuming.length > 0) await tx.rows(requestPause, [workspaceId, resuming, false, false]);
+    const hastening = runsOf(decided, isHastened);
+    if (hastening.length > 0) await tx.rows(hastenPauses, [workspaceId, hastening]);
   }
 
   private async takeOver(
@@ -262,13 +273,20 @@ export class TaskCommands {
       this.wakeUps.claims(workspaceId, ready);
       this.wakeUps.coordinator();
     }
-    const agents = transitions.flatMap(({ task }) =>
-      task.run_id && task.agent_id ? [task.agent_id] : [],
-    );
+    const agents = decided.flatMap((item) => {
+      const { run_id: runId, agent_id: agentId } = item.task;
+      const isTold = item.decision.kind === 'transition' || isHastened(item);
+      return isTold && runId && agentId ? [agentId] : [];
+    });
     if (agents.length > 0) this.wakeUps.signals([...new Set(agents)]);
     if (transitions.some(({ task, transition }) => mattersToDependents(task, transition)))
       this.wakeUps.coordinator();
   }
+}
+
+/** Whether the pause of its run, if it waits for the end of a turn, is now wanted at once. */
+function isHastened({ decision }: Decided): boolean {
+  return decision.kind === 'takes_over_pause' && decision.request.afterTurn !== true;
 }
 
 function requireFound(decided: readonly Decided[], id: string): void {

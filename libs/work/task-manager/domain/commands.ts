@@ -11,9 +11,12 @@ import {
 
 /** A user's command for a task, decided on its locked row. */
 export type CommandDecision =
-  | { kind: 'transition'; transition: Transition; pauseRun?: boolean }
+  | { kind: 'transition'; transition: Transition; pauseRun?: 'now' | 'after_turn' }
   | { kind: 'already' }
-  /** It is paused. If the coordinator paused it, it stays paused until somebody resumes it. */
+  /**
+   * It is paused. If the coordinator paused it, it stays paused until somebody resumes it. A run that
+   * would pause after its turn pauses now, unless the request also waits for the turn.
+   */
   | { kind: 'takes_over_pause'; request: CommandRequest }
   | { kind: 'illegal'; to: TaskStatus; legal: readonly TaskStatus[] };
 
@@ -22,6 +25,8 @@ export interface CommandRequest {
   reason?: string;
   /** The coordinator's cause of the pause or the cancellation. */
   pausedFor?: { what: PausedFor; id: string };
+  /** Whether a pause waits for the current turn of a coding agent. */
+  afterTurn?: boolean;
 }
 
 export const COMMANDS = ['cancel', 'pause', 'resume', 'retry', 'archive'] as const;
@@ -68,7 +73,8 @@ function decidePause(task: LockedTask, request: CommandRequest): CommandDecision
     pausedForId: request.pausedFor?.id,
     keepsRun: holdsRun,
   };
-  return { kind: 'transition', transition, pauseRun: holdsRun };
+  if (!holdsRun) return { kind: 'transition', transition };
+  return { kind: 'transition', transition, pauseRun: request.afterTurn ? 'after_turn' : 'now' };
 }
 
 function decideResume(task: LockedTask, request: CommandRequest): CommandDecision {

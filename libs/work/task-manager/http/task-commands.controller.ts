@@ -6,7 +6,7 @@ import type { Caller } from '#lib/kernel';
 import { TaskCommands } from '../commands/task-commands.js';
 import type { TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
-import { CancelTaskDto, TaskCommandDto } from './dto/command.dto.js';
+import { CancelTaskDto, PauseTaskDto, TaskCommandDto } from './dto/command.dto.js';
 import { TaskDto } from './dto/task.dto.js';
 
 @ApiTags('Tasks')
@@ -49,7 +49,7 @@ export class TaskCommandsController {
   pause(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
-    @Body() body: TaskCommandDto,
+    @Body() body: PauseTaskDto,
     @IfMatch() version?: number,
   ) {
     return this.answer(

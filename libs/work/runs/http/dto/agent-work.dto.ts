@@ -28,6 +28,14 @@ class HeardDto {
 
   @Int(0, 1_000_000, { description: 'The position of the last message of the run; 0 for none' })
   position!: number;
+
+  @Flag({
+    optional: true,
+    description:
+      'Whether the agent will pause the run after its current turn. The server answers at once if ' +
+      'it knows otherwise.',
+  })
+  pausesAfterTurn?: boolean;
 }
 
 export class AgentSignalsRequestDto {

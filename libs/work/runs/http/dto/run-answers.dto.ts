@@ -216,6 +216,12 @@ class RunSignalDto implements RunSignal {
   })
   action!: RunSignal['action'];
   @ShownText() reason!: string;
+  @ShownFlag({
+    description:
+      'Whether a pause waits for the current turn of a coding agent. Name it in `heard` as ' +
+      '`pausesAfterTurn`. It is withdrawn if a later answer lacks it.',
+  })
+  afterTurn!: boolean;
   @ShownInt({ description: 'The seconds between SIGTERM and SIGKILL' }) graceSeconds!: number;
 }
 

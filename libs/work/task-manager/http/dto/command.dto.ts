@@ -9,6 +9,16 @@ export class TaskCommandDto {
   reason?: string;
 }
 
+export class PauseTaskDto extends TaskCommandDto {
+  @Flag({
+    optional: true,
+    description:
+      'Whether a coding agent ends its current turn first. Other agents have no turns, and pause ' +
+      'at once.',
+  })
+  afterTurn?: boolean;
+}
+
 export class CancelTaskDto extends TaskCommandDto {
   @Flag({
     optional: true,

@@ -48,6 +48,8 @@ export class RunDto implements RunView {
   @ShownInt() renewals!: number;
   @ShownTimeOrNull() deadlineAt!: string | null;
   @ShownTimeOrNull() pauseRequestedAt!: string | null;
+  @ShownFlag({ description: 'Whether the requested pause waits for the turn of the agent to end' })
+  pauseAfterTurn!: boolean;
   @ShownTextOrNull() branch!: string | null;
   @ShownTextOrNull() reviewUrl!: string | null;
   @ShownTextOrNull() endReason!: string | null;
