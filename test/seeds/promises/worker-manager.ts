@@ -69,7 +69,7 @@ export const DATA_PLANE = section('Input and output', {
     'Further messages of a user reach a running worker through `worker:po:{worker_id}:input`',
     'They reach a running coding agent through `POST /runs/:runId/messages`.',
     by(
-      'test/e2e/agents.e2e-spec.ts',
+      'test/e2e/agent-conversations.e2e-spec.ts',
       'a message is heard after the turn, and another one instead of the rest of a turn',
     ),
   ),
