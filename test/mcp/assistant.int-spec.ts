@@ -18,6 +18,7 @@ const READING = [
   'explain_task',
   'get_task',
   'get_task_log',
+  'get_task_usage',
   'get_usage',
   'list_budgets',
   'list_questions',

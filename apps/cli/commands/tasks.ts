@@ -320,6 +320,39 @@ const runs: CommandSpec = {
   },
 };
 
+const usage: CommandSpec = {
+  usage: 'usage <id>',
+  summary: 'List the reports of usage of a task',
+  about: 'A report of a coding agent is one request to its model.',
+  options: [['--run <id>', 'run ID'], ...LIST_OPTIONS],
+  examples: ['task usage $TASK --run $RUN --json'],
+  run: async (cli, [id = ''], flags) => {
+    const runId = flags.text('run');
+    const found = await readList(flags, (page) =>
+      cli.drover.get('/api/v1/agent-tasks/{id}/usage', {
+        params: { path: { id }, query: omitUndefined({ ...page, runId }) },
+      }),
+    );
+    cli.out.rows(
+      found,
+      [
+        { title: 'run', of: (one) => one.runId },
+        { title: 'model', of: (one) => one.model, wide: true },
+        { title: 'input', of: (one) => one.inputTokens },
+        { title: 'output', of: (one) => one.outputTokens },
+        { title: 'reasoning', of: (one) => one.reasoningTokens },
+        { title: 'cache read', of: (one) => one.cacheReadTokens },
+        { title: 'cache write', of: (one) => one.cacheWriteTokens },
+        { title: 'usd', of: (one) => one.costUsd },
+        { title: 'first token ms', of: (one) => one.timeToFirstTokenMs },
+        { title: 'estimated', of: (one) => (one.estimated ? 'yes' : '') },
+        { title: 'age', of: (one) => formatAge(one.reportedAt) },
+      ],
+      'No usage reported.',
+    );
+  },
+};
+
 const commands: Commands = {
   task: {
     summary: 'Create, follow and manage tasks',
@@ -339,6 +372,7 @@ const commands: Commands = {
       message,
       continueTask,
       runs,
+      usage,
     ],
   },
 };

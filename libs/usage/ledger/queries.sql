@@ -275,6 +275,25 @@ WHERE workspace_id = $1
 -- usage_lock_rollups
 SELECT position FROM usage_rollup_progress FOR NO KEY UPDATE
 
+-- usage_of_task
+SELECT l.*
+FROM agent_tasks t LEFT JOIN LATERAL (
+  SELECT u.id, u.run_id, u.agent_id, u.model, u.operation, u.input_tokens, u.output_tokens,
+    u.cache_read_tokens, u.cache_write_tokens, u.total_tokens, u.reasoning_tokens,
+    trim_scale(u.cost_usd)::text AS cost_usd,
+    trim_scale(u.reported_cost_usd)::text AS reported_cost_usd, u.time_to_first_token_ms,
+    u.estimated, u.logged_at,
+    (extract(epoch FROM u.logged_at) * 1000000)::bigint::text AS logged_us, u.seq::text AS seq
+  FROM agent_usage_logs u
+  WHERE u.workspace_id = t.workspace_id AND u.task_id = t.id
+    AND ($3::uuid IS NULL OR u.run_id = $3)
+    AND ($4::bigint IS NULL OR (u.logged_at, u.seq)
+      < ('epoch'::timestamptz + $4::bigint * interval '1 microsecond', $5::bigint))
+  ORDER BY u.logged_at DESC, u.seq DESC
+  LIMIT $6) l ON true
+WHERE t.workspace_id = $1 AND t.id = $2
+ORDER BY l.logged_at DESC, l.seq::bigint DESC
+
 -- usage_prune_reports
 WITH bound AS MATERIALIZED (
   SELECT w.id AS workspace_id, (date_trunc('day', least(now() - make_interval(days => $1),

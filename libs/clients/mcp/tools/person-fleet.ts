@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { personTool, type PersonAccess, type Tool } from './tool.js';
-import { cursor, date, limit, uuid } from './fields.js';
+import { cursor, date, limit, taskId, uuid } from './fields.js';
 
 const TASKS: PersonAccess = { role: 'VIEWER', scope: 'tasks:read' };
 const AGENTS: PersonAccess = { role: 'VIEWER', scope: 'agents:read' };
@@ -64,5 +64,22 @@ export const PERSON_FLEET_TOOLS: readonly Tool[] = [
     }),
     call: async ({ client, signal }, query) =>
       client.get('/api/v1/usage', { params: { query: { ...query, format: 'json' } }, signal }),
+  }),
+  personTool(TASKS, {
+    name: 'get_task_usage',
+    title: 'Get the usage of a task',
+    description:
+      'Lists the reports of usage of a task, the latest first. A report of a coding agent is one ' +
+      'request to its model.',
+    route: 'GET /api/v1/agent-tasks/{id}/usage',
+    effect: 'reads',
+    input: z.strictObject({
+      taskId,
+      runId: uuid().optional().describe('Only reports of this run.'),
+      limit,
+      cursor,
+    }),
+    call: async ({ client, signal }, { taskId: id, ...query }) =>
+      client.get('/api/v1/agent-tasks/{id}/usage', { params: { path: { id }, query }, signal }),
   }),
 ];
