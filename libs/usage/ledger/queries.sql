@@ -276,8 +276,10 @@ WHERE workspace_id = $1
 SELECT position FROM usage_rollup_progress FOR NO KEY UPDATE
 
 -- usage_of_task
-SELECT l.*
-FROM agent_tasks t LEFT JOIN LATERAL (
+SELECT $3::uuid IS NULL OR r.id IS NOT NULL AS has_run, l.*
+FROM agent_tasks t
+LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = $3::uuid
+LEFT JOIN LATERAL (
   SELECT u.id, u.run_id, u.agent_id, u.model, u.operation, u.input_tokens, u.output_tokens,
     u.cache_read_tokens, u.cache_write_tokens, u.total_tokens, u.reasoning_tokens,
     trim_scale(u.cost_usd)::text AS cost_usd,

@@ -62,7 +62,7 @@ it('each report of a task is listed once, the latest first, also by run', async 
   });
   const ofRun = await list(`runId=${next.runId}`);
   expect(ofRun).toMatchObject({ items: [{ runId: next.runId }], nextCursor: null });
-  expect((await list(`runId=${newId()}`)).items).toEqual([]);
+  expect(await list(`runId=${newId()}`)).toMatchObject({ code: 'run_not_found' });
   const unknown = await scene.workspace.api.get(`/agent-tasks/${newId()}/usage`);
   expect(unknown).toMatchObject({ status: 404, body: { code: 'task_not_found' } });
   expect(await list('cursor=WyIxIiwieCJd')).toMatchObject({ code: 'malformed_cursor' });

@@ -41,7 +41,7 @@ interface PageOfTask {
 export class TaskUsage {
   constructor(private readonly database: Database) {}
 
-  /** The latest first. @throws DroverError `task_not_found`, `malformed_cursor` */
+  /** The latest first. @throws DroverError `task_not_found`, `run_not_found`, `malformed_cursor` */
   async list(
     { workspaceId }: Caller,
     taskId: string,
@@ -49,7 +49,9 @@ export class TaskUsage {
   ): Promise<Page<TaskUsageReport>> {
     const params = [workspaceId, taskId, runId ?? null, ...positionOf(cursor), limit + 1];
     const rows = await this.database.tenant(workspaceId).rows(usageOfTask, params);
-    if (rows.length === 0) throw new DroverError('task_not_found');
+    const [first] = rows;
+    if (first === undefined) throw new DroverError('task_not_found');
+    if (!first.has_run) throw new DroverError('run_not_found');
     const reports = rows.filter(({ id }) => id !== null);
     return toPage(reports, limit, (row) => [row.logged_us, row.seq], toReport);
   }

@@ -2,6 +2,8 @@ import { query } from '#lib/database';
 
 /** A report of a task, or nothing but nulls for a task without further reports. */
 export interface TaskReportRow {
+  /** The asked run exists, or none was asked. */
+  has_run: boolean;
   id: string | null;
   run_id: string;
   agent_id: string;
@@ -33,8 +35,10 @@ export interface TaskReportRow {
 export const usageOfTask = query<TaskReportRow>(
   'usage_of_task',
   `
-SELECT l.*
-FROM agent_tasks t LEFT JOIN LATERAL (
+SELECT $3::uuid IS NULL OR r.id IS NOT NULL AS has_run, l.*
+FROM agent_tasks t
+LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = $3::uuid
+LEFT JOIN LATERAL (
   SELECT u.id, u.run_id, u.agent_id, u.model, u.operation, u.input_tokens, u.output_tokens,
     u.cache_read_tokens, u.cache_write_tokens, u.total_tokens, u.reasoning_tokens,
     trim_scale(u.cost_usd)::text AS cost_usd,

@@ -18,7 +18,7 @@ export class TaskUsageController {
     summary: 'List the reports of usage of a task or of one of its runs, the latest first',
   })
   @ApiOkResponse({ type: TaskUsagePageDto })
-  @ApiErrors('validation_failed', 'task_not_found', 'malformed_cursor')
+  @ApiErrors('validation_failed', 'task_not_found', 'run_not_found', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() query: TaskUsageQuery) {
     return this.usage.list(caller, id, query);
   }
