@@ -18,7 +18,7 @@ const LAYERS = [
   ['secrets', 'admission'],
   ['projects'],
   ['ledger'],
-  ['models', 'model-providers', 'host-credentials'],
+  ['models', 'model-providers', 'host-credentials', 'repositories'],
   ['provider-limits', 'budgets'],
   ['usage-budget'],
   ['agent-manager', 'webhooks', 'task-traces'],

@@ -48,6 +48,11 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'prompt', summary: 'Preview prompts and set their template', load: prompts },
   { name: 'project', summary: 'Manage projects', load: projects },
   {
+    name: 'repo',
+    summary: 'Manage the repositories on which agents work',
+    load: repositories,
+  },
+  {
     name: 'webhook',
     summary: 'Manage webhooks and their deliveries',
     load: webhooks,
@@ -114,6 +119,9 @@ function prompts() {
 }
 function projects() {
   return import('./commands/projects.js');
+}
+function repositories() {
+  return import('./commands/repositories.js');
 }
 function webhooks() {
   return import('./commands/webhooks.js');

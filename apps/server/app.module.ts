@@ -11,6 +11,7 @@ import { type Logger, ObservabilityModule } from '#lib/observability';
 import { EventsModule } from '#lib/journal';
 import { InboundHooksModule } from '#lib/inbound-hooks';
 import { HostCredentialsModule } from '#lib/host-credentials';
+import { RepositoriesModule } from '#lib/repositories';
 import { ModelProvidersModule } from '#lib/model-providers';
 import { PromptsModule } from '#lib/prompts';
 import { QuestionsModule } from '#lib/questions';
@@ -54,6 +55,7 @@ export class AppModule {
         InboundHooksModule,
         ModelProvidersModule,
         HostCredentialsModule,
+        RepositoriesModule,
         QuestionsModule,
         RunsModule,
         ArtifactsModule,

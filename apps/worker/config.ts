@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import {
   apiAddress,
@@ -10,7 +10,15 @@ import {
   variablesOf,
 } from '#lib/agent-host';
 import { isUuid } from '#lib/kernel';
-import { integer, list, oneOf, readVariables, SettingsError, webAddresses } from '#lib/env';
+import {
+  folders,
+  integer,
+  list,
+  oneOf,
+  readVariables,
+  SettingsError,
+  webAddresses,
+} from '#lib/env';
 
 export interface ApiKey {
   kind: 'key';
@@ -82,18 +90,12 @@ export const environment = z.object({
   /** Folders of the runs. Default: `runs` in the data folder. */
   DROVER_WORKER_WORK_DIR: text.optional(),
   /** Paths in which a task can choose its `cwd`, separated by colons. */
-  DROVER_WORKER_ALLOWED_DIRS: text
-    .transform((paths) => paths.split(':').filter((path) => path !== ''))
-    .refine((paths) => paths.every(isAbsolute), 'must hold absolute paths only')
-    .default([]),
+  DROVER_WORKER_ALLOWED_DIRS: folders.default([]),
   /**
    * Folders with coding agents that `drover agent install` installed, separated by colons. They come
    * before the PATH of the worker.
    */
-  DROVER_AGENTS: text
-    .transform((paths) => paths.split(':').filter((path) => path !== ''))
-    .refine((paths) => paths.every(isAbsolute), 'must hold absolute paths only')
-    .default([]),
+  DROVER_AGENTS: folders.default([]),
   /** Names of the worker's variables that processes see, separated by commas. */
   DROVER_WORKER_PASS_ENV: list.default([]),
   /** Folders of runs to keep: those of `failed` runs, or of all. */

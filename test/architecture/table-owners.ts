@@ -72,6 +72,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   inbound_hook_secrets: { owner: 'secrets' },
   model_provider_secrets: { owner: 'secrets' },
   host_credential_secrets: { owner: 'secrets' },
+  repository_secrets: { owner: 'secrets' },
 
   webhooks: { owner: 'webhooks' },
   webhook_deliveries: { owner: 'webhooks' },
@@ -85,6 +86,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   model_providers: { owner: 'model-providers' },
   host_credentials: { owner: 'host-credentials' },
+  repositories: { owner: 'repositories' },
 
   prompt_templates: { owner: 'prompts' },
   run_prompts: { owner: 'prompts' },

@@ -214,6 +214,16 @@ function otherRows({
       [workspaceId, agentId, DATA_KEY],
     ],
     [
+      `INSERT INTO repositories (workspace_id, id, name, url)
+       VALUES ($1, $2, 'shop', 'https://example.com/shop.git')`,
+      [workspaceId, agentId],
+    ],
+    [
+      `INSERT INTO repository_secrets (workspace_id, repository_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'secret', $3, '{}')`,
+      [workspaceId, agentId, DATA_KEY],
+    ],
+    [
       `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
        VALUES ($1, $2, $2, $3, $4, 'Which?', true, now(), 'fail')`,
       [workspaceId, taskId, held.runId, agentId],

@@ -17,7 +17,7 @@ import { previousGone } from './previous.js';
 import { areRunning } from './processes.js';
 import { explainInUse, explainRefusedPort } from './running.js';
 import { withSecretFiles } from './secret-files.js';
-import { serverSettings } from './settings.js';
+import { calledFrom, serverSettings } from './settings.js';
 import { unansweredValkey } from './unanswered-valkey.js';
 import { FINISH_SIGNAL, STOPPING, workerSpecs } from './workers.js';
 
@@ -226,6 +226,7 @@ function serverSpec(
     env: withSecretFiles(home.programFolder('server-secrets'), {
       LOG_LEVEL: 'info',
       ARTIFACTS_DIR: home.programFolder('artifacts'),
+      DROVER_REPOSITORY_PATHS: calledFrom(),
       ...serverSettings(),
       DATABASE_URL: urls.appUrl,
       DATABASE_SERVICE_URL: urls.serviceUrl,

@@ -2,6 +2,11 @@ import { VARIABLES } from '#lib/config';
 
 type Environment = Record<string, string>;
 
+/** The folder in which a person called `npm start`, which changes it. */
+export function calledFrom(env = process.env): string {
+  return env['INIT_CWD'] ?? process.cwd();
+}
+
 /**
  * Returns the server's settings: the environment of `npm start`, overridden by its own decisions.
  */
@@ -15,7 +20,12 @@ export function serverSettings(env = process.env): Environment {
 export function workerSettings(index: number, env = process.env): Environment {
   const port = Number(env['DROVER_WORKER_METRICS_PORT'] ?? 0);
   return {
-    ...pick(env, (name) => name.startsWith('DROVER_WORKER_') || name === 'DROVER_AGENTS'),
+    ...pick(
+      env,
+      (name) =>
+        name.startsWith('DROVER_WORKER_') ||
+        ['DROVER_AGENTS', 'DROVER_REPOSITORY_PATHS'].includes(name),
+    ),
     ...(port > 0 && { DROVER_WORKER_METRICS_PORT: String(port + index) }),
     ...named(env, 'DROVER_WORKER_PASS_ENV'),
   };

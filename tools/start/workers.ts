@@ -5,7 +5,7 @@ import type { Home, Secrets } from './home.js';
 import type { TaskIsolation } from './isolation.js';
 import { logTo } from './log-file.js';
 import { withSecretFiles } from './secret-files.js';
-import { workerSettings } from './settings.js';
+import { calledFrom, workerSettings } from './settings.js';
 
 const WORKER_CONCURRENCY = 2;
 const WORKER_DRAIN_SECONDS = 10;
@@ -41,6 +41,7 @@ export function workerSpecs(
         DROVER_WORKER_METRICS_TOKEN: secrets.metricsToken,
         // `drover agent install` installs into it.
         DROVER_AGENTS: join(projectRoot, '.cache', 'agents'),
+        DROVER_REPOSITORY_PATHS: calledFrom(),
         ...workerSettings(index),
         ...isolation.env,
         DROVER_API_URL: address,

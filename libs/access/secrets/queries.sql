@@ -19,6 +19,9 @@ SELECT EXISTS (SELECT FROM model_provider_secrets WHERE key_id <> $1 AND unreada
 -- anything_to_reseal_of_projects
 SELECT EXISTS (SELECT FROM project_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
+-- anything_to_reseal_of_repositories
+SELECT EXISTS (SELECT FROM repository_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
+
 -- anything_to_reseal_of_tasks
 SELECT EXISTS (SELECT FROM task_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
@@ -76,6 +79,15 @@ WHERE (s.workspace_id, s.project_id) IN (
   AND s.key_id <> $1 AND s.unreadable_at IS NULL
 FOR NO KEY UPDATE SKIP LOCKED
 
+-- lock_originals_of_repositories
+SELECT s.workspace_id, s.repository_id, s.column_name, s.key_id, s.sealed
+FROM repository_secrets s
+WHERE (s.workspace_id, s.repository_id) IN (
+    SELECT o.workspace_id, o.repository_id FROM repository_secrets o
+    WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
+  AND s.key_id <> $1 AND s.unreadable_at IS NULL
+FOR NO KEY UPDATE SKIP LOCKED
+
 -- lock_originals_of_tasks
 SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed
 FROM task_secrets s
@@ -111,7 +123,8 @@ SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM host_credential_secrets s WHERE s.key_id = k.id)) AS used
+    OR EXISTS (SELECT FROM host_credential_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM repository_secrets s WHERE s.key_id = k.id)) AS used
 FROM data_keys k
 WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC
@@ -125,7 +138,8 @@ WHERE k.retired_at <= now() - make_interval(secs => $1)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM host_credential_secrets s WHERE s.key_id = k.id))
+    OR EXISTS (SELECT FROM host_credential_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM repository_secrets s WHERE s.key_id = k.id))
 RETURNING k.id
 
 -- retire_data_keys
@@ -175,6 +189,11 @@ UPDATE project_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, project_id uuid, column_name text)
 WHERE s.workspace_id = x.workspace_id AND s.project_id = x.project_id AND s.column_name = x.column_name
 
+-- set_unreadable_of_repositories_aside
+UPDATE repository_secrets s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, repository_id uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.repository_id = x.repository_id AND s.column_name = x.column_name
+
 -- set_unreadable_of_tasks_aside
 UPDATE task_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text)
@@ -208,6 +227,13 @@ ORDER BY s.column_name DESC
 SELECT s.workspace_id, s.provider_id AS owner_id, s.column_name, s.key_id, s.sealed
 FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
 JOIN model_provider_secrets s ON s.workspace_id = w.workspace_id AND s.provider_id = w.id
+WHERE s.expires_at IS NULL OR s.expires_at > now()
+ORDER BY s.column_name DESC
+
+-- valid_repository_secrets
+SELECT s.workspace_id, s.repository_id AS owner_id, s.column_name, s.key_id, s.sealed
+FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
+JOIN repository_secrets s ON s.workspace_id = w.workspace_id AND s.repository_id = w.id
 WHERE s.expires_at IS NULL OR s.expires_at > now()
 ORDER BY s.column_name DESC
 
@@ -264,6 +290,12 @@ SELECT $1, i.project_id, i.column_name, i.key_id, i.sealed FROM input i WHERE i.
 ON CONFLICT (workspace_id, project_id, column_name)
   DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, unreadable_at = NULL
 
+-- write_repository_secret
+INSERT INTO repository_secrets (workspace_id, repository_id, column_name, key_id, sealed, expires_at)
+VALUES ($1, $2, $3, $4, $5::jsonb, now() + make_interval(secs => $6))
+ON CONFLICT (workspace_id, repository_id, column_name)
+  DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, expires_at = excluded.expires_at, unreadable_at = NULL
+
 -- write_resealed_of_agents
 UPDATE agent_secrets s SET key_id = $1, sealed = d.sealed
 FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, agent_id uuid, column_name text, sealed jsonb)
@@ -288,6 +320,11 @@ WHERE s.workspace_id = d.workspace_id AND s.provider_id = d.provider_id AND s.co
 UPDATE project_secrets s SET key_id = $1, sealed = d.sealed
 FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, project_id uuid, column_name text, sealed jsonb)
 WHERE s.workspace_id = d.workspace_id AND s.project_id = d.project_id AND s.column_name = d.column_name
+
+-- write_resealed_of_repositories
+UPDATE repository_secrets s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, repository_id uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.repository_id = d.repository_id AND s.column_name = d.column_name
 
 -- write_resealed_of_tasks
 WITH done AS MATERIALIZED (

@@ -9,6 +9,7 @@ import { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
 import { HostCredentialSecrets } from './holders/host-credential-secrets.js';
 import { ModelProviderSecrets } from './holders/model-provider-secrets.js';
 import { ProjectSecrets } from './holders/project-secrets.js';
+import { RepositorySecrets } from './holders/repository-secrets.js';
 import { WebhookSecrets } from './holders/webhook-secrets.js';
 
 const PROVIDERS = [
@@ -21,6 +22,7 @@ const PROVIDERS = [
   InboundHookSecrets,
   ModelProviderSecrets,
   HostCredentialSecrets,
+  RepositorySecrets,
   Resealing,
   ValuesAtHand,
 ];

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { validateCronExpression } from 'cron';
 import { z } from 'zod';
-import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/env';
+import { flag, folders, integer, list, oneOf, readVariables, webAddress } from '#lib/env';
 import { mailSender, mailServer } from './mail.js';
 import { networks, trustedProxies } from './networks.js';
 
@@ -249,6 +249,11 @@ export const variables = z.object({
   ARTIFACT_QUOTA_MB: integer(1_024, 1, 1_073_741_824),
   /** Retention of artifacts. */
   ARTIFACT_RETENTION_DAYS: integer(30, 1, 36_500),
+  /**
+   * Folders whose git repositories can be named by their path, separated by colons. Hosts of
+   * sessions need the same setting. `npm start` sets the folder in which it is called.
+   */
+  DROVER_REPOSITORY_PATHS: folders.default([]),
   /** Retention of the journal: the history of tasks, and events for readers that resume. */
   JOURNAL_RETENTION_DAYS: integer(365, 1, 36_500),
   /**
@@ -469,6 +474,7 @@ function toConfig(env: z.infer<typeof environment>) {
       quotaBytes: env.ARTIFACT_QUOTA_MB * MIB,
       retentionDays: env.ARTIFACT_RETENTION_DAYS,
     },
+    repositories: { folders: env.DROVER_REPOSITORY_PATHS },
     journal: { retentionDays: env.JOURNAL_RETENTION_DAYS },
     audit: { retentionDays: env.AUDIT_RETENTION_DAYS },
     webhooks: {

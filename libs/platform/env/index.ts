@@ -1,5 +1,6 @@
 export {
   flag,
+  folders,
   integer,
   list,
   oneOf,

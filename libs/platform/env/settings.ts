@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 
 /** Values separated by commas. Spaces around them are ignored. */
@@ -8,6 +9,12 @@ export const list = z.string().transform((value) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+
+/** Absolute paths, separated by colons. */
+export const folders = z
+  .string()
+  .transform((paths) => paths.split(':').filter((path) => path.trim() !== ''))
+  .refine((paths) => paths.every((path) => isAbsolute(path)), 'must hold absolute paths only');
 
 /** `true`, `false`, `1` or `0`. */
 export const flag = z

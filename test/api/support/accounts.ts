@@ -30,6 +30,7 @@ const EXTRAS: Record<string, Record<string, unknown>> = {
   },
   'PATCH /inbound-hooks/{id}': { rules: undefined },
   'POST /runs/{runId}/questions': { deadlineSeconds: 60, onDeadline: 'fail' },
+  'POST /repositories': { url: 'https://example.com/team/shop.git', name: newId() },
   'POST /webhooks': { url: 'https://example.com/hook', events: ['*'] },
   'POST /webhooks/{id}/replay': { state: 'dead' },
   'POST /runs/{runId}/usage': { reports: [USAGE] },

@@ -30,6 +30,7 @@ export type Thing =
   | 'otherBudget'
   | 'webhook'
   | 'inboundHook'
+  | 'repository'
   | 'question'
   | 'artifact'
   | 'agent'
@@ -93,6 +94,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const providerLimit = await aProviderLimit(owner, workspaceId, { agent, run: working.runId });
   const webhook = await aWebhook(owner, workspaceId, marker);
   const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
+  const repository = await aRepository(owner, workspaceId, marker);
   const question = await aQuestion(owner, workspaceId, { agentId: agent, marker });
   const artifact = await anArtifact(owner, workspaceId, { ...working, marker });
   await setPrompts(owner, workspaceId, marker);
@@ -116,6 +118,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
     providerLimit,
     webhook,
     inboundHook,
+    repository,
     question,
     artifact,
     agent,
@@ -148,6 +151,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
       providerLimit: [providerLimit],
       webhook: [webhook],
       inboundHook: [inboundHook],
+      repository: [repository],
       question: [question],
       artifact: [artifact],
       agent: [agent, draining],
@@ -306,6 +310,16 @@ async function anInboundHook(
     `INSERT INTO inbound_hooks (workspace_id, id, kind, rules, created_by, description)
      VALUES ($1, $2, 'github', '[{"on": "issues", "do": "resume_task"}]', $3, $4)`,
     [workspaceId, id, userId, marker],
+  );
+  return id;
+}
+
+async function aRepository(owner: pg.Pool, workspaceId: string, marker: string): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO repositories (workspace_id, id, name, url, setup)
+     VALUES ($1, $2, $3, 'https://example.com/shop.git', $3)`,
+    [workspaceId, id, marker],
   );
   return id;
 }

@@ -76,6 +76,13 @@ export interface ColumnOfModelProvider {
   column_name: SigningColumn;
 }
 
+/** The secrets of one repository, as one text. */
+export interface ColumnOfRepository {
+  workspace_id: string;
+  repository_id: string;
+  column_name: SigningColumn;
+}
+
 /** The value of one credential for a host. */
 export interface ColumnOfHostCredential {
   workspace_id: string;
@@ -90,7 +97,8 @@ export type Column =
   | ColumnOfWebhook
   | ColumnOfInboundHook
   | ColumnOfModelProvider
-  | ColumnOfHostCredential;
+  | ColumnOfHostCredential
+  | ColumnOfRepository;
 
 /** The original of a column with secrets, each sealed in its place. */
 export type Original<Of extends Column = ColumnOfTask> = Of & { key_id: string; sealed: unknown };
@@ -213,6 +221,7 @@ export function ownerOf(column: Column): [table: string, id: string] {
   if ('hook_id' in column) return ['inbound_hooks', column.hook_id];
   if ('provider_id' in column) return ['model_providers', column.provider_id];
   if ('credential_id' in column) return ['host_credentials', column.credential_id];
+  if ('repository_id' in column) return ['repositories', column.repository_id];
   return ['agent_tasks', column.task_id];
 }
 

@@ -46,6 +46,7 @@ const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' };
 const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' };
 const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' };
 const ofHostCredentials = { table: 'host_credential_secrets', id: 'credential_id' };
+const ofRepositories = { table: 'repository_secrets', id: 'repository_id' };
 
 export const WEBHOOK_SECRETS = {
   write: writing('write_webhook_secret', ofWebhooks),
@@ -65,4 +66,9 @@ export const MODEL_PROVIDER_SECRETS = {
 export const HOST_CREDENTIAL_SECRETS = {
   write: writing('write_host_credential_secret', ofHostCredentials),
   valid: valid('valid_host_credential_secrets', ofHostCredentials),
+};
+
+export const REPOSITORY_SECRETS = {
+  write: writing('write_repository_secret', ofRepositories),
+  valid: valid('valid_repository_secrets', ofRepositories),
 };

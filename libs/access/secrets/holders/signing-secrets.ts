@@ -4,6 +4,7 @@ import {
   type ColumnOfHostCredential,
   type ColumnOfInboundHook,
   type ColumnOfModelProvider,
+  type ColumnOfRepository,
   type ColumnOfWebhook,
   openOriginal,
   sealWhole,
@@ -16,7 +17,7 @@ import type { WEBHOOK_SECRETS } from './signing-secrets.sql.js';
 /** Seconds for which the previous secret stays valid. */
 const ROTATION_SECONDS = 86_400;
 
-/** A webhook, an inbound hook, a way to a provider of models, or a credential for a host. */
+/** A webhook, an inbound hook, a way to a provider of models, a credential for a host, a repository. */
 export interface SignerPlace {
   workspaceId: string;
   id: string;
@@ -25,7 +26,12 @@ export interface SignerPlace {
 type ColumnOf = (
   place: SignerPlace,
   column: SigningColumn,
-) => ColumnOfWebhook | ColumnOfInboundHook | ColumnOfModelProvider | ColumnOfHostCredential;
+) =>
+  | ColumnOfWebhook
+  | ColumnOfInboundHook
+  | ColumnOfModelProvider
+  | ColumnOfHostCredential
+  | ColumnOfRepository;
 
 /** Signing secrets: one for each owner, and the previous one while it is valid. */
 export abstract class SigningSecrets {
@@ -42,6 +48,17 @@ export abstract class SigningSecrets {
     const secret = newSigningSecret();
     await this.write(runner, place, secret);
     return secret;
+  }
+
+  /**
+   * Performs a transaction that writes secrets, for runners that wrap errors.
+   *
+   * @throws DroverError `conflict_retry` if the key is gone; see `KeyRing.explain`
+   */
+  written<T>(transaction: Promise<T>): Promise<T> {
+    return transaction.catch((error: unknown) => {
+      throw this.ring.explain(error);
+    });
   }
 
   /** Replaces the secret by a given one. The previous one is removed. */

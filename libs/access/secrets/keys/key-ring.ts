@@ -26,6 +26,7 @@ const KEY_GONE = new Set([
   'inbound_hook_secrets_key_fkey',
   'model_provider_secrets_key_fkey',
   'host_credential_secrets_key_fkey',
+  'repository_secrets_key_fkey',
 ]);
 
 interface Ring {

@@ -8,6 +8,7 @@ const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' } as const;
 const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' } as const;
 const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' } as const;
 const ofHostCredentials = { table: 'host_credential_secrets', id: 'credential_id' } as const;
+const ofRepositories = { table: 'repository_secrets', id: 'repository_id' } as const;
 type Kind =
   | typeof ofTasks
   | typeof ofAgents
@@ -15,7 +16,8 @@ type Kind =
   | typeof ofWebhooks
   | typeof ofInboundHooks
   | typeof ofModelProviders
-  | typeof ofHostCredentials;
+  | typeof ofHostCredentials
+  | typeof ofRepositories;
 
 /**
  * Locks the originals of some tasks or agents under a key that is not current. Originals that
@@ -147,5 +149,11 @@ export const RESEALED = [
     lockOriginals: locking('lock_originals_of_host_credentials', ofHostCredentials),
     setUnreadableAside: settingAside('set_unreadable_of_host_credentials_aside', ofHostCredentials),
     anythingToReseal: anythingLeft('anything_to_reseal_of_host_credentials', ofHostCredentials),
+  },
+  {
+    writeResealed: writingResealed('write_resealed_of_repositories', ofRepositories),
+    lockOriginals: locking('lock_originals_of_repositories', ofRepositories),
+    setUnreadableAside: settingAside('set_unreadable_of_repositories_aside', ofRepositories),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_repositories', ofRepositories),
   },
 ];

@@ -24,12 +24,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 beforeEach(async () => {
-  await server.db.owner.query(
-    'TRUNCATE task_secrets, agent_secrets, project_secrets, webhook_secrets, inbound_hook_secrets, ' +
-      'model_provider_secrets, host_credential_secrets, data_keys',
-  );
+  await server.db.owner.query(NO_KEYS);
   workspace = await server.newWorkspace();
 });
+
+/** All secrets, and the keys that seal them. */
+const NO_KEYS =
+  'TRUNCATE task_secrets, agent_secrets, project_secrets, webhook_secrets, inbound_hook_secrets, ' +
+  'model_provider_secrets, host_credential_secrets, repository_secrets, data_keys';
 
 type MasterKeys = Config['encryption']['masterKeys'];
 
@@ -117,6 +119,22 @@ describe('the rotation of the data key', () => {
     expect(kept).toMatchObject({ status: 200, body: { mcpServers: again } });
   });
 
+  it('a rotation reseals the secrets of a repository', async () => {
+    const body = { name: 'shop', url: 'https://example.com/shop', secrets: { NPM_TOKEN: SECRET } };
+    const add = () => workspace.api.post<{ id: string }>('/repositories', body);
+    const first = await add();
+    if (first.status !== 201)
+      expect(first).toMatchObject({ status: 503, body: { code: 'conflict_retry' } });
+    const { id } = first.status === 201 ? first.body : (await add()).body;
+    const { resealing } = rotor();
+    await resealing.rotate();
+    while ((await resealing.round()).more);
+    const [row] = await rows<{ key_id: string }>('SELECT key_id FROM repository_secrets');
+    expect(row).toEqual({ key_id: await newest() });
+    const kept = await workspace.api.patch(`/repositories/${id}`, { secrets: { MORE: 'x' } });
+    expect(kept).toMatchObject({ status: 200, body: { secretNames: ['MORE', 'NPM_TOKEN'] } });
+  });
+
   it('a rotation removes the old key only long after its retirement', async () => {
     await create('a task');
     const old = await newest();
@@ -134,10 +152,7 @@ describe('the rotation of the data key', () => {
 
   it('a server that missed the rotation finds the new key after its first write is refused', async () => {
     await create('before');
-    await server.db.owner.query(
-      'TRUNCATE task_secrets, agent_secrets, project_secrets, webhook_secrets, inbound_hook_secrets, ' +
-        'model_provider_secrets, host_credential_secrets, data_keys',
-    );
+    await server.db.owner.query(NO_KEYS);
     const wanted = { title: 'x', taskType: 'test', inputContext: { token: SECRET } };
     const refused = await workspace.api.post<{ code: string }>('/agent-tasks', wanted);
     expect([refused.status, refused.body.code]).toEqual([503, 'conflict_retry']);
@@ -157,10 +172,7 @@ describe('the rotation of the data key', () => {
         `/agents/${agent.id}/claim`,
         { maxTasks: 1 },
       );
-      await server.db.owner.query(
-        'TRUNCATE task_secrets, agent_secrets, project_secrets, webhook_secrets, inbound_hook_secrets, ' +
-          'model_provider_secrets, host_credential_secrets, data_keys',
-      );
+      await server.db.owner.query(NO_KEYS);
       const path = `/runs/${answer.tasks[0]?.run.id}/${report}`;
       const say = (): Promise<{ status: number; body: { code?: string } }> =>
         report === 'checkpoint' ? agent.api.put(path, body) : agent.api.post(path, body);

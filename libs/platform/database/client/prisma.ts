@@ -123,10 +123,14 @@ function statementsOf(tx: PrismaTransaction): SqlRunner {
 const UNREACHABLE = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'];
 const CONFLICT = 'P2034';
 
-const REFERENCE_MISSING = '23503';
+/** The class of violated constraints. */
+const VIOLATION = '23';
+/** Prisma does not tell the names of all constraints. */
+const CONSTRAINT = /constraint "([^"]+)"/;
 
 interface Cause {
   originalCode?: string;
+  originalMessage?: string;
   severity?: string;
   constraint?: { index?: string };
 }
@@ -144,13 +148,14 @@ function rootCause(error: unknown): unknown {
   const { code = '', meta } = (error ?? {}) as PrismaError;
   if (UNREACHABLE.includes(code))
     return Object.assign(new Error('Connection terminated'), { cause: error });
-  const { originalCode, severity, constraint } = meta?.driverAdapterError?.cause ?? {};
+  const cause = meta?.driverAdapterError?.cause ?? {};
+  const { originalCode, originalMessage = '', severity, constraint } = cause;
   const original = Object.assign(new Error(`Prisma ${code}`), {
     code: code === CONFLICT ? '40001' : originalCode,
     severity,
-    constraint: constraint?.index,
+    constraint: constraint?.index ?? CONSTRAINT.exec(originalMessage)?.[1],
     cause: error,
   });
   const passes = isRetryable(original) || isTimedOut(original) || isUnreachable(original);
-  return passes || originalCode === REFERENCE_MISSING ? original : error;
+  return passes || originalCode?.startsWith(VIOLATION) ? original : error;
 }

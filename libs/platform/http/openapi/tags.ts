@@ -14,6 +14,7 @@ export const TAGS = {
   Prompts: 'Prompts of coding agents, and the template of the workspace for them.',
   'Model providers': 'Keys and addresses with which coding agents reach models.',
   'Host credentials': 'Headers that hosts of sessions add to requests to other hosts.',
+  Repositories: 'Git repositories on which agents work.',
   Pauses: 'Pauses of a task type, a workspace or the installation.',
   Budgets: 'Token budgets of workspaces, projects, milestones and tasks, and their projections.',
   Events: 'The events of a workspace as they happen.',

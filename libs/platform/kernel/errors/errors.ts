@@ -1,4 +1,5 @@
 import { ARTIFACT_ERRORS } from './artifact-errors.js';
+import { CODE_ERRORS } from './code-errors.js';
 import { CREDENTIAL_ERRORS } from './credential-errors.js';
 import { e } from './error-entry.js';
 
@@ -370,6 +371,7 @@ export const ERRORS = {
   ),
 
   ...ARTIFACT_ERRORS,
+  ...CODE_ERRORS,
   ...CREDENTIAL_ERRORS,
 
   // Errors of the server

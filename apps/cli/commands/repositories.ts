@@ -1,0 +1,244 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { components } from '#lib/api-client';
+import type { Cli } from '../cli.js';
+import type { CommandSpec, Commands } from '../command.js';
+import { usageError } from '../failure.js';
+import { type Flags, omitUndefined } from '../flags.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
+import { formatAge } from '../output/output.js';
+
+type Repository = components['schemas']['Repository'];
+type Settings = components['schemas']['ChangeRepository'];
+
+const SETTINGS = [
+  ['--branch <name>', 'branch on which changes land'],
+  ['--setup <script>', 'script that prepares a checkout, such as `npm ci`'],
+  ['--accept <script>', 'script that proves a change, such as `npm test`'],
+  ['--accept-timeout <time>', 'time limit of the proof, such as 90s (default 30m)'],
+  ['--review <who>', 'reviewer: none, person, agent or both (default person)'],
+  ['--reviewer <kind>', 'coding agent that reviews, as KIND or KIND:MODEL'],
+  ['--merge <method>', 'how changes land: merge, squash or rebase (default squash)'],
+  ['--max-revisions <n>', 'returns to the agent before a change fails (default 3)'],
+  ['--branch-pattern <pattern>', 'names of branches (default {agent}/{task})'],
+  ['--protect <path...>', 'files and folders that no agent may change'],
+  ['--path <folder>', 'folder to which checkouts are limited'],
+  ['--cache <folder...>', 'folders that setup makes and checkouts share'],
+  ['--network <policy>', 'most that scripts get: none, allow or host (default none)'],
+  ['--allow <host...>', 'hosts that scripts reach with `allow`'],
+  ['--variable <name=value...>', 'variables of sessions and scripts'],
+  ['--secret <name=value...>', 'secret variables; NAME alone reads it from the environment'],
+  ['--token-stdin', 'read a token for https from standard input'],
+  ['--ssh-key <file>', 'private key for ssh'],
+  ['--known-hosts <file>', 'keys of the server, as `ssh-keyscan` prints them'],
+  ['--signing-key <file>', 'private key that signs commits'],
+  ['--project <id>', 'only project whose tasks use the repository'],
+] as const;
+
+const list: CommandSpec = {
+  usage: 'list',
+  summary: 'List repositories',
+  options: LIST_OPTIONS,
+  examples: ['repo list'],
+  run: async (cli, _args, flags) => {
+    const repositories = await readList(flags, (query) =>
+      cli.drover.get('/api/v1/repositories', { params: { query } }),
+    );
+    cli.out.rows(
+      repositories,
+      [
+        { title: 'id', of: ({ id }) => id },
+        { title: 'name', of: ({ name }) => name },
+        { title: 'url', of: ({ url }) => url, wide: true },
+        { title: 'branch', of: ({ defaultBranch }) => defaultBranch },
+        { title: 'review', of: ({ review }) => review },
+        { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
+      ],
+      'No repositories found. Add one with `drover repo add .`.',
+    );
+  },
+};
+
+const add: CommandSpec = {
+  usage: 'add <url>',
+  summary: 'Add a repository on which agents work',
+  about:
+    'The URL is an https or ssh address, or a folder below DROVER_REPOSITORY_PATHS of the server ' +
+    '(by default the one in which `npm start` was called). The branch of a folder is the one that it ' +
+    'has checked out.',
+  options: [['--name <name>', 'name of the repository (default: the end of its URL)'], ...SETTINGS],
+  examples: [
+    "repo add ./my-project --name shop --setup 'npm ci' --accept 'npm test'",
+    'repo add https://example.com/team/shop.git --token-stdin <token.txt',
+  ],
+  run: async (cli, [given = ''], flags) => {
+    const isFolder = existsSync(given);
+    const url = isFolder ? resolve(given) : given;
+    const settings = readSettings(flags);
+    const defaultBranch = settings.defaultBranch ?? (isFolder ? branchOf(url) : undefined);
+    const name = flags.text('name') ?? nameOf(url);
+    const body = { ...settings, ...omitUndefined({ defaultBranch }), name, url };
+    const repository = await cli.drover.post('/api/v1/repositories', { body });
+    cli.out.done(repository, `Repository ${repository.name} added`);
+  },
+};
+
+const show: CommandSpec = {
+  usage: 'show <repo>',
+  summary: 'Show a repository',
+  examples: ['repo show shop'],
+  run: async (cli, [repo = '']) => {
+    const repository = await findRepository(cli, repo);
+    cli.out.record(repository, [
+      ['id', repository.id],
+      ['name', repository.name],
+      ['url', repository.url],
+      ['branch', repository.defaultBranch],
+      ['branch pattern', repository.branchPattern],
+      ['setup', repository.setup],
+      ['acceptance', repository.acceptance],
+      ['review', repository.review],
+      ['merge', repository.mergeMethod],
+      ['max revisions', repository.maxRevisions],
+      ['protected', repository.protectedPaths.join(', ')],
+      ['path', repository.path],
+      ['network', repository.network],
+      ['credentials', repository.credentials],
+      ['secrets', repository.secretNames.join(', ')],
+      ['project', repository.projectId],
+      ['archived', repository.archivedAt],
+    ]);
+  },
+};
+
+const set: CommandSpec = {
+  usage: 'set <repo>',
+  summary: 'Change a repository',
+  about: 'An empty value of a script, the path or the project removes it.',
+  options: [
+    ['--name <name>', 'name of the repository'],
+    ['--url <url>', 'address of the repository'],
+    ['--remove-secret <name...>', 'secret variables to remove'],
+    ...SETTINGS,
+  ],
+  examples: ["repo set shop --accept 'npm test && npm run lint'", 'repo set shop --review none'],
+  run: async (cli, [repo = ''], flags) => {
+    const { id } = await findRepository(cli, repo);
+    const named = {
+      name: flags.text('name'),
+      url: flags.text('url'),
+      removedSecrets: flags.list('remove-secret'),
+    };
+    const body = { ...readSettings(flags), ...omitUndefined(named) };
+    const params = { path: { id } };
+    const repository = await cli.drover.patch('/api/v1/repositories/{id}', { params, body });
+    cli.out.done(repository, `Repository ${repository.name} changed`);
+  },
+};
+
+const remove: CommandSpec = {
+  usage: 'remove <repo>',
+  summary: 'Archive a repository: it accepts no more tasks',
+  examples: ['repo remove shop'],
+  run: async (cli, [repo = '']) => {
+    const { id, name } = await findRepository(cli, repo);
+    const params = { path: { id } };
+    const repository = await cli.drover.post('/api/v1/repositories/{id}/archive', { params });
+    cli.out.done(repository, `Repository ${name} archived`);
+  },
+};
+
+/** The repository with this name or id. */
+export async function findRepository(cli: Cli, nameOrId: string): Promise<Repository> {
+  let cursor: string | undefined;
+  do {
+    const query = { limit: 100, ...omitUndefined({ cursor }) };
+    const page = await cli.drover.get('/api/v1/repositories', { params: { query } });
+    const found = page.items.find(({ id, name }) => name === nameOrId || id === nameOrId);
+    if (found) return found;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  throw usageError(`No repository has the name or id ${nameOrId}. See \`drover repo list\`.`);
+}
+
+function readSettings(flags: Flags): Settings {
+  return omitUndefined({
+    defaultBranch: flags.text('branch'),
+    setup: nullable(flags.text('setup')),
+    acceptance: nullable(flags.text('accept')),
+    acceptanceTimeoutSeconds: flags.seconds('accept-timeout'),
+    review: flags.text('review') as Settings['review'],
+    reviewer: readReviewer(flags.text('reviewer')),
+    mergeMethod: flags.text('merge') as Settings['mergeMethod'],
+    maxRevisions: flags.number('max-revisions'),
+    branchPattern: flags.text('branch-pattern'),
+    protectedPaths: flags.list('protect'),
+    path: nullable(flags.text('path')),
+    cachePaths: flags.list('cache'),
+    network: flags.text('network') as Settings['network'],
+    allowedHosts: flags.list('allow'),
+    variables: flags.pairs('variable'),
+    secrets: flags.pairs('secret'),
+    credentials: readCredentials(flags),
+    signingKey: readOptional(flags.text('signing-key')),
+    projectId: nullable(flags.text('project')),
+  });
+}
+
+function nullable(text: string | undefined): string | null | undefined {
+  return text === '' ? null : text;
+}
+
+function readOptional(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : readFileSync(file, 'utf8');
+}
+
+function readReviewer(text: string | undefined) {
+  if (text === undefined) return undefined;
+  const [kind = '', model] = text.split(/:(.*)/s);
+  return { kind, ...omitUndefined({ model: model || undefined }) };
+}
+
+function readCredentials(flags: Flags): Settings['credentials'] | undefined {
+  const file = flags.text('ssh-key');
+  if (flags.has('token-stdin')) {
+    if (file !== undefined) throw usageError('--token-stdin and --ssh-key exclude each other.');
+    return { kind: 'token', token: readFileSync(0, 'utf8').trim() };
+  }
+  if (file === undefined) return undefined;
+  const knownHosts = flags.text('known-hosts');
+  if (knownHosts === undefined) throw usageError('--ssh-key needs --known-hosts.');
+  return {
+    kind: 'ssh',
+    privateKey: readFileSync(file, 'utf8'),
+    knownHosts: readFileSync(knownHosts, 'utf8'),
+  };
+}
+
+/** The branch that a folder has checked out, if git knows it. */
+function branchOf(folder: string): string | undefined {
+  try {
+    const args = ['-C', folder, 'symbolic-ref', '--short', 'HEAD'];
+    return execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf(url: string): string {
+  const last = url.split(/[/:]/).filter(Boolean).at(-1) ?? '';
+  return last
+    .replace(/\.git$/, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-');
+}
+
+const commands: Commands = {
+  repo: {
+    summary: 'Manage the repositories on which agents work',
+    commands: [list, add, show, set, remove],
+  },
+};
+
+export default commands;

@@ -1,0 +1,9 @@
+export { branchOf } from './branch.js';
+export type {
+  Credentials,
+  MergeMethod,
+  RepositoryAccess,
+  RepositorySettings,
+  Review,
+  Reviewer,
+} from './repository.js';

@@ -1,0 +1,77 @@
+import { redactText } from '#lib/kernel';
+import type { RepositorySettings } from './repository.js';
+import { BRANCH_RULE, isBranch, isBranchPattern, PATTERN_RULE } from './branch.js';
+import { readRepositoryUrl } from './repository-url.js';
+
+export interface FieldError {
+  field: string;
+  message: string;
+}
+
+const IDENTITY = /^[^<>\n]+$/;
+
+/**
+ * Checks the given settings, alone and together.
+ *
+ * @param credentials the kind of credentials after the change
+ * @param roots folders whose repositories can be named by path
+ */
+export function errorsOf(
+  settings: Partial<RepositorySettings>,
+  credentials: 'token' | 'ssh' | null,
+  roots: readonly string[],
+): FieldError[] {
+  const { url, defaultBranch, branchPattern, committer, path } = settings;
+  const { protectedPaths = [], cachePaths = [] } = settings;
+  const errors: FieldError[] = [];
+  const demand = (isFit: boolean, field: string, message: string) => {
+    if (!isFit) errors.push({ field, message });
+  };
+  const read = url === undefined ? undefined : readRepositoryUrl(url, roots);
+  if (read && 'why' in read) errors.push({ field: 'url', message: read.why });
+  else if (read && credentials !== null) {
+    const fit = { token: ['https', 'http'], ssh: ['ssh'] }[credentials].includes(read.transport);
+    demand(fit, 'credentials', `must fit the url, which is reached by ${read.transport}`);
+  }
+  demand(
+    defaultBranch === undefined || isBranch(defaultBranch),
+    'defaultBranch',
+    `must ${BRANCH_RULE}`,
+  );
+  demand(
+    branchPattern === undefined || isBranchPattern(branchPattern),
+    'branchPattern',
+    `must ${PATTERN_RULE}`,
+  );
+  for (const [key, text] of Object.entries(committer ?? {})) {
+    demand(IDENTITY.test(text), `committer.${key}`, 'must be one line without < and >');
+  }
+  demand(path === undefined || path === null || isInside(path), 'path', INSIDE);
+  demand(protectedPaths.every(isInside), 'protectedPaths', INSIDE);
+  demand(cachePaths.every(isInside), 'cachePaths', INSIDE);
+  for (const [field, text] of readableTexts(settings)) {
+    demand(redactText(text) === text, field, 'must hold no secret: give it by `secrets`');
+  }
+  return errors;
+}
+
+/** The whole workspace reads them, and scripts with hidden parts would fail. */
+function readableTexts({ setup, acceptance, variables }: Partial<RepositorySettings>) {
+  const scripts = [
+    ['setup', setup ?? ''],
+    ['acceptance', acceptance ?? ''],
+  ] as const;
+  const named = Object.entries(variables ?? {});
+  return [
+    ...scripts,
+    ...named.map(([name, text]) => [`variables.${name}`, `${name}=${text}`] as const),
+  ];
+}
+
+const INSIDE = 'must be a path in the repository, as in packages/shop, without . and ..';
+
+/** A relative path without traps, in the form that git uses. */
+function isInside(path: string): boolean {
+  const parts = path.split('/');
+  return parts.every((part) => part !== '' && part !== '.' && part !== '..' && part !== '.git');
+}

@@ -1,0 +1,27 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { RepositoryAccess } from '../domain/repository.js';
+import { RepositoryPartsDto } from './repository.dto.js';
+
+class CredentialsDto {
+  @ApiProperty({ enum: ['token', 'ssh'] }) kind!: 'token' | 'ssh';
+  @ApiProperty({ required: false, description: 'Of a token' }) username?: string;
+  @ApiProperty({ required: false }) token?: string;
+  @ApiProperty({ required: false, description: 'Of ssh, in the format of OpenSSH' })
+  privateKey?: string;
+  @ApiProperty({ required: false, description: 'The keys of the server, as in known_hosts' })
+  knownHosts?: string;
+}
+
+/** All that a host needs for a repository. Only hosts get it, and sessions none of its credentials. */
+export class RepositoryAccessDto extends RepositoryPartsDto {
+  @ApiProperty({ type: CredentialsDto, nullable: true })
+  credentials!: RepositoryAccess['credentials'];
+  @ApiProperty({ type: String, nullable: true, description: 'A private key of OpenSSH' })
+  signingKey!: string | null;
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'Secret variables of sessions and scripts',
+  })
+  secrets!: Record<string, string>;
+}
