@@ -12,7 +12,7 @@ const LAYERS = [
     'model-proxy',
     'api-client',
   ],
-  ['http', 'agent-host', 'agent-sessions', 'mcp'],
+  ['http', 'agent-host', 'agent-sessions', 'mcp', 'progress'],
   ['identity'],
   ['transitions', 'journal', 'audit'],
   ['secrets', 'admission'],
@@ -72,7 +72,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|agent-sessions/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|agent-sessions/|model-proxy/|progress/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {

@@ -20,6 +20,8 @@ import {
   webAddresses,
 } from '#lib/env';
 
+import { CIRCLE_MEASURES } from './agents/circle-watch.js';
+
 export interface ApiKey {
   kind: 'key';
   key: string;
@@ -112,6 +114,11 @@ export const environment = z.object({
   DROVER_WORKER_GRACE_SECONDS: integer(10, 0, 3_600),
   /** Bytes that a run can write to its task's log. */
   DROVER_WORKER_LOG_BYTES: integer(1_048_576, 16_384, 67_108_864),
+  /**
+   * The most that the worker does about a coding agent that turns in circles: nothing, tell it,
+   * interrupt it, or end its run.
+   */
+  DROVER_WORKER_CIRCLES: oneOf(CIRCLE_MEASURES).default('end'),
   /** Port of /metrics; 0: none. */
   DROVER_WORKER_METRICS_PORT: integer(0, 0, 65_535),
   /** Address of /metrics. */
@@ -188,6 +195,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     drainSeconds: env.DROVER_WORKER_DRAIN_SECONDS,
     graceSeconds: env.DROVER_WORKER_GRACE_SECONDS,
     logBytesPerRun: env.DROVER_WORKER_LOG_BYTES,
+    circles: env.DROVER_WORKER_CIRCLES,
     logLevel: env.DROVER_WORKER_LOG_LEVEL,
     metrics: metricsOf(env),
     isolation: { ...sandboxSettings(hideHome(env, home), dataDir, all), sessionsDir: workDir },

@@ -26,11 +26,13 @@ let kept: Uint8Array | undefined;
 let starts: RunPrompt[];
 let learned: string[];
 let attached: AttachedFile[] | 'too large';
+let circles: Parameters<typeof startAgent>[1]['circles'];
 
 beforeEach(() => {
   made = makeJob({ network: 'host' });
   made.job.run.network = 'host';
   [kept, starts, learned, attached] = [undefined, [], [], []];
+  circles = 'end';
   const searchPath = process.env['PATH'] ?? '';
   drivers = new Drivers({ dir: made.workDir }, { process: { searchPath, supervisor } });
   driver = drivers.choose(undefined, 'test');
@@ -62,6 +64,7 @@ async function start(instructions: string, prompt: JobReports['prompt'] = prompt
     offered: () => ({ kind, program: [], folders: [] }),
     log: new Log(() => undefined),
     passedEnv: {},
+    circles,
     limit: pLimit(1),
     learn: (secrets) => void learned.push(...secrets),
   });
@@ -94,6 +97,34 @@ test('the agent has the MCP servers of its project, and no log has their secrets
   expect(told).toMatch(/"value":"\[redacted\]".*"value":"\[redacted\]"/);
   expect(JSON.stringify(made.entries)).not.toMatch(/key-of-(files|issues)/);
   expect(learned).toEqual(['key-of-files', 'key-of-issues']);
+});
+
+describe('an agent that turns in circles', () => {
+  test('it is told, interrupted and ended, and its retry begins a new conversation', async () => {
+    const outcome = await run('circle 40');
+    const evidence = '"Read a.txt" gave the same result 18 times';
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      error: { class: 'stuck', retryable: true, message: expect.stringContaining(evidence) },
+    });
+    expect(said('agent_circle')).toEqual([
+      expect.stringContaining('the same result 8 times. It is told so.'),
+      expect.stringContaining('It is interrupted.'),
+      expect.stringContaining(`${evidence}. Its run ends.`),
+    ]);
+    expect(await run('say Hello')).toMatchObject({ kind: 'succeeded' });
+    expect(starts.at(-1)).toMatchObject({ conversation: 'new' });
+    expect(said('agent_restarted').join()).toContain(`turned in circles. ${evidence}`);
+  });
+
+  test('a worker can leave it alone', async () => {
+    circles = 'tell';
+    const running = await start('circle 40');
+    await waitFor('three warnings', () => said('agent_circle').length === 3);
+    running.stop(1_000);
+    expect((await running.exit).kind).not.toBe('succeeded');
+    expect(said('agent_circle').join()).not.toMatch(/interrupted|ends/);
+  });
 });
 
 describe('a task with attachments', () => {

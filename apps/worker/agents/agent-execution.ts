@@ -26,6 +26,7 @@ import { AgentLog } from './agent-log.js';
 import { AgentTalk } from './agent-talk.js';
 import { type AttachedFiles, attachedFiles, attachedPictures } from './attached-files.js';
 import { Beginning, type SessionPart } from './beginning.js';
+import { CircleWatch, type MostMeasure } from './circle-watch.js';
 import { type Earlier, earlierState } from './earlier-state.js';
 import { type ModelGateParts, RunModelGate } from './model-gate.js';
 import { RunPermissions } from './run-permissions.js';
@@ -40,6 +41,8 @@ export interface AgentExecutionOptions {
   passedEnv: Record<string, string>;
   /** Bounds the files that this worker holds in memory. */
   limit: LimitFunction;
+  /** The most that it does about an agent that turns in circles. */
+  circles: MostMeasure;
   /** Gets further secrets of the session, which no file of it must show. */
   learn: (secrets: readonly string[]) => void;
 }
@@ -75,7 +78,13 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   const lines = new AgentLog(report, redactor);
   // Routing knows prices, not the provider that the program speaks to.
   const { model } = agent;
-  const gate = new RunModelGate({ api, runId: run.id, report, log });
+  const gate = new RunModelGate({
+    api,
+    runId: run.id,
+    report,
+    log,
+    onTokens: (tokens) => watch.onTokens(tokens),
+  });
   const { permissionMode = 'auto' } = agent;
   const { permissions: all = [], ...settings } = agent.settings ?? {};
   // The server checks those for itself.
@@ -119,6 +128,18 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     log,
     warn: (message) => lines.note('WARN', message, 'agent_state'),
   });
+  const watch = new CircleWatch({
+    most: options.circles,
+    note: (level, text, event) => lines.note(level, lines.redacted(text), event),
+    say: (words, deliver) =>
+      void starting.then(
+        (session) => session.say(words, deliver),
+        () => undefined,
+      ),
+    keep: () => keeper.finished(),
+    // An agent can begin to act while its session starts.
+    end: (evidence) => void starting.then(() => execution.endStuck(evidence)),
+  });
   const ids = { id: run.id, taskId: task.id };
   const earlier = await earlierState(ids, { api, kind: offered.kind, workDir, log });
   const isFirst = run.generation === 1 && (task.continuesId ?? null) === null;
@@ -155,6 +176,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
           if (event.type === 'session') keeper.begin(event.id);
           talk.onEvent(event);
           if (event.type === 'tool_result') keeper.finished();
+          watch.onEvent(event);
         },
       },
     );
@@ -165,7 +187,8 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     return start();
   };
   const session = await start();
-  return new AgentExecution({ session, gate, talk, keeper, begin, restart });
+  const execution = new AgentExecution({ session, gate, talk, keeper, begin, restart });
+  return execution;
 }
 
 function noteAttached(lines: AgentLog, { names }: AttachedFiles): void {
@@ -216,11 +239,16 @@ interface Parts {
   restart: () => Promise<AgentSession>;
 }
 
+/** The time for an agent that turns in circles to end by itself. */
+const STUCK_MS = 10_000;
+
 class AgentExecution implements RunningJob {
   readonly exit: Promise<Outcome>;
   private session: AgentSession;
   private stopMs: number | undefined;
   private pausesAfterTurn = false;
+  /** The circle for which its run ends. */
+  private circle: string | undefined;
 
   constructor(private readonly parts: Parts) {
     this.session = parts.session;
@@ -245,6 +273,13 @@ class AgentExecution implements RunningJob {
     this.parts.talk.hear(message, this.session);
   }
 
+  /** Ends a run that turns in circles. Its retry begins a new conversation, and is told why. */
+  endStuck(evidence: string): void {
+    if (this.stopMs !== undefined) return;
+    this.circle = evidence;
+    this.stop(STUCK_MS);
+  }
+
   private async follow(): Promise<Outcome> {
     const { begin, keeper } = this.parts;
     let ended = await this.session.exit;
@@ -257,7 +292,7 @@ class AgentExecution implements RunningJob {
       }
       ended = await this.session.exit;
     }
-    await keeper.close(whyNoMore(ended.end));
+    await keeper.close(whyNoMore(ended.end, this.circle));
     return this.conclude(ended);
   }
 
@@ -281,16 +316,23 @@ class AgentExecution implements RunningJob {
     }
     if (end.kind === 'paused') return end;
     if (limit !== undefined) return { kind: 'refused', limit };
+    if (this.circle !== undefined) return { kind: 'failed', error: stuckIn(this.circle) };
     return { kind: 'failed', error: failureOf(end, exit) };
   }
 }
 
 /** A conversation that has no room for another turn would end each later run at once. */
-function whyNoMore(end: AgentEnd): string | undefined {
+function whyNoMore(end: AgentEnd, circle: string | undefined): string | undefined {
+  if (circle !== undefined) return `The earlier conversation turned in circles. ${circle}`;
   const isFull = end.kind === 'failed' && end.class === 'context_full';
   return isFull
     ? 'The earlier conversation no longer fits into the context of the model'
     : undefined;
+}
+
+function stuckIn(circle: string): RunFailure {
+  const message = `The agent turned in circles. ${circle}`;
+  return { class: 'stuck', message, retryable: true };
 }
 
 const CLASSES: Partial<Record<AgentFailure, FailureClass>> = {

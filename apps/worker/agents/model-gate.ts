@@ -27,6 +27,8 @@ export interface ModelGateParts {
   runId: string;
   report: Pick<JobReports, 'log' | 'usage' | 'endEarly'>;
   log: Log;
+  /** Gets the tokens of each request. */
+  onTokens?: (tokens: number) => void;
 }
 
 type Admitted = Extract<Admission, { kind: 'admitted' }>;
@@ -79,7 +81,9 @@ export class RunModelGate implements ModelGate {
   readonly ended = (usage: ModelUsage): void => {
     const { id, requestedModel, input, output, cacheRead, cacheWrite, timeToFirstTokenMs } = usage;
     const model = isModelName(usage.model) ? usage.model : requestedModel;
-    if (input + output + cacheRead + cacheWrite === 0) return this.holds.release(id);
+    const tokens = input + output + cacheRead + cacheWrite;
+    if (tokens === 0) return this.holds.release(id);
+    this.parts.onTokens?.(tokens);
     this.parts.report.usage([
       {
         id,

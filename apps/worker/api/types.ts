@@ -29,6 +29,7 @@ export const FAILURE_CLASSES = [
   'signal',
   'infrastructure',
   'setup',
+  'stuck',
   'unknown',
 ] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];

@@ -163,6 +163,7 @@ export class Runs {
               driver: driverOf(job, execution.drivers),
               api: registered.api,
               offered,
+              circles: config.circles,
               log,
               limit: this.keeping,
               learn: (secrets) => void learned.push(...secrets),

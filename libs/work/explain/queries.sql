@@ -112,7 +112,9 @@ LEFT JOIN LATERAL (
     SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
     WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END),
     'pause_requested_at', r.pause_requested_at, 'ended_at', r.ended_at, 'end_reason', r.end_reason,
-    'exit_code', r.exit_code) AS last_run
+    'exit_code', r.exit_code, 'circle', (SELECT l.message FROM task_log_lines l
+      WHERE l.workspace_id = r.workspace_id AND l.task_id = r.task_id AND l.run_id = r.id
+        AND l.event = 'agent_circle' ORDER BY l.id DESC LIMIT 1)) AS last_run
   FROM task_runs r JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
   WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id
   ORDER BY r.generation DESC LIMIT 1) run ON true

@@ -1,5 +1,5 @@
 // A program that speaks the Agent Client Protocol, and does as its prompt says, a line a step:
-//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | recall | prompt | servers | wait | refuse | exit CODE | outlive
+//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | recall | prompt | servers | circle TIMES | wait | refuse | exit CODE | outlive
 // Its conversations are files of its home, one for each, with a line for each prompt.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,6 +84,18 @@ const STEPS = {
   prompt(sessionId) {
     const prompts = readFileSync(fileOf(sessionId), 'utf8').trimEnd().split('\n');
     STEPS.say(sessionId, [prompts.at(-1)]);
+  },
+  /** Reads the same file again and again. */
+  circle(sessionId, [times]) {
+    for (let i = 0; i < Number(times); i++) {
+      const toolCallId = `look-${(lastRequest += 1)}`;
+      const call = { toolCallId, title: 'Read a.txt', kind: 'read', rawInput: { path: 'a.txt' } };
+      update(sessionId, { sessionUpdate: 'tool_call', ...call, status: 'pending' });
+      const content = [{ type: 'content', content: { type: 'text', text: 'the same' } }];
+      const done = { sessionUpdate: 'tool_call_update', toolCallId, status: 'completed', content };
+      update(sessionId, done);
+    }
+    return new Promise((resolve) => (cancel = () => resolve('cancelled')));
   },
   servers: (sessionId) => STEPS.say(sessionId, [JSON.stringify(servers)]),
   wait: () => new Promise((resolve) => (cancel = () => resolve('cancelled'))),

@@ -228,6 +228,7 @@ export const RUN_TOOLS: readonly Tool[] = [
           'signal',
           'infrastructure',
           'setup',
+          'stuck',
           'unknown',
         ])
         .optional(),

@@ -124,6 +124,8 @@ export interface RunFacts {
   generation: number;
   leaseExpiresAt: Date;
   pauseRequestedAt: Date | null;
+  /** The last warning that its agent turns in circles. */
+  circle: string | null;
   endedAt: Date | null;
   endReason: string | null;
   exitCode: number | null;

@@ -18,6 +18,7 @@ export function heldByRun({ run, now }: ExplainFacts): OtherReason {
   const message = [
     `It ${STATES[held.state] ?? 'is running on'} the agent "${held.agentName}".`,
     ...(held.pauseRequestedAt ? ['The agent was asked to stop.'] : []),
+    ...(held.circle === null ? [] : [held.circle]),
     ...(held.state === 'STALE' ? ['The agent has sent no heartbeat for a while.'] : []),
     leaseExpired
       ? 'Its lease has passed: it is recovered in a moment.'
@@ -35,6 +36,7 @@ export function heldByRun({ run, now }: ExplainFacts): OtherReason {
       leaseExpiresAt,
       leaseExpired,
       pauseRequestedAt: held.pauseRequestedAt?.toISOString() ?? null,
+      circle: held.circle,
     },
   };
 }

@@ -314,6 +314,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     /running on .*"Ada".*runs until/,
   ],
   [
+    'in circles',
+    { task: { status: 'RUNNING' }, run: { ...RUN, circle: 'It turns in circles.' } },
+    ['held_by_run'],
+    /running on .*It turns in circles\. .*runs until/,
+  ],
+  [
     'its lease passed',
     { task: { status: 'ASSIGNED' }, run: { ...RUN, state: 'ASSIGNED', leaseExpiresAt: EARLIER } },
     ['held_by_run'],

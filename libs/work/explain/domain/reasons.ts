@@ -230,6 +230,7 @@ export const REASONS = {
       leaseExpiresAt: time,
       leaseExpired: flag,
       pauseRequestedAt: timeOrNull,
+      circle: textOrNull,
     },
   },
   completed: { about: 'It has completed', facts: end },

@@ -126,6 +126,15 @@ async function heldBy(agentId: string): Promise<string> {
   await sql(HELD_RUN, [workspace.id, agentId, runId, taskId]);
   return runId;
 }
+/** Its agent has been warned twice that it turns in circles. */
+async function circling(): Promise<void> {
+  const runId = await heldBy(await agent());
+  const line = `INSERT INTO task_log_lines (workspace_id, task_id, run_id, event, message, actor_kind)
+    VALUES ($1, $2, $3, 'agent_circle', $4, 'agent')`;
+  for (const message of ['It is told so.', 'It is interrupted.']) {
+    await sql(line, [workspace.id, taskId, runId, message]);
+  }
+}
 async function spawned(): Promise<void> {
   const agentId = await pushAgent();
   const runId = await heldBy(agentId);
@@ -265,6 +274,7 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     'ended',
   ],
   ['an agent that has it', [async () => heldBy(await agent())], ['held_by_run', { generation: 1 }]],
+  ['an agent in circles', [circling], ['held_by_run', { circle: 'It is interrupted.' }]],
   [
     'its end',
     [ended(`status = 'COMPLETED', assigned_at = now(), completed_at = now()`)],

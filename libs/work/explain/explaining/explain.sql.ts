@@ -31,6 +31,8 @@ export interface ExplainedRun {
   ended_at: string | null;
   end_reason: string | null;
   exit_code: number | null;
+  /** The last warning that its agent turns in circles. */
+  circle: string | null;
 }
 
 export interface ExplainedTask {
@@ -119,7 +121,9 @@ LEFT JOIN LATERAL (
   SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
     'generation', r.generation, 'lease_expires_at', ${LEASE_END},
     'pause_requested_at', r.pause_requested_at, 'ended_at', r.ended_at, 'end_reason', r.end_reason,
-    'exit_code', r.exit_code) AS last_run
+    'exit_code', r.exit_code, 'circle', (SELECT l.message FROM task_log_lines l
+      WHERE l.workspace_id = r.workspace_id AND l.task_id = r.task_id AND l.run_id = r.id
+        AND l.event = 'agent_circle' ORDER BY l.id DESC LIMIT 1)) AS last_run
   FROM task_runs r JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
   WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id
   ORDER BY r.generation DESC LIMIT 1) run ON true

@@ -125,6 +125,7 @@ function runFacts(run: ExplainedRun): RunFacts {
     generation: run.generation,
     leaseExpiresAt: new Date(run.lease_expires_at),
     pauseRequestedAt: time(run.pause_requested_at),
+    circle: run.circle,
     endedAt: time(run.ended_at),
     endReason: run.end_reason,
     exitCode: run.exit_code,

@@ -10,6 +10,7 @@ export const FAILURE_CLASSES = [
   'signal',
   'infrastructure',
   'setup',
+  'stuck',
   'unknown',
 ] as const;
 

@@ -62,6 +62,7 @@ export const ABORT_REASONS = [
   'signal',
   'infrastructure',
   'setup',
+  'stuck',
   'unknown',
   'released',
   'spawn_failed',

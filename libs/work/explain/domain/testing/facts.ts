@@ -13,6 +13,7 @@ export const RUN: RunFacts = {
   generation: 2,
   leaseExpiresAt: LATER,
   pauseRequestedAt: null,
+  circle: null,
   endedAt: null,
   endReason: null,
   exitCode: null,
