@@ -23,7 +23,7 @@ const LAYERS = [
   ['usage-budget'],
   ['agent-manager', 'webhooks', 'task-traces'],
   ['task-manager'],
-  ['runs', 'inbound-hooks'],
+  ['runs', 'inbound-hooks', 'schedules'],
   ['questions', 'artifacts', 'prompts'],
   ['explain', 'coordinator', 'invariants', 'event-streams', 'runtime-views'],
 ];

@@ -17,6 +17,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   { name: 'run', summary: 'Run a command as a task and follow it', load: run },
   { name: 'task', summary: 'Create, follow and manage tasks', load: tasks },
+  { name: 'schedule', summary: 'Create tasks at due times', load: schedules },
   {
     name: 'attach',
     summary: 'Follow the conversation of a coding agent and talk to it',
@@ -85,6 +86,9 @@ function run() {
 }
 function tasks() {
   return import('./commands/tasks.js');
+}
+function schedules() {
+  return import('./commands/schedules.js');
 }
 function attach() {
   return import('./commands/attach.js');

@@ -83,9 +83,8 @@ function addCommand(parent: Command, spec: CommandSpec, onEnd: (exitCode: number
     .description([spec.summary, spec.about].filter(Boolean).join('\n\n'))
     .exitOverride()
     .addHelpText('after', formatExamples(spec));
-  // Words after `--` or the first argument belong to the user's command.
-  if (spec.usage.includes('[command...]') || spec.usage.includes('<command...>'))
-    command.passThroughOptions();
+  // Words after `--` belong to the user's command, and after the first word if all words do.
+  if (/^\S+ [[<]command\.\.\./.test(spec.usage)) command.passThroughOptions();
   if (spec.wordsWith) {
     command.on(`option:${spec.wordsWith}`, () => command.passThroughOptions(false));
   }

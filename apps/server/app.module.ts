@@ -17,6 +17,7 @@ import { PromptsModule } from '#lib/prompts';
 import { QuestionsModule } from '#lib/questions';
 import { ExplainModule } from '#lib/explain';
 import { ProjectsModule } from '#lib/projects';
+import { SchedulesModule } from '#lib/schedules';
 import { SecretsModule } from '#lib/secrets';
 import { RunsModule } from '#lib/runs';
 import { RuntimeViewsModule } from '#lib/runtime-views';
@@ -53,6 +54,7 @@ export class AppModule {
         AgentManagerModule,
         TaskManagerModule,
         InboundHooksModule,
+        SchedulesModule,
         ModelProvidersModule,
         HostCredentialsModule,
         RepositoriesModule,

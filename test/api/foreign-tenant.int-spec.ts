@@ -54,6 +54,10 @@ const UNRESOLVED = [
   'GET /workspaces/{workspaceId}/agent-tokens agentId',
   'POST /runs/{runId}/prompt upTo.runId',
   'GET /audit-log actorId',
+  // Tasks of a deleted schedule are still found.
+  'GET /agent-tasks scheduleId',
+  'POST /agent-tasks/bulk/cancel filter.scheduleId',
+  'POST /agent-tasks/bulk/retry filter.scheduleId',
   'GET /usage projectId',
   'GET /usage agentId',
   'GET /usage taskId',

@@ -84,6 +84,9 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   inbound_hooks: { owner: 'inbound-hooks' },
   inbound_hook_deliveries: { owner: 'inbound-hooks' },
 
+  schedules: { owner: 'schedules' },
+  schedule_occurrences: { owner: 'schedules' },
+
   model_providers: { owner: 'model-providers' },
   host_credentials: { owner: 'host-credentials' },
   repositories: { owner: 'repositories' },

@@ -24,6 +24,7 @@ const STEPS: Record<StepName, string> = {
   reconcile_states: 'recount_tasks',
   promote_retries: 'promote_due_retries',
   expire_questions: 'expire_question',
+  start_schedules: 'record_schedule_occurrences',
   fail_cycles: 'announce_cycles',
   settle_dependents: 'lock_unsettled',
   time_out_runs: 'lock_overdue_runs',
@@ -86,10 +87,18 @@ async function hire(): Promise<void> {
   const coordinator = await startCoordinator(fleet, {
     INSTANCE_ID: name,
     DATABASE_SERVICE_URL: proxy.url,
+    DATABASE_URL: throughProxy(db.appUrl),
     // A server that is held at a moment must not lose its leadership to the clock.
     COORDINATOR_LOCK_TTL_SECONDS: '60',
   });
   crew.set(name, coordinator);
+}
+
+/** Tasks of schedules are created as their workspace does it. */
+function throughProxy(url: string): string {
+  const proxied = new URL(url);
+  proxied.host = new URL(proxy.url).host;
+  return proxied.href;
 }
 
 async function killLeader(): Promise<void> {
@@ -164,5 +173,17 @@ describe('a leader', () => {
       circular: ['FAILED'],
     });
     await expectInvariants(db);
+  });
+
+  it('killed leaders have created one task for each due time', async () => {
+    const { rows } = await db.owner.query<{ is_one: boolean }>(
+      `SELECT array(SELECT t.id FROM agent_tasks t WHERE t.schedule_id = o.schedule_id
+           AND t.scheduled_for = o.due_at) = ARRAY[o.task_id] AS is_one FROM schedule_occurrences o`,
+    );
+    expect(rows.length).toBeGreaterThanOrEqual(MOMENTS.length);
+    expect(rows.filter((row) => !row.is_one)).toEqual([]);
+    const unscheduled = `SELECT FROM agent_tasks t WHERE t.schedule_id IS NOT NULL AND NOT EXISTS (
+      SELECT FROM schedule_occurrences o WHERE o.schedule_id = t.schedule_id AND o.due_at = t.scheduled_for)`;
+    expect((await db.owner.query(unscheduled)).rows).toEqual([]);
   });
 });

@@ -234,6 +234,7 @@ describe('drover_app with a tenant', () => {
       'project_secrets',
       'prompt_templates',
       'provider_limits',
+      'schedules',
       'task_dependencies',
       'task_secrets',
       'webhooks',

@@ -183,6 +183,17 @@ function otherRows({
       [workspaceId, agentId, userId],
     ],
     [
+      `INSERT INTO schedules (workspace_id, id, name, every_seconds, anchored_at, tasks, overlap, missed, missed_limit,
+         jitter_seconds, created_by)
+       VALUES ($1, $2, 'nightly', 60, now(), '[]', 'skip', 'last', 10, 0, $3)`,
+      [workspaceId, agentId, userId],
+    ],
+    [
+      `INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, outcome)
+       VALUES ($1, $2, now(), 'missed')`,
+      [workspaceId, agentId],
+    ],
+    [
       `INSERT INTO inbound_hook_secrets (workspace_id, hook_id, column_name, key_id, sealed)
        VALUES ($1, $2, 'secret', $3, '{}')`,
       [workspaceId, agentId, DATA_KEY],

@@ -77,6 +77,7 @@ const list: CommandSpec = {
     ['--agent <id>', 'agent ID'],
     ['--project <id>', 'project ID'],
     ['--parent <id>', 'ID of the parent task'],
+    ['--schedule <id>', 'ID of the schedule that created the task'],
     ['--text <words>', 'words in the title or description'],
     ['--asking', 'list only tasks with an open question'],
     ...LIST_OPTIONS,
@@ -90,6 +91,7 @@ const list: CommandSpec = {
       agentId: flags.text('agent'),
       projectId: flags.text('project'),
       parentTaskId: flags.text('parent'),
+      scheduleId: flags.text('schedule'),
       text: flags.text('text'),
       waitsForAnswer: flags.has('asking') || undefined,
     });

@@ -267,6 +267,8 @@ export const variables = z.object({
   WEBHOOK_TIMEOUT_MS: integer(10_000, 100, 30_000),
   /** Maximum number of webhooks in a workspace, and of inbound hooks. */
   MAX_WEBHOOKS_PER_WORKSPACE: integer(50, 1, 10_000),
+  /** Maximum number of schedules in a workspace. */
+  MAX_SCHEDULES_PER_WORKSPACE: integer(10_000, 1, 1_000_000),
   /** Retention of the audit log. */
   AUDIT_RETENTION_DAYS: integer(365, 1, 36_500),
   /** Retention of deliveries of webhooks with their attempts, and of results of inbound events. */
@@ -477,6 +479,7 @@ function toConfig(env: z.infer<typeof environment>) {
     repositories: { folders: env.DROVER_REPOSITORY_PATHS },
     journal: { retentionDays: env.JOURNAL_RETENTION_DAYS },
     audit: { retentionDays: env.AUDIT_RETENTION_DAYS },
+    schedules: { maxPerWorkspace: env.MAX_SCHEDULES_PER_WORKSPACE },
     webhooks: {
       allowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,

@@ -4,6 +4,7 @@ import { AgentManagerModule } from '#lib/agent-manager';
 import { COORDINATOR_HEALTH } from '#lib/observability';
 import { QuestionsModule } from '#lib/questions';
 import { RunsModule, SessionsModule } from '#lib/runs';
+import { SchedulesModule } from '#lib/schedules';
 import { TaskManagerModule } from '#lib/task-manager';
 import { UsageBudgetModule } from '#lib/usage-budget';
 import { Coordinator } from './cycle/coordinator.js';
@@ -37,6 +38,7 @@ import { Visibility } from './status/visibility.js';
     RunsModule,
     SessionsModule,
     UsageBudgetModule,
+    SchedulesModule,
   ],
   controllers: [CoordinatorController],
   providers: [

@@ -113,6 +113,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     ORDER BY t.retry_at LIMIT 1) - now()) * 1000)::float8 AS "promote_retries",
   (extract(epoch FROM (SELECT deadline_at FROM questions WHERE status = 'open'
   ORDER BY deadline_at LIMIT 1) - now()) * 1000)::float8 AS "expire_questions",
+  (extract(epoch FROM (SELECT min(start_at) FROM schedules WHERE start_at IS NOT NULL) - now()) * 1000)::float8 AS "start_schedules",
   CASE WHEN EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) THEN 0::float8 END AS "settle_dependents",
   (extract(epoch FROM (SELECT r.deadline_at + interval '60 seconds' FROM task_runs r
     WHERE r.deadline_at IS NOT NULL AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') ORDER BY r.deadline_at LIMIT 1) - now()) * 1000)::float8 AS "time_out_runs",

@@ -2,7 +2,7 @@ export * from './domain/index.js';
 export { TaskSuspension } from './suspension/task-suspension.js';
 export { TaskManagerModule } from './task-manager.module.js';
 export { TaskCreation } from './creation/task-creation.js';
-export { CreateTaskDto } from './http/dto/task-requests.dto.js';
+export { BatchTaskDto, CreateTaskDto, CreateTasksDto } from './http/dto/task-requests.dto.js';
 export { TaskPageDto } from './http/dto/task.dto.js';
 export { TaskAgentDto } from './http/dto/task-agent.dto.js';
 export { TaskCommands } from './commands/task-commands.js';

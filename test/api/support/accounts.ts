@@ -29,6 +29,8 @@ const EXTRAS: Record<string, Record<string, unknown>> = {
     rules: [{ on: 'issues', do: 'create_task', task: TEMPLATE }],
   },
   'PATCH /inbound-hooks/{id}': { rules: undefined },
+  'POST /schedules': { everySeconds: 60 },
+  'POST /schedules/preview': { everySeconds: 60 },
   'POST /runs/{runId}/questions': { deadlineSeconds: 60, onDeadline: 'fail' },
   'POST /repositories': { url: 'https://example.com/team/shop.git', name: newId() },
   'POST /webhooks': { url: 'https://example.com/hook', events: ['*'] },

@@ -31,6 +31,7 @@ export type Thing =
   | 'webhook'
   | 'inboundHook'
   | 'repository'
+  | 'schedule'
   | 'question'
   | 'artifact'
   | 'agent'
@@ -95,6 +96,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const webhook = await aWebhook(owner, workspaceId, marker);
   const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
   const repository = await aRepository(owner, workspaceId, marker);
+  const schedule = await aSchedule(owner, workspaceId, { userId, marker });
   const question = await aQuestion(owner, workspaceId, { agentId: agent, marker });
   const artifact = await anArtifact(owner, workspaceId, { ...working, marker });
   await setPrompts(owner, workspaceId, marker);
@@ -119,6 +121,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
     webhook,
     inboundHook,
     repository,
+    schedule,
     question,
     artifact,
     agent,
@@ -152,6 +155,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
       webhook: [webhook],
       inboundHook: [inboundHook],
       repository: [repository],
+      schedule: [schedule],
       question: [question],
       artifact: [artifact],
       agent: [agent, draining],
@@ -320,6 +324,18 @@ async function aRepository(owner: pg.Pool, workspaceId: string, marker: string):
     `INSERT INTO repositories (workspace_id, id, name, url, setup)
      VALUES ($1, $2, $3, 'https://example.com/shop.git', $3)`,
     [workspaceId, id, marker],
+async function aSchedule(
+  owner: pg.Pool,
+  workspaceId: string,
+  { userId, marker }: { userId: string; marker: string },
+): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO schedules (workspace_id, id, name, every_seconds, anchored_at, tasks, overlap, missed, missed_limit,
+       jitter_seconds, due_at, start_at, created_by)
+     VALUES ($1, $2, $4, 86400, now(), '[{"taskType": "test"}]', 'skip', 'last', 10, 0, now() + interval '1 day',
+       now() + interval '1 day', $3)`,
+    [workspaceId, id, userId, marker],
   );
   return id;
 }

@@ -63,6 +63,7 @@ export class Rounds {
       this.refusedRun(),
       this.overdueQuestion(),
       this.usedBudget(),
+      this.dueSchedule(),
       this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
       this.task({ requiredCapabilities: ['push'] }),
       this.pushed?.heartbeat(),
@@ -279,6 +280,17 @@ export class Rounds {
     await this.fleet.db.owner.query(
       `UPDATE questions SET deadline_at = now() WHERE workspace_id = $1 AND run_id = $2`,
       [this.fleet.workspaceId, run.runId],
+    );
+  }
+
+  /** A schedule that is due, and then in an hour. */
+  private async dueSchedule(): Promise<void> {
+    const tasks = [{ taskType: 'test', requiredCapabilities: ['heir'] }];
+    const schedule = { name: newId(), everySeconds: HOUR, tasks };
+    const { id } = (await this.fleet.api.post<{ id: string }>('/schedules', schedule)).body;
+    await this.fleet.db.owner.query(
+      `UPDATE schedules SET due_at = due_at - interval '1 hour', start_at = now() WHERE id = $1`,
+      [id],
     );
   }
 

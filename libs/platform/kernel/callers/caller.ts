@@ -1,10 +1,10 @@
 export type MemberRole = 'OWNER' | 'ADMIN' | 'MEMBER' | 'VIEWER';
 
 /**
- * The caller that the guard established, or an inbound hook with a signed event. Every service
- * method takes it first.
+ * The caller that the guard established, an inbound hook with a signed event, or a schedule. Every
+ * service method takes it first.
  */
-export type Caller = TokenCaller | HookCaller;
+export type Caller = TokenCaller | HookCaller | ScheduleCaller;
 
 /** A caller with credentials. */
 export type TokenCaller = UserCaller | ApiKeyCaller | AgentCaller | RunCaller;
@@ -75,9 +75,16 @@ export interface HookCaller {
   hookId: string;
 }
 
+/** A schedule at a due time. It has no token, so no route accepts it. */
+export interface ScheduleCaller {
+  kind: 'schedule';
+  workspaceId: string;
+  scheduleId: string;
+}
+
 /** The actor of a change, as the audit log stores it. */
 export interface Actor {
-  kind: 'user' | 'api_key' | 'agent' | 'run' | 'hook' | 'coordinator' | 'system';
+  kind: 'user' | 'api_key' | 'agent' | 'run' | 'hook' | 'schedule' | 'coordinator' | 'system';
   id: string | null;
 }
 
@@ -96,5 +103,7 @@ export function actorOf(caller: Caller): Actor {
       return { kind: 'run', id: caller.runId };
     case 'hook':
       return { kind: 'hook', id: caller.hookId };
+    case 'schedule':
+      return { kind: 'schedule', id: caller.scheduleId };
   }
 }

@@ -152,6 +152,11 @@ export const ERRORS = {
     'The inbound hook does not exist',
     'Check the id in the list of inbound hooks.',
   ),
+  schedule_not_found: e(
+    404,
+    'The schedule does not exist',
+    'Check the id in the list of schedules.',
+  ),
   prompt_not_found: e(
     404,
     'The run has received no prompt',
@@ -343,6 +348,16 @@ export const ERRORS = {
     409,
     'The workspace has the maximum number of inbound hooks',
     'Delete one. An operator can raise MAX_WEBHOOKS_PER_WORKSPACE.',
+  ),
+  schedule_exists: e(
+    409,
+    'The workspace has a schedule of this name',
+    'Choose another name, or change the schedule by PATCH.',
+  ),
+  schedule_limit: e(
+    409,
+    'The workspace has the maximum number of schedules',
+    'Delete one. An operator can raise MAX_SCHEDULES_PER_WORKSPACE.',
   ),
   hook_rule_refused: e(
     422,

@@ -57,6 +57,7 @@ const STEPS: Record<StepName, Damage | null> = {
   reconcile_states: damage('task_runs', `state = 'FAILED', ended_at = now(), end_reason = 'old'`),
   promote_retries: null,
   expire_questions: null,
+  start_schedules: null,
   fail_cycles: null,
   settle_dependents: null,
   time_out_runs: damage('task_runs', `deadline_at = now() - interval '61 seconds'`),

@@ -16,6 +16,7 @@ import { ReconcileStates } from './reconcile-states.js';
 import { RecoverLostRuns } from './recover-lost-runs.js';
 import { RecoverOrphans } from './recover-orphans.js';
 import { SettleDependents } from './settle-dependents.js';
+import { StartSchedules } from './start-schedules.js';
 import { TellBudgetAlerts } from './tell-budget-alerts.js';
 import { TerminateDrained } from './terminate-drained.js';
 import { ThrottleWorkspaces } from './throttle-workspaces.js';
@@ -39,6 +40,7 @@ export const RECONCILERS = [
   ReconcileStates,
   PromoteRetries,
   ExpireQuestions,
+  StartSchedules,
   FailCycles,
   SettleDependents,
   TimeOutRuns,

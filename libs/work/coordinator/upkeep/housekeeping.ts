@@ -7,6 +7,7 @@ import { purgeExpiredKeys } from '#lib/http';
 import { pruneSessions } from '#lib/identity';
 import { pruneInboundDeliveries } from '#lib/inbound-hooks';
 import { Logger } from '#lib/observability';
+import { pruneScheduleOccurrences } from '#lib/schedules';
 import { pruneUsageReports } from '#lib/ledger';
 import { calibrateEstimates } from '#lib/models';
 import { analyzeGrownTable } from './analyze-grown-table.sql.js';
@@ -19,6 +20,7 @@ const LOOK_AT_TABLES_MS = 5_000;
 /** A table that another session analyses stays the first of the list. */
 const TABLES_AT_ONCE = 20;
 const LOGS_KEPT_DAYS = 30;
+const OCCURRENCES_KEPT_DAYS = 90;
 /**
  * Days for which partitions of the heartbeat history exist ahead. Other days go to the default
  * partition.
@@ -92,10 +94,13 @@ export class Housekeeping {
     const entries = await firstRow(service, pruneAuditLog, [audit.retentionDays, BATCH]);
     const reports = await pruneUsageReports(service, usage.retentionDays, BATCH);
     const events = await pruneInboundDeliveries(service, webhooks.retentionDays, BATCH);
+    const occurrences = await pruneScheduleOccurrences(service, OCCURRENCES_KEPT_DAYS, BATCH);
     await service.rows(renewHeartbeatPartitions, [DAYS_AHEAD, agents.heartbeatRetentionDays]);
     await this.learn();
     const counted = [logs?.removed ?? 0, entries?.removed ?? 0, sets?.looked_at ?? 0];
-    return [keys, sessions, reports, events, ...counted].some((removed) => removed >= BATCH);
+    return [keys, sessions, reports, events, occurrences, ...counted].some(
+      (removed) => removed >= BATCH,
+    );
   }
 
   private async learn(): Promise<void> {

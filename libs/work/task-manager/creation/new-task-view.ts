@@ -46,6 +46,8 @@ export function viewOfNewTask(task: NewTask, created: Created): TaskView {
     workspaceId: created.workspaceId,
     createdBy: created.createdBy,
     parentTaskId: task.parentTaskId ?? null,
+    scheduleId: task.scheduleId ?? null,
+    scheduledFor: task.scheduledFor ?? null,
     dependsOn: edges.map((edge) => edge.dependsOnId),
     blocks: [...created.blocks].sort(),
     unmetDependencies: created.unmet,

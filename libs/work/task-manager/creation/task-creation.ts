@@ -98,11 +98,41 @@ export class TaskCreation {
     return answerOf(await this.create(caller, request, keep));
   }
 
+  /**
+   * createBatch, with the writes of `keep` in the same transaction.
+   *
+   * @returns the ids of the tasks
+   * @throws as both
+   */
+  async createTogether(
+    caller: Caller,
+    tasks: readonly TaskRequest[],
+    keep: (tx: Transaction, ids: string[]) => Promise<void>,
+  ): Promise<string[]> {
+    const request = { tasks, fieldOf: BATCH_FIELD };
+    const { ids } = await this.create(caller, request, (tx, created) => keep(tx, created.ids));
+    return ids;
+  }
+
+  /** Refuses what createBatch would refuse now, except for a full queue. @throws as createBatch */
+  async check(caller: Caller, tasks: readonly TaskRequest[]): Promise<void> {
+    await this.prepare(caller, { tasks, fieldOf: BATCH_FIELD });
+  }
+
   private async create(
     caller: Caller,
     requested: CreationRequest,
     keep: Keep<CreatedTasks> | undefined,
   ): Promise<CreatedTasks> {
+    const { workspaceId } = caller;
+    const { request, given, drafts } = await this.prepare(caller, requested);
+    return this.depths.within(workspaceId, drafts.length, async () => {
+      const sealed = await this.drafts.sealed(workspaceId, drafts, given);
+      return this.write(new Batch(caller, sealed, request), keep);
+    });
+  }
+
+  private async prepare(caller: Caller, requested: CreationRequest) {
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
     const { tasks, runId } = await this.subtasks.fillIn(tenant, caller, requested);
@@ -112,10 +142,7 @@ export class TaskCreation {
     await refuseArchived(tenant, workspaceId, named(request));
     await refuseModels(tenant, workspaceId, models(request));
     await prepareAssignment(tenant, workspaceId, assigned(request));
-    return this.depths.within(workspaceId, drafts.length, async () => {
-      const sealed = await this.drafts.sealed(workspaceId, drafts, given);
-      return this.write(new Batch(caller, sealed, request), keep);
-    });
+    return { request, given, drafts };
   }
 
   private async write(batch: Batch, keep: Keep<CreatedTasks> | undefined): Promise<CreatedTasks> {
@@ -216,7 +243,8 @@ class Batch {
         unmetDependencies: unmet(task.edges),
         hasDependents: dependents.has(task.id),
         actorKind: kind,
-        actorId: id,
+        // Several schedules create tasks in one batch.
+        actorId: task.scheduleId ?? id,
         createdBy,
         traceparent: this.request.traceparent,
       },

@@ -26,6 +26,7 @@ export function visibilityOf(caller: Caller, holder: Holder): Visibility {
       if (holder.taskId !== caller.taskId || holder.agentId !== caller.agentId) return null;
       return holder.runId === null || holder.runId === caller.runId ? sightOf(holder.runId) : null;
     case 'hook':
+    case 'schedule':
       return null;
   }
 }

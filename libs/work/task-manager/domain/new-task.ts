@@ -35,6 +35,9 @@ export interface TaskRequest extends Partial<Omit<RequestedFields, 'timeoutSecon
   agentId?: string;
   /** Its parent task. Only agents and runs give it. */
   parentTaskId?: string;
+  /** The schedule that creates it, and the due time. Only schedules give them. */
+  scheduleId?: string;
+  scheduledFor?: string;
   /** After its run, the parent waits until this task has ended. */
   blocksParent?: boolean;
   dependsOn?: (string | DependencyRequest)[];
@@ -143,8 +146,16 @@ function undefinedEach(names: readonly string[]): Record<string, undefined> {
 
 /** Absent fields without a default are undefined. */
 function filledIn(task: TaskRequest, id: string, edges: NewEdge[]): NewTask {
-  const { queueExpiresInSeconds, tags, parentTaskId, blocksParent } = task;
-  const own = { queueExpiresInSeconds, tags: distinct(tags), parentTaskId, blocksParent };
+  const { queueExpiresInSeconds, tags, parentTaskId, blocksParent, scheduleId, scheduledFor } =
+    task;
+  const own = {
+    queueExpiresInSeconds,
+    tags: distinct(tags),
+    parentTaskId,
+    blocksParent,
+    scheduleId,
+    scheduledFor,
+  };
   const filled = { ...BLANK, id, edges, ...own };
   const fields: Record<string, unknown> = filled;
   for (const field of GIVEN) if (task[field] !== undefined) fields[field] = task[field];

@@ -57,6 +57,8 @@ export const FOUND = {
   hasDependents: 'boolean',
   createdBy: 'uuid',
   parentTaskId: 'uuid',
+  scheduleId: 'uuid',
+  scheduledFor: 'timestamptz',
   /** The traceparent of the request's span, if it is traced. */
   traceparent: 'text',
 } as const satisfies Columns<AgentTask>;

@@ -15,6 +15,8 @@ export interface TaskFilter {
   /** The task whose run created it. */
   parentTaskId?: string;
   milestoneId?: string;
+  /** The schedule that created it, also if the schedule is deleted. */
+  scheduleId?: string;
   taskType?: string;
   /** Whether it waits for the answer to a question of its last run. */
   waitsForAnswer?: boolean;

@@ -36,6 +36,7 @@ const CONDITIONS: Conditions = {
   parentTaskId: (id, params) => `t.parent_task_id = ${params.add(id)}::uuid`,
   projectId: (id, params) => `t.project_id = ${params.add(id)}::uuid`,
   milestoneId: (id, params) => `t.milestone_id = ${params.add(id)}::uuid`,
+  scheduleId: (id, params) => `t.schedule_id = ${params.add(id)}::uuid`,
   taskType: (type, params) => `t.task_type = ${params.add(type)}`,
   waitsForAnswer: (waits) => (waits ? waitsForAnswer('t') : `${waitsForAnswer('t')} IS NOT TRUE`),
   // Not LIKE, because `%` and `_` in typed text would have a meaning.

@@ -54,6 +54,9 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
   @Id({ optional: true })
   milestoneId?: string;
 
+  @Id({ optional: true, description: 'Only tasks that this schedule created.' })
+  scheduleId?: string;
+
   @Text({ max: 100, optional: true, example: 'development' })
   taskType?: string;
 

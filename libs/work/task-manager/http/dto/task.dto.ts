@@ -130,6 +130,10 @@ export class TaskDto implements TaskView {
   parentTaskId!: string | null;
   @ShownIdOrNull({ description: 'The finished task whose conversation this task continues' })
   continuesId!: string | null;
+  @ShownIdOrNull({ description: 'The schedule that created this task' })
+  scheduleId!: string | null;
+  @ShownTimeOrNull({ description: 'The due time of the schedule for which it created this task' })
+  scheduledFor!: string | null;
   @ShownTime() createdAt!: string;
   @ShownTime() updatedAt!: string;
   @ShownTimeOrNull({ description: 'The time since which the task is ready to run' }) readyAt!:

@@ -1,0 +1,46 @@
+import type { DueTimes } from './due-times.js';
+import type { MissedPolicy } from './schedule.js';
+
+/** A due time that starts later than this is missed. */
+export const LATE_MS = 60_000;
+
+/** A schedule whose time has come. */
+export interface DueSchedule {
+  dueAt: Date;
+  /** `dueAt` with its jitter, or later if it had to wait. */
+  startAt: Date;
+  missed: MissedPolicy;
+  /** Maximum number of missed due times that start with the policy `all`. */
+  missedLimit: number;
+}
+
+/** The next step of a due schedule. The due time is over, and `next` follows. */
+export type DuePlan =
+  | { kind: 'start'; next: Date | null }
+  /** No task for the due times before `next`. */
+  | { kind: 'miss'; next: Date | null };
+
+/** Decides about one due time. A schedule with several past due times is due again at once. */
+export function planDue(schedule: DueSchedule, times: DueTimes, now: Date): DuePlan {
+  const { dueAt } = schedule;
+  const following = times.after(dueAt);
+  const isInTime = now.getTime() - schedule.startAt.getTime() <= LATE_MS;
+  if (isInTime) return { kind: 'start', next: following };
+  const resumeAt = firstToStart(schedule, times, now);
+  return resumeAt !== null && resumeAt.getTime() <= dueAt.getTime()
+    ? { kind: 'start', next: following }
+    : { kind: 'miss', next: resumeAt };
+}
+
+/** The first of the missed due times that starts, else the first due time in time. */
+function firstToStart({ missed, missedLimit }: DueSchedule, times: DueTimes, now: Date) {
+  const inTime = new Date(now.getTime() - LATE_MS);
+  switch (missed) {
+    case 'none':
+      return times.after(inTime);
+    case 'last':
+      return times.lastUpTo(now, 1)[0] ?? times.after(now);
+    case 'all':
+      return times.lastUpTo(now, missedLimit)[0] ?? times.after(now);
+  }
+}
