@@ -24,7 +24,7 @@ const STEPS: Record<StepName, string> = {
   reconcile_states: 'recount_tasks',
   promote_retries: 'promote_due_retries',
   expire_questions: 'expire_question',
-  start_schedules: 'record_schedule_occurrences',
+  start_schedules: 'record_occurrences',
   fail_cycles: 'announce_cycles',
   settle_dependents: 'lock_unsettled',
   time_out_runs: 'lock_overdue_runs',

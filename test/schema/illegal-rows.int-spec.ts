@@ -6,6 +6,7 @@ import { ARTIFACT_ATTEMPTS } from './illegal-artifacts.js';
 import { CODE_ATTEMPTS } from './illegal-code.js';
 import { CREDENTIAL_ATTEMPTS } from './illegal-credentials.js';
 import { NETWORK_ATTEMPTS } from './illegal-networks.js';
+import { SCHEDULE_ATTEMPTS } from './illegal-schedules.js';
 import { ATTEMPTS } from './illegal-rows.js';
 import { aTenant, refusalOf, type Tenant, tryAs } from './tenants.js';
 
@@ -37,6 +38,7 @@ const ALL = {
   ...CODE_ATTEMPTS,
   ...CREDENTIAL_ATTEMPTS,
   ...NETWORK_ATTEMPTS,
+  ...SCHEDULE_ATTEMPTS,
 };
 
 describe.each(Object.entries(ALL))('an illegal change of %s', (_what, attempts) => {

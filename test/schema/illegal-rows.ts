@@ -64,42 +64,6 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE webhook_attempts SET number = 0`, 'webhook_attempts_number_check'],
     [`UPDATE webhook_attempts SET error = 'timeout'`, 'webhook_attempts_has_result'],
   ],
-  'a schedule': [
-    [`UPDATE schedules SET cron = '* * * * *'`, 'schedules_have_one_rule'],
-    [`UPDATE schedules SET every_seconds = 0`, 'schedules_every_seconds_check'],
-    [`UPDATE schedules SET name = ''`, 'schedules_name_check'],
-    [`UPDATE schedules SET tasks = '{}'`, 'schedules_tasks_are_a_list'],
-    [`UPDATE schedules SET overlap = 'hope'`, 'schedules_overlap_check'],
-    [`UPDATE schedules SET missed = 'hope'`, 'schedules_missed_check'],
-    [`UPDATE schedules SET missed_limit = 0`, 'schedules_missed_limit_check'],
-    [`UPDATE schedules SET jitter_seconds = -1`, 'schedules_jitter_seconds_check'],
-    [`UPDATE schedules SET due_at = now()`, 'schedules_start_when_due'],
-    [
-      `UPDATE schedules SET due_at = now(), start_at = now(), paused_at = now()`,
-      'schedules_start_when_due',
-    ],
-    [`UPDATE schedules SET pause_reason = 'why'`, 'schedules_pause_has_time'],
-    [`UPDATE schedules SET created_by = uuidv7()`, 'schedules_created_by_fkey'],
-    [
-      `INSERT INTO schedules (workspace_id, id, name, every_seconds, anchored_at, tasks, overlap, missed, missed_limit,
-         jitter_seconds, created_by)
-       SELECT uuidv7(), id, name, 60, now(), '[]', overlap, missed, 1, 0, created_by FROM schedules`,
-      'schedules_workspace_id_fkey',
-    ],
-    [
-      `INSERT INTO schedules (workspace_id, id, name, every_seconds, anchored_at, tasks, overlap, missed, missed_limit,
-         jitter_seconds, created_by)
-       SELECT workspace_id, uuidv7(), name, 60, now(), '[]', overlap, missed, 1, 0, created_by FROM schedules`,
-      'schedules_name_key',
-    ],
-    [`UPDATE schedule_occurrences SET outcome = 'lost'`, 'schedule_occurrences_outcome_check'],
-    [`UPDATE schedule_occurrences SET outcome = 'started'`, 'schedule_occurrences_start_a_task'],
-    [
-      `UPDATE schedule_occurrences SET schedule_id = uuidv7()`,
-      'schedule_occurrences_schedule_fkey',
-    ],
-    [`UPDATE agent_tasks SET schedule_id = uuidv7()`, 'agent_tasks_schedule_has_time'],
-  ],
   'an inbound hook': [
     [
       `INSERT INTO inbound_hooks (workspace_id, id, kind, rules, created_by)

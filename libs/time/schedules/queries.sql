@@ -8,6 +8,9 @@ UPDATE schedules SET name = $3, cron = $4, time_zone = $5, every_seconds = $6::i
 WHERE workspace_id = $1 AND id = $2
 RETURNING id
 
+-- database_time
+SELECT now() AS now
+
 -- delete_schedule
 DELETE FROM schedules WHERE workspace_id = $1 AND id = $2 RETURNING id
 
@@ -33,7 +36,7 @@ SELECT $1, $2, $3, $4, $5, $6::int, $7::timestamptz, $8::jsonb, $9, $10, $11::in
 WHERE (SELECT count(*) FROM schedules WHERE workspace_id = $1) < $16::int
 RETURNING id
 
--- list_schedule_occurrences
+-- list_occurrences
 SELECT schedule_id, due_at, manual, outcome, task_id, reason, detail, created_at FROM schedule_occurrences
 WHERE workspace_id = $1 AND schedule_id = $2
   AND ($3::float8 IS NULL OR due_at < to_timestamp($3::float8 / 1000))
@@ -60,24 +63,24 @@ UPDATE schedules SET due_at = NULL, start_at = NULL, paused_at = now(), pause_re
 WHERE workspace_id = $1 AND id = ANY ($2::uuid[]) AND paused_at IS NULL
 RETURNING id
 
--- postpone_schedule_start
+-- postpone_start
 UPDATE schedules SET start_at = now() + make_interval(secs => $4::int)
 WHERE workspace_id = $1 AND id = $2 AND due_at = $3::timestamptz
 RETURNING id
 
--- prune_schedule_occurrences
+-- prune_occurrences
 DELETE FROM schedule_occurrences WHERE (workspace_id, schedule_id, due_at) IN (
   SELECT workspace_id, schedule_id, due_at FROM schedule_occurrences
   WHERE created_at < now() - make_interval(days => $1::int) ORDER BY created_at LIMIT $2)
 RETURNING schedule_id
 
--- record_manual_schedule_start
+-- record_manual_start
 INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, manual, outcome, task_id)
 SELECT $1, s.id, $4::timestamptz, true, 'started', $3::uuid FROM schedules s
 WHERE s.workspace_id = $1 AND s.id = $2
 RETURNING schedule_id, due_at, manual, outcome, task_id, reason, detail, created_at
 
--- record_schedule_occurrences
+-- record_occurrences
 WITH input AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (schedule_id uuid, due_at timestamptz, version int,
     outcome text, task_id uuid, reason text, detail text, next_due_at timestamptz, next_start_at timestamptz)
@@ -96,10 +99,7 @@ INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, outcome, ta
 SELECT $1, d.schedule_id, d.due_at, d.outcome, d.task_id, d.reason, d.detail FROM due d
 RETURNING schedule_id
 
--- schedules_time
-SELECT now() AS now
-
--- unfinished_tasks_of_schedules
+-- unfinished_tasks
 SELECT s.id AS "scheduleId", t.id, t.scheduled_for::text AS "scheduledFor"
 FROM unnest($2::uuid[]) AS s (id)
 CROSS JOIN LATERAL (

@@ -324,6 +324,10 @@ async function aRepository(owner: pg.Pool, workspaceId: string, marker: string):
     `INSERT INTO repositories (workspace_id, id, name, url, setup)
      VALUES ($1, $2, $3, 'https://example.com/shop.git', $3)`,
     [workspaceId, id, marker],
+  );
+  return id;
+}
+
 async function aSchedule(
   owner: pg.Pool,
   workspaceId: string,

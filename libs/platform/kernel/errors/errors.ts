@@ -2,6 +2,7 @@ import { ARTIFACT_ERRORS } from './artifact-errors.js';
 import { CODE_ERRORS } from './code-errors.js';
 import { CREDENTIAL_ERRORS } from './credential-errors.js';
 import { e } from './error-entry.js';
+import { TIME_ERRORS } from './time-errors.js';
 
 /**
  * The closed list of all errors that a client can get. `status` is the HTTP status, `title`
@@ -151,11 +152,6 @@ export const ERRORS = {
     404,
     'The inbound hook does not exist',
     'Check the id in the list of inbound hooks.',
-  ),
-  schedule_not_found: e(
-    404,
-    'The schedule does not exist',
-    'Check the id in the list of schedules.',
   ),
   prompt_not_found: e(
     404,
@@ -349,16 +345,6 @@ export const ERRORS = {
     'The workspace has the maximum number of inbound hooks',
     'Delete one. An operator can raise MAX_WEBHOOKS_PER_WORKSPACE.',
   ),
-  schedule_exists: e(
-    409,
-    'The workspace has a schedule of this name',
-    'Choose another name, or change the schedule by PATCH.',
-  ),
-  schedule_limit: e(
-    409,
-    'The workspace has the maximum number of schedules',
-    'Delete one. An operator can raise MAX_SCHEDULES_PER_WORKSPACE.',
-  ),
   hook_rule_refused: e(
     422,
     'The rule of the inbound hook cannot create a task from this event',
@@ -387,6 +373,7 @@ export const ERRORS = {
 
   ...ARTIFACT_ERRORS,
   ...CODE_ERRORS,
+  ...TIME_ERRORS,
   ...CREDENTIAL_ERRORS,
 
   // Errors of the server

@@ -5,11 +5,28 @@ import { dueTimesOf, nextDueTimes, whyNoCron } from './due-times.js';
 
 /** Without Australia/Lord_Howe, whose half an hour the other library does not survive. */
 const ZONES = [
-  ...['Africa/Cairo', 'Africa/Johannesburg', 'America/Anchorage', 'America/Argentina/Buenos_Aires'],
-  ...['America/Chicago', 'America/Los_Angeles', 'America/New_York', 'America/Santiago'],
-  ...['America/St_Johns', 'Asia/Beirut', 'Asia/Kathmandu', 'Asia/Kolkata', 'Asia/Tokyo'],
-  ...['Atlantic/Azores', 'Australia/Adelaide', 'Pacific/Norfolk', 'Australia/Sydney'],
-  ...['Europe/Berlin', 'Europe/London', 'Pacific/Auckland', 'Pacific/Chatham', 'UTC'],
+  'Africa/Cairo',
+  'Africa/Johannesburg',
+  'America/Anchorage',
+  'America/Argentina/Buenos_Aires',
+  'America/Chicago',
+  'America/Los_Angeles',
+  'America/New_York',
+  'America/Santiago',
+  'America/St_Johns',
+  'Asia/Beirut',
+  'Asia/Kathmandu',
+  'Asia/Kolkata',
+  'Asia/Tokyo',
+  'Atlantic/Azores',
+  'Australia/Adelaide',
+  'Pacific/Norfolk',
+  'Australia/Sydney',
+  'Europe/Berlin',
+  'Europe/London',
+  'Pacific/Auckland',
+  'Pacific/Chatham',
+  'UTC',
 ];
 /** No fixed time of these lies in an hour that a change of the clock removes or repeats. */
 const DAILY = ['30 4 * * *', '0 9 * * MON-FRI', '20 5,11,17,23 * * *'];

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/swagger';
 import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
-import { type Caller, decodeCursor, idOfCursor } from '#lib/kernel';
+import { type Caller, idOfCursor, numberOfCursor } from '#lib/kernel';
 import { type Manager, Schedules } from '../schedules/schedules.js';
 import { ScheduleStarter } from '../starting/schedule-starter.js';
 import {
@@ -191,7 +191,6 @@ export class SchedulesController {
     @UuidParam() id: string,
     @Query() { limit, cursor }: PageQuery,
   ) {
-    const before = cursor === undefined ? null : Number(decodeCursor(cursor, ['number'])[0]);
-    return this.schedules.occurrences(caller, id, { limit, before });
+    return this.schedules.occurrences(caller, id, { limit, before: numberOfCursor(cursor) });
   }
 }

@@ -137,8 +137,12 @@ export class Schedules {
       const due = isMoved ? dueOf(rule, id, next.jitterSeconds, now) : [row.due_at, row.start_at];
       const columns = columnsOf({ ...next, ...rule });
       await tx.rows(changeSchedule, [
-        ...[workspaceId, id, ...columns, ...due],
-        ...[row.paused_at, row.pause_reason],
+        workspaceId,
+        id,
+        ...columns,
+        ...due,
+        row.paused_at,
+        row.pause_reason,
       ]);
       return found(tx, workspaceId, id);
     });
@@ -190,12 +194,12 @@ export class Schedules {
   async occurrences(
     { workspaceId }: Caller,
     id: string,
-    { before, limit }: { before: number | null; limit: number },
+    { before, limit }: { before: string | null; limit: number },
   ): Promise<Page<OccurrenceView>> {
     const tenant = this.database.tenant(workspaceId);
     await found(tenant, workspaceId, id);
     const rows = await tenant.rows(listOccurrences, [workspaceId, id, before, limit + 1]);
-    return toPage(rows, limit, (row) => [row.due_at.getTime()], toOccurrenceView);
+    return toPage(rows, limit, (row) => [String(row.due_at.getTime())], toOccurrenceView);
   }
 
   private async checkTasks(caller: Caller, name: string, template: TaskTemplate[]): Promise<void> {

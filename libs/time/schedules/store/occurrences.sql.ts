@@ -38,7 +38,7 @@ export interface Occurrence {
  * Index: primary keys. 100 schedules of 100,000: 4 ms. $1 workspace, $2 JSON array of Occurrence.
  */
 export const recordOccurrences = command<{ schedule_id: string }>(
-  'record_schedule_occurrences',
+  'record_occurrences',
   `
 WITH input AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (schedule_id uuid, due_at timestamptz, version int,
@@ -64,7 +64,7 @@ RETURNING schedule_id`,
  * $2 schedule, $3 task, $4 the time.
  */
 export const recordManualStart = command<OccurrenceRow>(
-  'record_manual_schedule_start',
+  'record_manual_start',
   `
 INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, manual, outcome, task_id)
 SELECT $1, s.id, $4::timestamptz, true, 'started', $3::uuid FROM schedules s
@@ -77,7 +77,7 @@ RETURNING schedule_id, due_at, manual, outcome, task_id, reason, detail, created
  * due time, $4 seconds.
  */
 export const postponeStart = command<{ id: string }>(
-  'postpone_schedule_start',
+  'postpone_start',
   `
 UPDATE schedules SET start_at = now() + make_interval(secs => $4::int)
 WHERE workspace_id = $1 AND id = $2 AND due_at = $3::timestamptz
@@ -102,7 +102,7 @@ RETURNING id`,
  * of the previous page in milliseconds, or NULL, $4 maximum number of rows.
  */
 export const listOccurrences = query<OccurrenceRow>(
-  'list_schedule_occurrences',
+  'list_occurrences',
   `
 SELECT schedule_id, due_at, manual, outcome, task_id, reason, detail, created_at FROM schedule_occurrences
 WHERE workspace_id = $1 AND schedule_id = $2
@@ -116,7 +116,7 @@ ORDER BY due_at DESC LIMIT $4`,
  * schedules: 0.6 ms. $1 workspace, $2 schedules.
  */
 export const unfinishedTasks = query<UnfinishedTask & { scheduleId: string }>(
-  'unfinished_tasks_of_schedules',
+  'unfinished_tasks',
   `
 SELECT s.id AS "scheduleId", t.id, t.scheduled_for::text AS "scheduledFor"
 FROM unnest($2::uuid[]) AS s (id)
@@ -129,7 +129,7 @@ CROSS JOIN LATERAL (
 
 /** Removes up to $2 occurrences that are older than $1 days. Index: schedule_occurrences_age_idx. */
 export const pruneOccurrences = command<{ schedule_id: string }>(
-  'prune_schedule_occurrences',
+  'prune_occurrences',
   `
 DELETE FROM schedule_occurrences WHERE (workspace_id, schedule_id, due_at) IN (
   SELECT workspace_id, schedule_id, due_at FROM schedule_occurrences

@@ -32,7 +32,7 @@ const COLUMNS = `s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seco
   s.created_by, s.version, s.created_at, s.updated_at`;
 
 /** The database's time, which decides when schedules are due. */
-export const databaseTime = query<{ now: Date }>('schedules_time', 'SELECT now() AS now');
+export const databaseTime = query<{ now: Date }>('database_time', 'SELECT now() AS now');
 
 /** Serialises the creation of schedules in a workspace until the transaction ends. $1 workspace. */
 export const lockSchedules = query<never>(

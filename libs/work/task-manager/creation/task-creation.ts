@@ -9,6 +9,7 @@ import { type NewEdge, type NewTask, type TaskRequest } from '../domain/new-task
 import type { TaskView } from '../domain/task-view.js';
 import type { CreatedRow } from './create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
+import { requireNamed, unknownIds } from '../queries/require-named.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { plansOf, refuseArchived } from './refuse-archived.js';
 import { modelOf, refuseModels } from './refuse-models.js';
@@ -116,7 +117,16 @@ export class TaskCreation {
 
   /** Refuses what createBatch would refuse now, except for a full queue. @throws as createBatch */
   async check(caller: Caller, tasks: readonly TaskRequest[]): Promise<void> {
-    await this.prepare(caller, { tasks, fieldOf: BATCH_FIELD });
+    const { workspaceId } = caller;
+    const { request, drafts } = await this.prepare(caller, { tasks, fieldOf: BATCH_FIELD });
+    const tenant = this.database.tenant(workspaceId);
+    for (const [index, { projectId, milestoneId }] of request.tasks.entries()) {
+      await requireNamed(tenant, workspaceId, { projectId, milestoneId }, BATCH_FIELD(index));
+    }
+    const batch = new Batch(caller, drafts, request);
+    const ids = batch.prerequisiteIds;
+    const unknown = await unknownIds(tenant, workspaceId, ids);
+    batch.refuseUnknown(new Set(ids.filter((id) => !unknown.has(id))));
   }
 
   private async create(
@@ -291,16 +301,21 @@ class Batch {
   }
 
   checkPrerequisites(found: ReadonlyMap<string, Prerequisite>): void {
+    this.refuseUnknown(found);
+    this.needsSettlement = [...found.values()].some((task) => task.ended_without_success);
+  }
+
+  /** @throws DroverError `task_not_found` if a prerequisite is not in `known` */
+  refuseUnknown(known: Pick<ReadonlySet<string>, 'has'>): void {
     const errors = this.tasks.flatMap((task, index) =>
       task.edges.flatMap((edge, position) => {
         const missing =
-          this.prerequisiteIds.includes(edge.dependsOnId) && !found.has(edge.dependsOnId);
+          this.prerequisiteIds.includes(edge.dependsOnId) && !known.has(edge.dependsOnId);
         const field = `${this.request.fieldOf(index)}dependsOn[${position}]`;
         return missing ? [{ field, message: 'there is no such task' }] : [];
       }),
     );
     if (errors.length > 0) throw new DroverError('task_not_found', { errors });
-    this.needsSettlement = [...found.values()].some((task) => task.ended_without_success);
   }
 }
 

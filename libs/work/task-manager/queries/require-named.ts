@@ -36,6 +36,15 @@ export async function requireNamed(
   }
 }
 
+/** The ids without a task in the workspace. */
+export async function unknownIds(
+  runner: SqlRunner,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  return new Set((await runner.rows(unknownTasks, [workspaceId, ids])).map(({ id }) => id));
+}
+
 /**
  * @throws DroverError `task_not_found` with the positions of unknown ids
  */
@@ -44,9 +53,7 @@ export async function requireTasks(
   workspaceId: string,
   ids: readonly string[],
 ): Promise<void> {
-  const unknown = new Set(
-    (await runner.rows(unknownTasks, [workspaceId, ids])).map(({ id }) => id),
-  );
+  const unknown = await unknownIds(runner, workspaceId, ids);
   if (unknown.size === 0) return;
   const errors = ids.flatMap((id, index) =>
     unknown.has(id.toLowerCase()) ? [{ field: `ids[${index}]`, message: 'is not there' }] : [],

@@ -1,0 +1,20 @@
+import { e } from './error-entry.js';
+
+/** The part of ERRORS about schedules. */
+export const TIME_ERRORS = {
+  schedule_not_found: e(
+    404,
+    'The schedule does not exist',
+    'Check the id in the list of schedules.',
+  ),
+  schedule_exists: e(
+    409,
+    'The workspace has a schedule of this name',
+    'Choose another name, or change the schedule by PATCH.',
+  ),
+  schedule_limit: e(
+    409,
+    'The workspace has the maximum number of schedules',
+    'Delete one. An operator can raise MAX_SCHEDULES_PER_WORKSPACE.',
+  ),
+} as const;
