@@ -267,7 +267,7 @@ const message: CommandSpec = {
   about: 'The agent hears it after its current turn. `drover attach` shows its answer.',
   options: [
     ['--interrupt', 'end the current turn of the agent first'],
-    ['--attach <file...>', 'pictures for the agent'],
+    ['--attach <file...>', 'files for the agent, such as pictures'],
   ],
   examples: ["task message $TASK 'Use ISO weeks, too'"],
   run: async (cli, [id = '', text = ''], flags) => {

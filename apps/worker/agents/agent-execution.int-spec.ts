@@ -153,6 +153,34 @@ describe('a task with attachments', () => {
     expect(files.filter(({ name }) => name.includes('attachments'))).toEqual([]);
   });
 
+  test('the files of a message reach the running agent, and lie there in later runs', async () => {
+    delete made.job.task.inputContext['attachments'];
+    attached = [notes, picture];
+    const running = await start('write first.txt x\nwait');
+    await waitFor('the first call', () => said('agent_tool').length > 0);
+    const id = newId();
+    const message = { id: 'm', questionId: null, type: 'message', position: 1 };
+    const words = { text: 'recall\nprompt', data: { attachments: id } };
+    running.hear?.({ ...message, ...words, deliver: 'interrupt' } as never);
+    expect(await running.exit).toMatchObject({ kind: 'succeeded' });
+    const path = join(made.job.folder.root, `attachments/${id}/shots/a.png`);
+    const [, told] = said('agent_message').join('').split('prompts: 2');
+    expect(told).toContain(`Attached files:\\n\\n- \\"${path.replace('shots/a.png', 'notes.txt')}`);
+    expect(told).toContain(`{"type":"image","mimeType":"image/png","data":"cGl4ZWxz"}`);
+    expect(readFileSync(path, 'utf8')).toBe('pixels');
+
+    await run('', () => Promise.resolve({ prompt: 'prompt', attachments: [id] }));
+    expect(readFileSync(path, 'utf8')).toBe('pixels');
+    const later = said('agent_message').at(-1);
+    expect(later).toContain(
+      `## Files of messages\\n\\n- \\"${path.replace('shots/a.png', 'notes')}`,
+    );
+    attached = 'too large';
+    const lost = await run('', () => Promise.resolve({ prompt: 'say Hello', attachments: [id] }));
+    expect(lost).toMatchObject({ kind: 'succeeded' });
+    expect(said('agent_attachments')).toEqual([expect.stringMatching(/more than 104857600 bytes/)]);
+  });
+
   test('a task without its files begins, and the log says so', async () => {
     expect(await run('say Hello')).toMatchObject({ kind: 'succeeded' });
     expect(said('agent_attachments')).toEqual(['The task names attachments, but there are none']);

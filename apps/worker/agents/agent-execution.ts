@@ -24,7 +24,12 @@ import { readReach } from '../execution/command.js';
 import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
 import { AgentTalk } from './agent-talk.js';
-import { type AttachedFiles, attachedFiles, attachedPictures } from './attached-files.js';
+import {
+  addFilesOfMessage,
+  type AttachedFiles,
+  attachedFiles,
+  filesOfMessages,
+} from './attached-files.js';
 import { Beginning, type SessionPart } from './beginning.js';
 import { CircleWatch, type MostMeasure } from './circle-watch.js';
 import { type Earlier, earlierState } from './earlier-state.js';
@@ -106,14 +111,13 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     lines,
     permissions,
     report,
-    pictures: (id) => {
-      const warn = (text: string) => lines.note('WARN', text, 'agent_attachments');
-      return attachedPictures(id, { api, limit, log, warn });
-    },
+    attach: (id, hearing) =>
+      addFilesOfMessage(id, { ...parts, add: (files) => hearing.addFiles(files) }),
   });
   const sessionFolder = driver.surroundings(run.id, reach).folder;
   const workDir = join(sessionFolder, 'work');
-  const parts = { api, folder: sessionFolder, limit, log };
+  const warn = (text: string) => lines.note('WARN', text, 'agent_attachments');
+  const parts = { api, folder: sessionFolder, limit, log, warn };
   const attached = await attachedFiles(task.inputContext, parts);
   if (attached !== undefined) noteAttached(lines, attached);
   const keeper = new StateKeeper({
@@ -150,10 +154,11 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     const further = first.mcpServers.flatMap(secretsOfServer);
     redactor.add(further);
     options.learn(further);
+    const ofMessages = await filesOfMessages(first.attachments, parts);
     return AgentSession.start(
       {
         ...offered,
-        ...withAttached(first, attached),
+        ...withAttached(first, attached, ofMessages),
         id: run.id,
         workspaceId,
         model,
@@ -197,15 +202,29 @@ function noteAttached(lines: AgentLog, { names }: AttachedFiles): void {
   else lines.note('WARN', 'The task names attachments, but there are none', event);
 }
 
-/** The words of a resumed conversation named the files before. */
+/** The words of a resumed conversation named the files of the task before. */
 function withAttached<Part extends SessionPart>(
   { isToldAgain, ...part }: Part,
   attached: AttachedFiles | undefined,
+  ofMessages: readonly AttachedFiles[],
 ) {
-  if (attached === undefined) return part;
-  const { files, images, words } = attached;
-  const told = isToldAgain ? { prompt: `${part.prompt}${words}`, images } : {};
-  return { ...part, ...told, takenOver: [...(part.takenOver ?? []), ...files] };
+  const all = [...(attached === undefined ? [] : [attached]), ...ofMessages];
+  const files = all.flatMap((each) => each.files);
+  const told = isToldAgain ? attached : undefined;
+  const sections = [
+    sectionOf('Attached files', told?.list),
+    sectionOf('Files of messages', ofMessages.map(({ list }) => list).join('\n')),
+  ];
+  return {
+    ...part,
+    prompt: [part.prompt, ...sections].join(''),
+    images: told?.images,
+    takenOver: [...(part.takenOver ?? []), ...files],
+  };
+}
+
+function sectionOf(title: string, list = ''): string {
+  return list === '' ? '' : `\n\n## ${title}\n\n${list}\n`;
 }
 
 function secretsOfServer(server: McpServer): string[] {

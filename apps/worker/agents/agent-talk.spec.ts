@@ -14,11 +14,13 @@ function aTalk() {
   const said: unknown[][] = [];
   let fetched!: (images: AgentImage[]) => void;
   const parts = {
-    pictures: () => new Promise<AgentImage[]>((resolve) => (fetched = resolve)),
+    attach: () =>
+      new Promise((resolve) => (fetched = (images) => resolve({ list: '- "a.png"', images }))),
   } as unknown as TalkParts;
   const session = {
     say: (text: string, _deliver: string, _id?: string, images: readonly AgentImage[] = []) =>
       void said.push([text, images.length]),
+    addFiles: () => Promise.resolve(),
   };
   const talk = new AgentTalk(parts);
   return {
@@ -32,14 +34,14 @@ function aTalk() {
   };
 }
 
-it('a message with pictures waits for them, and later messages for it', async () => {
+it('a message with files waits for them, and later messages for it', async () => {
   const { said, hear, fetch } = aTalk();
   hear(aMessage('first'));
   hear(aMessage('second', { attachments: 'an id', file: 'a.ts' }));
   hear(aMessage('third'));
   expect(said).toEqual([['first', 0]]);
   await fetch([PICTURE]);
-  const second = 'second\n\n```json\n{\n  "file": "a.ts"\n}\n```';
+  const second = 'second\n\n```json\n{\n  "file": "a.ts"\n}\n```\n\nAttached files:\n\n- "a.png"';
   expect(said.slice(1)).toEqual([
     [second, 1],
     ['third', 0],

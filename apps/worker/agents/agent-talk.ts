@@ -10,16 +10,21 @@ export interface TalkParts {
   lines: AgentLog;
   permissions: RunPermissions;
   report: Pick<JobReports, 'delivered'>;
-  /** Fetches the pictures that a message names by an id. It never rejects. */
-  pictures: (id: unknown) => Promise<readonly AgentImage[]>;
+  /** Adds the files that a message names by an id to the session. It never rejects. */
+  attach: (
+    id: unknown,
+    session: HearingSession,
+  ) => Promise<{ list: string; images: readonly AgentImage[] }>;
 }
+
+type HearingSession = Pick<AgentSession, 'say' | 'addFiles'>;
 
 /** The conversation of people with an agent: messages, and questions for permissions. */
 export class AgentTalk {
   readonly messages = new HeardMessages();
   /** Messages that the program has not received yet, by their ids. */
   private readonly unheard = new Map<string, RunMessage>();
-  /** The messages that wait for pictures, of their own or of one before. */
+  /** The messages that wait for files, of their own or of one before. */
   private waiting = 0;
   private said = Promise.resolve();
 
@@ -33,7 +38,7 @@ export class AgentTalk {
     else if (event.type === 'heard') this.heard(event.ids);
   };
 
-  hear(message: RunMessage, session: Pick<AgentSession, 'say'>): void {
+  hear(message: RunMessage, session: HearingSession): void {
     const { id, questionId, text } = message;
     if (questionId === null) {
       this.unheard.set(id, message);
@@ -44,22 +49,27 @@ export class AgentTalk {
   }
 
   /** Says the unheard messages to a session that has replaced another one. */
-  sayAgain(session: Pick<AgentSession, 'say'>): void {
+  sayAgain(session: HearingSession): void {
     for (const message of this.unheard.values()) this.say(message, session);
   }
 
-  /** Messages keep their order, also if one waits for its pictures. */
-  private say(message: RunMessage, session: Pick<AgentSession, 'say'>): void {
+  /** Messages keep their order, also if one waits for its files. */
+  private say(message: RunMessage, session: HearingSession): void {
     const { id, deliver, type, text } = message;
     const { attachments, ...data } = (message.data ?? {}) as Record<string, unknown>;
     const words = composeMessage({ type, text, data });
     if (attachments === undefined && this.waiting === 0) return session.say(words, deliver, id);
     this.waiting += 1;
     this.said = this.said.then(async () => {
-      const images = attachments === undefined ? [] : await this.parts.pictures(attachments);
+      const { list, images } = await this.attached(attachments, session);
       this.waiting -= 1;
-      session.say(words, deliver, id, images);
+      const told = list === '' ? words : `${words}\n\nAttached files:\n\n${list}`;
+      session.say(told, deliver, id, images);
     });
+  }
+
+  private async attached(id: unknown, session: HearingSession) {
+    return id === undefined ? { list: '', images: [] } : this.parts.attach(id, session);
   }
 
   private heard(ids: readonly string[]): void {

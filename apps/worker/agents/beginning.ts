@@ -21,6 +21,8 @@ export type SessionPart = Pick<
 > & {
   /** False: the conversation of the same task has heard of its attachments. */
   isToldAgain: boolean;
+  /** The attachments of messages to earlier runs, by their ids. */
+  attachments: readonly string[];
 };
 
 /** The first words and files of a run's sessions: in the earlier conversation, or in a new one. */
@@ -50,10 +52,11 @@ export class Beginning {
     const takenOver = resume === undefined ? earlier.files.filter(isOfWork) : earlier.files;
     if (resume === undefined) this.tellNew();
     const start = this.start();
-    const { prompt, instructions, mcpServers = [] } = await this.report.prompt(start);
+    const words = await this.report.prompt(start);
+    const { prompt, instructions, mcpServers = [], attachments = [] } = words;
     const isToldAgain = start.conversation !== 'resumed';
     const given = { instructions: instructions ?? undefined, mcpServers: mcpServers.map(toServer) };
-    return { prompt, ...given, resume, takenOver, isToldAgain };
+    return { prompt, ...given, resume, takenOver, isToldAgain, attachments };
   }
 
   heed({ type }: AgentEvent): void {

@@ -70,9 +70,9 @@ export type ModelAccess = Schemas['ModelAccess'];
 
 /** The start of a session, as its host knows it. */
 export type RunPrompt = Schemas['CreateRunPrompt'];
-/** Servers of the version before send neither instructions nor MCP servers. */
+/** Servers of the version before send the prompt and less of the rest. */
 export type FirstWords = Pick<Schemas['FirstWords'], 'prompt'> &
-  Partial<Pick<Schemas['FirstWords'], 'instructions' | 'mcpServers'>>;
+  Partial<Pick<Schemas['FirstWords'], 'instructions' | 'mcpServers' | 'attachments'>>;
 
 /** A file that people attached to a task. */
 export interface AttachedFile {

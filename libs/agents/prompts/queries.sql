@@ -1,6 +1,22 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 -- Left out, because its text depends on the request: prompts/conversation.sql.ts
 
+-- attachments_of_messages
+WITH RECURSIVE line AS (
+  SELECT t.id, t.continues_id, 1 AS depth FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2
+  UNION ALL
+  SELECT t.id, t.continues_id, line.depth + 1 FROM line
+  JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = line.continues_id
+  WHERE line.depth < 20
+)
+SELECT m.data ->> 'attachments' AS id
+FROM line JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = line.id
+JOIN run_messages m ON m.workspace_id = $1 AND m.run_id = r.id AND m.question_id IS NULL
+WHERE pg_input_is_valid(m.data ->> 'attachments', 'uuid')
+GROUP BY m.data ->> 'attachments'
+ORDER BY max(m.sent_at) DESC, 1
+LIMIT 20
+
 -- delete_prompt_template
 DELETE FROM prompt_templates WHERE workspace_id = $1 RETURNING workspace_id
 

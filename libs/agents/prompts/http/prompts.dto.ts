@@ -97,4 +97,12 @@ export class FirstWordsDto extends RunPromptDto implements Sent<FirstWords> {
       'The MCP servers of the project of the task, with their secrets. A run gets none by its own token.',
   })
   mcpServers!: McpServerSetting[];
+
+  @ApiProperty({
+    type: [String],
+    description:
+      'The ids of up to 20 attachments of messages to earlier runs of the task, and to those of the ' +
+      'tasks that it continues, the latest first',
+  })
+  attachments!: string[];
 }

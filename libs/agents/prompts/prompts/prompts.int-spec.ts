@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { newId } from '#lib/kernel';
 import { apiClient } from '../../../../test/support/api-client.js';
 import { type Held, Scene } from '../../../work/coordinator/testing/scene.js';
 
@@ -196,6 +197,19 @@ describe('the prompt of a run', () => {
       `never heard\n\n${again('third')}`,
     );
     expect(await take(third, resumed({ ...upTo, messages: -1 }))).toMatchObject({ status: 400 });
+  });
+
+  it('it comes with the attachments of messages to earlier runs', async () => {
+    const ids = Array.from({ length: 22 }, () => newId());
+    const run = await scene.held(CODEX);
+    const sent = [...ids, 'no id', ids[0]].map((attachments) => ({ data: { attachments } }));
+    for (const { data } of [...sent, { data: null }]) {
+      const body = { text: 'See.', deliver: 'turn_end', ...(data && { data }) };
+      const { status } = await scene.workspace.api.post(`/runs/${run.runId}/messages`, body);
+      expect(status).toBe(201);
+    }
+    const latest = [ids[0], ...ids.slice(3).reverse()];
+    expect((await take(await nextRun(run))).body['attachments']).toEqual(latest);
   });
 
   it('it has no secret, wherever the secret stands', async () => {

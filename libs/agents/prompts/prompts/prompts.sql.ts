@@ -126,3 +126,32 @@ SELECT r.task_id, p.prompt, p.created_at FROM task_runs r
 LEFT JOIN run_prompts p ON p.workspace_id = $1 AND p.run_id = r.id
 WHERE r.workspace_id = $1 AND r.id = $2`,
 );
+
+/** The maximum number of messages whose files a run gets. */
+const MAX_WITH_FILES = 20;
+
+/**
+ * The attachments of messages to earlier runs of a task and of the tasks that it continues, the latest
+ * first. An id that is no UUID has none.
+ *
+ * Indexes: primary keys, task_runs_task_idx, run_messages_sequence_key. Reads the messages of all these
+ * runs. $1 workspace, $2 task.
+ */
+export const attachmentsOfMessages = query<{ id: string }>(
+  'attachments_of_messages',
+  `
+WITH RECURSIVE line AS (
+  SELECT t.id, t.continues_id, 1 AS depth FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2
+  UNION ALL
+  SELECT t.id, t.continues_id, line.depth + 1 FROM line
+  JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = line.continues_id
+  WHERE line.depth < ${MAX_WITH_FILES}
+)
+SELECT m.data ->> 'attachments' AS id
+FROM line JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = line.id
+JOIN run_messages m ON m.workspace_id = $1 AND m.run_id = r.id AND m.question_id IS NULL
+WHERE pg_input_is_valid(m.data ->> 'attachments', 'uuid')
+GROUP BY m.data ->> 'attachments'
+ORDER BY max(m.sent_at) DESC, 1
+LIMIT ${MAX_WITH_FILES}`,
+);

@@ -12,6 +12,7 @@ import { fitPrompt, renderPrompt } from '../domain/template.js';
 import { conversationEntries, type EntryRow } from './conversation.sql.js';
 import { requireTemplate } from './prompt-templates.js';
 import {
+  attachmentsOfMessages,
   keepPrompt,
   liveTaskOfRun,
   promptFacts,
@@ -37,6 +38,8 @@ export interface FirstWords extends RunPromptView {
   instructions: string | null;
   /** The MCP servers of its project, with their secrets. Only the host of the run gets any. */
   mcpServers: readonly McpServerSetting[];
+  /** The ids of the attachments of messages to earlier runs, the latest first. */
+  attachments: readonly string[];
 }
 
 /** The facts about the start of a session that only its host knows. */
@@ -94,7 +97,10 @@ export class Prompts {
       projectId === null || !isHost
         ? []
         : await this.projectSecrets.open(tenant, { workspaceId, projectId }, shown);
-    return { prompt, instructions, mcpServers, taskId, runId, createdAt: kept.created_at };
+    const messages = await tenant.rows(attachmentsOfMessages, [workspaceId, taskId]);
+    const attachments = messages.map(({ id }) => id);
+    const given = { prompt, instructions, mcpServers, attachments };
+    return { ...given, taskId, runId, createdAt: kept.created_at };
   }
 
   /**

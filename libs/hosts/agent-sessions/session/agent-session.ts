@@ -13,6 +13,7 @@ import {
 import type { Network } from '#lib/kernel';
 import { ModelProxy, type ModelProxyOptions } from '#lib/model-proxy';
 import {
+  type AddedFile,
   LineSplitter,
   OPEN_INPUT,
   type OutputSink,
@@ -181,6 +182,11 @@ export class AgentSession {
   /** Words of a person. An event `heard` names their id when the program has them. */
   say(...words: Parameters<Conversation['say']>): void {
     this.talk.with((conversation) => conversation.say(...words));
+  }
+
+  /** Adds files to the folder of the session. @throws Error as `RuntimeSession.addFiles` does */
+  addFiles(files: readonly AddedFile[]): Promise<void> {
+    return this.session.addFiles(files);
   }
 
   /** @param why the reason of a denial, for the agent */

@@ -18,6 +18,9 @@ export interface SessionFile {
   isExecutable?: boolean;
 }
 
+/** A file that a running session gets. */
+export type AddedFile = Required<Pick<SessionFile, 'name' | 'content'>>;
+
 /** A service of the host that a session without a network reaches on its own loopback address. */
 export interface SessionService {
   port: number;
@@ -161,6 +164,12 @@ export interface RuntimeSession {
   write(text: string): void;
   /** Ends an open input. */
   endInput(): void;
+  /**
+   * Adds files to the folder of a session that runs.
+   *
+   * @throws Error if the name of a file is taken, or its content has no room
+   */
+  addFiles(files: readonly AddedFile[]): Promise<void>;
   /** The time of the session's last output; its start if it wrote nothing. */
   lastActivityAt(): string;
 }

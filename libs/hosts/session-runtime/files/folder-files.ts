@@ -125,7 +125,7 @@ async function readBytes(file: FileHandle, size: number): Promise<Buffer> {
 }
 
 /** @returns undefined if there is no such folder, or a link in its place */
-async function inFolder<T>(
+export async function inFolder<T>(
   path: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T | undefined> {

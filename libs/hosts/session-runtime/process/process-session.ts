@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { RuntimeSession, SessionExit } from '../drivers/driver.js';
+import type { AddedFile, RuntimeSession, SessionExit } from '../drivers/driver.js';
+import { addFileBelow } from '../files/add-file-below.js';
 import { appendSignal, type SessionSignal } from '../files/signals-file.js';
 import { killTree, type ProcessTree, signalTree } from './process-tree.js';
 import type { SessionFolder } from './session-folder.js';
@@ -59,6 +60,11 @@ export class ProcessSession implements RuntimeSession {
 
   endInput(): void {
     this.parts.input?.end();
+  }
+
+  async addFiles(files: readonly AddedFile[]): Promise<void> {
+    const { root } = this.parts.folder;
+    for (const { name, content } of files) await addFileBelow(root, name, content);
   }
 
   lastActivityAt(): string {

@@ -82,6 +82,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
         notify: (signal) => session.notify(signal),
         write: (text) => session.write(text),
         endInput: () => session.endInput(),
+        addFiles: (files) => session.addFiles(files),
         lastActivityAt: () => session.lastActivityAt(),
       };
     }
@@ -117,6 +118,21 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
         'cd ../state/deep && cat one.txt && wc -c <two.bin && echo more >>one.txt && cat one.txt';
       const session = await spawn(shell(script, { otherFiles }));
       expect((await session.exit).output.replace(/ +/g, '')).toBe('first2\nfirstmore');
+    });
+
+    test('a running session gets further files, and can change them', async () => {
+      const script =
+        'cd ..; until [ -s new/deep/two ]; do sleep 0.02; done; ' +
+        'cat new/deep/one && echo more >>new/deep/one && cat new/deep/one';
+      const session = await spawn(shell(script));
+      const [one, two] = ['one', 'two'].map((name) => ({
+        name: `new/deep/${name}`,
+        content: name,
+      }));
+      await session.addFiles([one!]);
+      await expect(session.addFiles([one!])).rejects.toThrow('EEXIST');
+      await session.addFiles([two!]);
+      expect((await session.exit).output).toBe('oneonemore');
     });
 
     test.each([0, 1, 3, 75, 137, 255])(
